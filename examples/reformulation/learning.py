@@ -70,14 +70,14 @@ class Learner(nn.Module):
             return Policy(*(np.array(tensor.numpy(), np.float64) for tensor in tensors))
 
 
-class PlayedEpisode(NamedTuple):
+class Rollout(NamedTuple):
     """What one episode chose, and what it earned after each choice until the end."""
 
     choices: list[Choice]
     returns: list[float]
 
 
-def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> list[PlayedEpisode]:
+def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> list[Rollout]:
     """Play one episode in each environment of a vector and return them.
 
     Args:
@@ -107,7 +107,7 @@ def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> lis
                 earned[number][-1] += float(rewards[number])
         running &= ~(terminated | truncated)
     return [
-        PlayedEpisode(agent.choices, np.cumsum(rewards[::-1])[::-1].tolist())
+        Rollout(agent.choices, np.cumsum(rewards[::-1])[::-1].tolist())
         for agent, rewards in zip(agents, earned, strict=True)
     ]
 

@@ -7,6 +7,7 @@ import doctest
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -287,6 +288,7 @@ def test_a_run_writes_results_weights_and_a_picture(trained):
 @pytest.mark.slow
 def test_papers_in_place_of_surveys(trained, tmp_path):
     output, printed = trained
+    shutil.copytree(output / "worlds", tmp_path / "out" / "worlds")  # they are there already
     process = start(tmp_path / "out", "--seeds", "1", "--tasks", "papers", "--beside", str(output))
     _, error = process.communicate(timeout=600)
     assert process.returncode == 0, error
@@ -304,6 +306,7 @@ def test_papers_in_place_of_surveys(trained, tmp_path):
 @pytest.mark.slow
 def test_the_number_of_processes_changes_no_byte(trained, tmp_path):
     output, _ = trained
+    shutil.copytree(output / "worlds", tmp_path / "again" / "worlds")
     one = min(os.sched_getaffinity(0))
     process = start(tmp_path / "again", "--seeds", "2", processors={one})
     _, error = process.communicate(timeout=600)
