@@ -92,11 +92,7 @@ def guess_note(survey_ids: Sequence[str]) -> str:
     '† The dates of 2 surveys are guessed: s1, s2. Their true cutoffs may be earlier or later.'
     """
     number = len(survey_ids)
-    what = (
-        "The date of 1 survey is guessed"
-        if number == 1
-        else (f"The dates of {number} surveys are guessed")
-    )
+    what = "The date of 1 survey is" if number == 1 else f"The dates of {number} surveys are"
     named = ", ".join(survey_ids[:_NAMED]) + ", ..." * (number > _NAMED)
     cutoffs = "Its true cutoff" if number == 1 else "Their true cutoffs"
-    return f"{GUESS_MARK} {what}: {named}. {cutoffs} may be earlier or later."
+    return f"{GUESS_MARK} {what} guessed: {named}. {cutoffs} may be earlier or later."

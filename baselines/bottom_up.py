@@ -1,4 +1,7 @@
-"""Bottom-up: a language model groups papers into a tree of topics, each paper in one leaf."""
+"""Bottom-up and few-shot: a language model draws the tree of topics.
+
+Bottom-up groups papers, each of them in one leaf; few-shot begins with the topic alone.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,8 @@ from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
 from baselines.parts.trees import Topic, Tree, json_of, read_tree
 
-OTHER = "Other"
-"""Leaf of the papers that the model filed nowhere."""
-GENERAL = "General"
-"""Leaf of the papers that the model filed under a heading with others below it."""
+OTHER = "Other"  # leaf of the papers that the model filed nowhere
+GENERAL = "General"  # leaf of the papers that the model filed under a heading with others below it
 
 _NUMBERS = re.compile(
     r"\W{0,9}(?:(?:papers?|no|p)\W{0,3})?[0-9]{1,9}(?:[\s,;\[\]]{1,9}[0-9]{1,9})*\W{0,9}", re.I
@@ -24,9 +25,7 @@ _NUMBERS = re.compile(
 _LED = re.compile(r"\W{0,3}(?:paper\s{0,3})?([0-9]{1,9})\s{0,3}[\].:)]", re.I)
 _WORDS = re.compile(r"\w+")
 
-SHOWN = ("abstracts", "titles")
-LONGEST_ABSTRACT = 6_000
-"""Characters of an abstract, and a digest after it, in a request."""
+LONGEST_ABSTRACT = 6_000  # characters of an abstract, and a digest after it, in a request
 
 _LISTED = 50  # most unknown papers that a request for repair lists
 
@@ -82,7 +81,7 @@ class BottomUp(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._show = choice("show", show, SHOWN)
+        self._show = choice("show", show, ("abstracts", "titles"))
         self._most = whole("max_papers", max_papers, 1), whole("max_characters", max_characters, 1)
         self._filing = Filing("", ())
         self._counts = dict.fromkeys(("papers", "abstracts", "lost", "doubled"), 0)
@@ -346,3 +345,35 @@ def _fold(root: Topic) -> None:
         for name in list(root.children)[MAX_HEADINGS - 1 :]:
             other.papers += root.children.pop(name).papers
         root.children[OTHER.casefold()] = other
+
+
+@AGENTS.register("few-shot")
+class FewShot(LLMAgent):
+    """A map that a model draws from the topic alone (ResearchArena, section 6.1 and appendix C.3).
+
+    It files no papers, and in Survey finds papers as `title` does. The paper shows the model "a few
+    random examples of extracted typologies"; the examples in the template here are made up and
+    from other fields, since a survey's own map would be a gold label.
+
+    An answer without a heading, or one that repeats an example, is a failed step, and no map is
+    submitted. Of a map with more than 500 headings, the upper levels are submitted.
+    """
+
+    folder = "few-shot"
+    templates = {"map": Fields(required=("topic",), optional=("cutoff",))}  # noqa: RUF012
+
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Ask once; take no action."""
+
+        def parse(text: str) -> MindMap:
+            root = read_tree(json_of(text, self.template("map").text)).root
+            kept = root.levels()[: MAX_HEADINGS + 1]
+            if len(kept) == 1:
+                raise ParseError("There is no heading in it.")
+            known = set(map(id, kept))
+            for node in kept:
+                node.children = {name: c for name, c in node.children.items() if id(c) in known}
+            return root.mind_map(desk.topic)
+
+        desk.mind_map = self.ask("map", parse, topic=desk.topic, cutoff=desk.cutoff) or None
+        yield from ()

@@ -12,14 +12,11 @@ from arena._internal.options import choice, flag, number, whole
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
-from baselines.parts.encoding import encode, shared_encoder, whole_characters
-from baselines.parts.phrases import Group, Labels
+from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit, whole_characters
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = ["MERGES", "Clustering", "cluster"]
 
 MERGES = ("children", "inconsistency", "none")
 
@@ -194,14 +191,12 @@ class Dendrogram:
         import numpy as np
         from scipy.cluster.hierarchy import inconsistent, linkage
 
-        vectors = np.asarray(vectors, np.float64)
-        lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-        lengths[lengths == 0] = 1.0
-        self.points = np.rint(vectors / lengths * _GRID) / _GRID
+        self.points = np.rint(unit(np.asarray(vectors, np.float64)) * _GRID) / _GRID
         count = len(vectors)
         merges = linkage(self.points, method="ward") if count > 1 else np.empty((0, 4))
         jumps = inconsistent(merges)[:, 3] if count > 1 else np.empty(0)
         self.root = 2 * count - 2
+        self.least = 2 if count > 3 else 1  # papers of a group of a flattened tree
         self.height = [0.0] * count + merges[:, 2].tolist()
         self.jump = [0.0] * count + jumps.tolist()
         self.sides: list[tuple[int, ...]] = [()] * count
@@ -212,10 +207,6 @@ class Dendrogram:
             self.sides.append(tuple(sides))
             self.papers.append(tuple(sorted(self.papers[sides[0]] + self.papers[sides[1]])))
 
-    def is_merge(self, node: int) -> bool:
-        """Return whether a node is a merge of papers that differ."""
-        return bool(self.height[node] > 0)
-
     def nearest(self, paper: int, nodes: Sequence[int]) -> int:
         """Return the one of `nodes` whose mean is nearest to a paper; of equals the first."""
         import numpy as np
@@ -224,8 +215,6 @@ class Dendrogram:
         distances = np.square(means - self.points[paper]).sum(axis=1).round(12)
         return nodes[int(distances.argmin())]
 
-
-_LEAST = 2  # papers of a group of a flattened tree, where there are 4 or more in all
 
 Split = Callable[[int], list[int]]
 """Function from a node of the dendrogram to the nodes whose groups lie below its group."""
@@ -278,7 +267,7 @@ def binary(tree: Dendrogram) -> Split:
     """Keep every merge: its sides are the groups, single papers only at the root."""
 
     def split(node: int) -> list[int]:
-        if not tree.is_merge(node):
+        if not tree.height[node]:  # a paper, or papers that are equal
             return []
         least = 1 if node == tree.root else 2
         return [side for side in tree.sides[node] if len(tree.papers[side]) >= least]
@@ -293,14 +282,13 @@ def by_children(tree: Dendrogram, most: int) -> Split:
     of many papers has about as many headings as that of a few. A merge with a side that is too
     small is skipped, and that side left out.
     """
-    least = _least(tree)
     great = max(most, len(tree.papers[tree.root]) // 10)
 
     @functools.cache
     def fork(node: int) -> int | None:
         """Return the first merge at or below `node` with two sides that are large enough."""
-        while tree.is_merge(node):
-            if len(tree.papers[tree.sides[node][1]]) >= least:
+        while tree.height[node]:
+            if len(tree.papers[tree.sides[node][1]]) >= tree.least:
                 return node
             node = tree.sides[node][0]
         return None
@@ -329,7 +317,6 @@ def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
     passes its sides to the group above it; a node with consistent merges alone is not divided, as
     with ``scipy.cluster.hierarchy.fcluster(..., criterion="inconsistent")``.
     """
-    least = _least(tree)
     worst = list(tree.jump)
     for node, sides in enumerate(tree.sides):
         worst[node] = max([worst[node], *(worst[side] for side in sides)])  # lower numbers
@@ -341,7 +328,7 @@ def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
                 at = waiting.pop()
                 if tree.jump[at] <= threshold < worst[at]:
                     waiting += tree.sides[at]
-                elif len(tree.papers[at]) >= least:
+                elif len(tree.papers[at]) >= tree.least:
                     parts.append(at)
             if len(parts) != 1:
                 return parts
@@ -349,7 +336,3 @@ def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
         return []
 
     return split
-
-
-def _least(tree: Dendrogram) -> int:
-    return _LEAST if len(tree.papers[tree.root]) > 3 else 1

@@ -79,7 +79,9 @@ def digest(papers: Sequence[Known], topic: str, cutoff: str) -> str:
     """
     tree = arrange(papers, topic)
     known = {paper.id: paper for paper in papers}
-    weights = _weights(papers)
+    # Of n titles df hold the term.
+    df = Counter(term for paper in papers for term in set(analyze(paper.title)))
+    weights = {term: math.log(1 + len(papers) / count) for term, count in df.items()}
     quoted: dict[str, str] = {}
     for part in tree.children:
         section = Counter(t for i in part.all_papers() for t in set(analyze(known[i].title)))
@@ -88,8 +90,11 @@ def digest(papers: Sequence[Known], topic: str, cutoff: str) -> str:
             if said := sentence(known[paper_id], weights, common):
                 quoted[paper_id] = said
     rest = [paper for paper in papers if paper.id not in quoted]
-    lines = [f"# {heading(topic)}", ""]
-    lines += [_introduction(len(papers), len(quoted), cutoff), ""]
+    introduction = (
+        f"This report cites {len(papers)} papers from before {cutoff}. It quotes a sentence of the "
+        f"abstract of {len(quoted)} of them, in groups of papers that are alike."
+    )
+    lines = [f"# {heading(topic)}", "", introduction, ""]
     for part in tree.children:
         lines += _section(part, known, quoted, 2)
     if rest:
@@ -132,19 +137,6 @@ def sentence(
         if score > best:
             best, chosen = score, said
     return chosen
-
-
-def _weights(papers: Sequence[Known]) -> dict[str, float]:
-    """Return the weight ln(1 + n / df) of each term that df of the n titles hold."""
-    df = Counter(term for paper in papers for term in set(analyze(paper.title)))
-    return {term: math.log(1 + len(papers) / count) for term, count in df.items()}
-
-
-def _introduction(cited: int, quoted: int, cutoff: str) -> str:
-    return (
-        f"This report cites {cited} papers from before {cutoff}. It quotes a sentence of the "
-        f"abstract of {quoted} of them, in groups of papers that are alike."
-    )
 
 
 def _section(

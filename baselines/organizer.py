@@ -10,14 +10,11 @@ from arena.agents import AGENTS, Known
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap
 from baselines.clustering import Clustering, Dendrogram, by_children, groups, labelled, text_of
-from baselines.parts.encoding import encode
-from baselines.parts.phrases import Group
+from baselines.parts.texts import Group, encode, unit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = ["Organizer", "arrange", "best_cut", "likeness", "paper_vectors"]
 
 # The logarithm of the odds that two papers are under one heading is SLOPE * likeness + BIAS: a
 # logistic regression on the pairs of papers that people cite in the sections of surveys.
@@ -57,10 +54,13 @@ def arrange(
     """
 
     def grouped(chosen: Sequence[Known]) -> Group:
+        import numpy as np
+
         with one_thread():
             vectors = paper_vectors(chosen, encoder)
             leaves = best_cut(likeness(vectors, chosen), slope, bias)
-            means = Dendrogram(_means(vectors, leaves))
+            centred = vectors - vectors.mean(axis=0)
+            means = Dendrogram(np.stack([centred[leaf].mean(axis=0) for leaf in leaves]))
         root = groups(
             means, by_children(means, _CHILDREN), lift=False,
             most_groups=_LEAVES, most_levels=MAX_DEPTH - 1,
@@ -105,7 +105,7 @@ def likeness(vectors: NDArray[np.float64], papers: Sequence[Known]) -> NDArray[n
     import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    centred = _unit(vectors - vectors.mean(axis=0))
+    centred = unit(vectors - vectors.mean(axis=0))
     weights = TfidfVectorizer(
         sublinear_tf=True, stop_words="english", ngram_range=(1, 2), min_df=2, max_df=0.5
     )
@@ -166,16 +166,8 @@ def best_cut(
 
 def paper_vectors(papers: Sequence[Known], encoder: str | Encoder) -> NDArray[np.float64]:
     """Return the sums of the vectors of a title, and of title and abstract."""
-    return _unit(encode([text_of(paper) for paper in papers], encoder)) + _unit(
-        encode([paper.title for paper in papers], encoder)
-    )
-
-
-def _means(vectors: NDArray[np.float64], leaves: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    import numpy as np
-
-    centred = vectors - vectors.mean(axis=0)
-    return np.stack([centred[leaf].mean(axis=0) for leaf in leaves])
+    titles = encode([paper.title for paper in papers], encoder)
+    return unit(encode([text_of(paper) for paper in papers], encoder)) + unit(titles)
 
 
 def _filled(group: Group, leaves: Sequence[Sequence[int]]) -> Group:
@@ -185,13 +177,6 @@ def _filled(group: Group, leaves: Sequence[Sequence[int]]) -> Group:
         below += child.children if len(child.children) == 1 else [child]
     below.sort(key=lambda child: (-len(child.papers), child.papers))
     return Group(tuple(sorted(paper for child in below for paper in child.papers)), below)
-
-
-def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
-    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:

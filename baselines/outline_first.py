@@ -8,9 +8,8 @@ from typing import Any
 from arena._internal.options import flag, whole
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
-from baselines.parts.asking import line, listed
-from baselines.parts.writing import WRITING, Part, parts_of, write_report
-from baselines.storm import outline
+from baselines.parts.asking import WRITING, Part, line, listed, parts_of, write_report
+from baselines.parts.trees import outline
 
 _TOPIC = 150  # characters of the topic in the query of a section
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
-from baselines.parts.phrases import phrases
+from baselines.parts.texts import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
 _SEARCHES = 10

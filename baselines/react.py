@@ -12,10 +12,8 @@ from arena.llm import Fields, LLMAgent
 
 LEFT_OUT = "(left out, the conversation is long)"
 CUT = " ... (cut, the rest is too long)"
-DEFAULT_K = 10
-"""Hits of a search that names no `k`, where the environment allows as many."""
-MAX_REFUSED = 5
-"""Messages in a row with refused calls alone, after which the model is stopped."""
+DEFAULT_K = 10  # hits of a search that names no `k`, where the environment allows as many
+MAX_REFUSED = 5  # messages in a row with refused calls alone, after which the model is stopped
 
 
 @AGENTS.register("react")
@@ -178,8 +176,7 @@ def _smaller(action: Action, desk: Desk) -> Action:
     assert isinstance(action, dict)
     arguments = action["arguments"]
     if action["tool"] == "search" and isinstance(arguments, dict):
-        k = arguments.get("k", DEFAULT_K)
-        k = DEFAULT_K if k is None else k
+        k = DEFAULT_K if arguments.get("k") is None else arguments["k"]
         if isinstance(k, int | float) and k > desk.largest_k:
             return action | {"arguments": arguments | {"k": desk.largest_k}}
     return action

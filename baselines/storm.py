@@ -5,31 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from arena._internal.options import whole
 from arena.agents import AGENTS, Desk, Known, Steps
-from arena.llm import (
-    Failed,
-    Fields,
-    LLMAgent,
-    ParseError,
-    as_list,
-    tagged,
-    unfenced,
-    without_thoughts,
-)  # fmt: skip
-from arena.mindmap.tree import MAX_HEADINGS
+from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
-from baselines.parts.asking import line, listed
+from baselines.parts.asking import (
+    WRITING,
+    Part,
+    line,
+    listed,
+    parts_of,
+    section,
+    section_in,
+    write_report,
+)
 from baselines.parts.asking import queries as queries_in
-from baselines.parts.writing import WRITING, Part, parts_of, section, section_in, write_report
-
-T = TypeVar("T")
+from baselines.parts.trees import outline
 
 GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 """Perspective of the general conversation; STORM's is a "basic fact writer"."""
@@ -37,16 +34,11 @@ GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 NOTHING_FOUND = "(Nothing was found on this. Ask something else.)"
 NO_ANSWER = "(There was no answer that could be read.)"
 
-QUESTION = 500
-"""Most characters of a question or a perspective."""
-ANSWER = 2_000
-"""Most characters of an answer."""
-TALKS = 40_000
-"""Most characters of all conversations together when the outline is refined."""
-PAPERS = 30
-"""Most papers that an answer is made from."""
-NOTES = 5
-"""Most questions and answers from which a section of a report is written."""
+QUESTION = 500  # most characters of a question or a perspective
+ANSWER = 2_000  # most characters of an answer
+TALKS = 40_000  # most characters of all conversations together when the outline is refined
+PAPERS = 30  # most papers that an answer is made from
+NOTES = 5  # most questions and answers from which a section of a report is written
 
 _IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
 
@@ -84,15 +76,11 @@ class Talk:
 def all_of(talks: Sequence[Talk]) -> str:
     """Return conversations as one text, each with an equal share of `TALKS`; empty for none."""
     held = [talk for talk in talks if talk.turns]
-    return "\n\n".join(
-        "\n".join(
-            [
-                f"Perspective: {talk.perspective}",
-                *(f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns),
-            ]
-        )[: TALKS // len(held)]
-        for talk in held
-    )
+    texts = []
+    for talk in held:
+        said = (f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns)
+        texts.append("\n".join([f"Perspective: {talk.perspective}", *said])[: TALKS // len(held)])
+    return "\n\n".join(texts)
 
 
 def perspectives_in(text: str) -> list[str]:
@@ -103,19 +91,19 @@ def perspectives_in(text: str) -> list[str]:
 
 def question_in(text: str) -> str:
     """Return the question in ``<question>``, empty if the model has no more questions."""
-    said = line(tagged(text, "question"), QUESTION)
-    if _DONE.fullmatch(said):
-        return ""
-    if not re.search(r"\w", said):
-        raise ParseError("there is no question in <question>...</question>.")
-    return said
+    said = _said(text, "question", QUESTION)
+    return "" if _DONE.fullmatch(said) else said
 
 
 def answer_in(text: str) -> str:
     """Return the answer in ``<answer>``."""
-    said = line(tagged(text, "answer"), ANSWER)
+    return _said(text, "answer", ANSWER)
+
+
+def _said(text: str, tag: str, longest: int) -> str:
+    said = line(tagged(text, tag), longest)
     if not re.search(r"\w", said):
-        raise ParseError("there is no answer in <answer>...</answer>.")
+        raise ParseError(f"there is no {tag} in <{tag}>...</{tag}>.")
     return said
 
 
@@ -137,88 +125,6 @@ def closest(papers: Sequence[Known], wanted: str, most: int) -> list[Known]:
         for title in titles
     ]
     return [papers[place] for place in sorted(range(len(papers)), key=lambda i: -scores[i])][:most]
-
-
-_LONGEST = 200  # characters of a heading
-_LONGEST_ITEM = 120  # a longer list item is text
-_DEEPEST = 6  # of headings, and again of list items below one
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(\S.*)")
-_LEAD = re.compile(r"\*\*([^*]+)\*\*")
-_TYPOLOGY = re.compile(r"<(?=/?typology>)", re.IGNORECASE)  # would begin a mind-map
-
-
-def outline(text: str, topic: str) -> str:
-    r"""Return the headings of an outline as lines ``## heading`` below a line ``# topic``.
-
-    Headings keep their levels, and list items are headings below the last one, as in STORM; all
-    other text is left out. The first heading is the title, and left out, if it is the only one of
-    level 1 and others follow, or equals the topic. The heading of a list item with an explanation
-    is its words in bold, or those before the colon.
-
-    Args:
-        text: Markdown, in ``<outline>`` or not.
-        topic: Title of the outline.
-
-    >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
-    # sorting
-    ## 1 Kinds
-    ### Fast
-    ## 2 Uses
-    """
-    try:
-        text = tagged(text, "outline")
-    except ParseError:
-        text = unfenced(without_thoughts(text))
-    headings = _headings(text)
-    uppermost = [heading for level, heading in headings if level == 1]
-    if headings and (
-        _words(headings[0][1]) == _words(topic)
-        or (headings[0][0] == len(uppermost) == 1 and len(headings) > 1)
-    ):
-        del headings[0]
-    if not headings:
-        raise ParseError("there is no heading below the title.")
-    least = min(level for level, _ in headings)
-    lines = [f"# {_line(topic)}"]
-    lines += [
-        f"{'#' * (level - least + 2)} {heading}" for level, heading in headings[:MAX_HEADINGS]
-    ]
-    return "\n".join(lines)
-
-
-def _headings(text: str) -> list[tuple[int, str]]:
-    headings = []
-    above = 0
-    for written in text.expandtabs(4).splitlines():
-        bare = written.strip()
-        if bare.startswith("#"):
-            heading = bare.lstrip("#")
-            level = above = min(len(bare) - len(heading), _DEEPEST)
-        elif item := _ITEM.match(bare):
-            heading = _of_item(item[1])
-            indent = len(written) - len(written.lstrip())
-            level = above + 1 + min(indent // 2, _DEEPEST - 1)
-        else:
-            continue
-        heading = _line(heading)
-        if re.search(r"\w", heading):
-            headings.append((level, heading))
-    return headings
-
-
-def _of_item(text: str) -> str:
-    if lead := _LEAD.match(text):
-        return lead[1].rstrip(": ")
-    label = text.partition(": ")[0]
-    return label if len(label) <= _LONGEST_ITEM else ""
-
-
-def _line(text: str) -> str:
-    return _TYPOLOGY.sub("&lt;", " ".join(text.split())[:_LONGEST])
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 @AGENTS.register("storm")
@@ -370,10 +276,9 @@ class Storm(LLMAgent):
 
     def _turn(self, desk: Desk, talks: Sequence[Talk], later: int) -> Steps[None]:
         """Let each conversation take a turn; at most `later` further turns follow."""
-        said = self._each(
-            "question", question_in, desk,
-            [{"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks],
-        )  # fmt: skip
+        about = _about(desk)
+        so_far = [{"perspective": t.perspective, "conversation": t.so_far()} for t in talks]
+        said = self.ask_many("question", question_in, [about | values for values in so_far])
         for talk, question in zip(talks, said, strict=True):
             talk.over = not question
         talks, questions = [talk for talk in talks if not talk.over], [q for q in said if q]
@@ -386,12 +291,9 @@ class Storm(LLMAgent):
             if desk.steps_left > min(searches, desk.budget["searches"]):
                 yield from desk.read(paper_id)
         shown = [listed([desk.papers[i] for i in ids[:PAPERS]], years=True) for ids in papers]
-        values = [
-            {"question": question, "papers": text}
-            for question, text in zip(questions, shown, strict=True)
-            if text
-        ]
-        replies = iter(self._each("answer", answer_in, desk, values))
+        pairs = [pair for pair in zip(questions, shown, strict=True) if pair[1]]
+        values = [about | {"question": question, "papers": text} for question, text in pairs]
+        replies = iter(self.ask_many("answer", answer_in, values))
         for talk, question, text in zip(talks, questions, shown, strict=True):
             reply = (next(replies) or NO_ANSWER) if text else NOTHING_FOUND
             talk.turns.append(Turn(question, reply))
@@ -402,13 +304,11 @@ class Storm(LLMAgent):
             given = [desk.papers[paper_id] for paper_id in desk.given]
             most = self._k * self._queries
             return [[paper.id for paper in closest(given, said, most)] for said in questions]
-        values: list[dict[str, Any]] = [
-            {"question": said, "count": self._queries} for said in questions
-        ]
+        about = _about(desk) | {"count": self._queries}
+        values = [about | {"question": said} for said in questions]
         papers = []
-        for said, queries in zip(
-            questions, self._each("queries", queries_in, desk, values), strict=True
-        ):
+        written = self.ask_many("queries", queries_in, values)
+        for said, queries in zip(questions, written, strict=True):
             queries = (queries or [said])[: self._queries]
             for query in queries:
                 if query not in self._hits and desk.searches_left:
@@ -419,16 +319,6 @@ class Storm(LLMAgent):
             in_turn = chain(*zip_longest(*(self._hits.get(query, []) for query in queries)))
             papers.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
         return papers
-
-    def _each(
-        self,
-        template: str,
-        parse: Callable[[str], T],
-        desk: Desk,
-        many: Sequence[Mapping[str, str | int]],
-    ) -> list[T | Failed]:
-        """As `ask_many`, with topic and cutoff; an empty list asks nothing."""
-        return self.ask_many(template, parse, [{**_about(desk), **values} for values in many])
 
 
 def _about(desk: Desk) -> dict[str, str | int]:

@@ -12,8 +12,8 @@ from typing import Any
 import gymnasium
 
 import arena
-from arena._internal.progress import progress
-from arena._internal.signals import block_sigint_in_children
+from arena._internal.cores import block_sigint_in_children
+from arena._internal.tables import progress
 from arena.errors import ArenaError
 from arena.tasks import TaskSet
 from benchmarks.report import Results, check_range, head, table

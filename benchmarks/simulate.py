@@ -22,7 +22,7 @@ from tabulate import tabulate
 
 from arena._internal.cores import cores
 from arena._internal.files import write_json
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena._internal.workdir import other_files, whole_directory
 from arena.errors import CorpusError, DataError, clip
 from benchmarks.bad_records import bad_line, huge_text, own_survey

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name

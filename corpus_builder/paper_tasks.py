@@ -14,9 +14,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from arena._internal.code import code_sha256
 from arena._internal.cores import cores
-from arena._internal.files import sha256_json, write_json
+from arena._internal.files import code_sha256, sha256_json, write_json
 from arena._internal.options import whole
 from arena._internal.workdir import OutputKind, read_manifest_of, whole_directory
 from arena.corpus import Corpus, layout

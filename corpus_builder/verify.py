@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena._internal.workdir import is_temporary
 from arena.corpus import layout
 from corpus_builder.index import is_unfinished, unfinished_builds

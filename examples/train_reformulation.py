@@ -28,7 +28,7 @@ from worlds import open_or_build
 import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.cli.app import Parser, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError

@@ -18,7 +18,7 @@ from arena.envs import SurveyEnv, SurveyVectorEnv, vector
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
-from arena.retrieval.bm25.retriever import BM25Retriever
+from arena.retrieval.bm25 import BM25Retriever
 from arena.tasks import TaskSet
 from arena.testing.files import Facts
 from arena.testing.report import AuditReport

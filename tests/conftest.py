@@ -276,6 +276,12 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clients ask again at once; tests/llm/test_llm_troubles.py tests the pauses."""
+    monkeypatch.setattr("arena.llm.client._backoff", lambda key, attempt: 0.0)
+
+
+@pytest.fixture
 def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Make clients of a server, or of its address, that do not really wait between attempts."""
     from llm_server import KEY

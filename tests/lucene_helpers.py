@@ -11,7 +11,8 @@ import pytest
 from helpers import Papers as Papers
 
 from arena.errors import ArenaError
-from arena.retrieval.lucene import LuceneRetriever, _process, _worker, requirements, retriever
+from arena.retrieval import lucene
+from arena.retrieval.lucene import JavaProcess, LuceneRetriever, _worker, requirements
 
 try:
     requirements()
@@ -19,7 +20,7 @@ except ArenaError as error:
     pytest.skip(str(error), allow_module_level=True)
 
 
-class Here(_process.JavaProcess):
+class Here(JavaProcess):
     """Does the work of the other process in this one, in place of one that takes a second to start.
 
     What would go through the pipes is the same JSON.
@@ -65,7 +66,7 @@ def build(
 ) -> LuceneRetriever:
     """Build an index in this process and open it; see `opened`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retriever, "JavaProcess", Here)
+        patch.setattr(lucene, "JavaProcess", Here)
         patch.setattr(Here, "segment_tokens", segment_tokens)
         LuceneRetriever.build(Papers(papers), directory, ("title",), lambda iterable: iterable)
     return opened(directory, **options)
@@ -78,7 +79,7 @@ def opened(directory: Path, **options: Any) -> LuceneRetriever:
 
     def start_here() -> Any:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(retriever, "JavaProcess", Here)
+            patch.setattr(lucene, "JavaProcess", Here)
             return start()
 
     engine._start = start_here

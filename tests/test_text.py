@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.text import STOP_WORDS, analyze, analyzer, tokenize
+from arena import text as analyzer
+from arena.text import STOP_WORDS, analyze, tokenize
 
 # From the examples in M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980.
 PORTER = {

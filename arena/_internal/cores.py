@@ -1,8 +1,9 @@
-"""How many processors this process may use, and how many threads a product of matrices takes."""
+"""How a process shares the machine: its processors, the threads of linear algebra, and Ctrl-C."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,3 +43,19 @@ def _controller(*loaded: bool) -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
+
+
+@contextmanager
+def block_sigint_in_children() -> Iterator[None]:
+    """Start child processes that ignore Ctrl-C: this process handles it for all of them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # started later, it would undo the next line
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,9 +1,10 @@
-"""Tables for a terminal, for Markdown and for LaTeX; the text of a cell is escaped."""
+"""What a terminal shows: tables, also for Markdown and LaTeX, and progress bars."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,3 +165,16 @@ def one_line(value: str) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def progress(iterable: Iterable[Any] | None = None, **options: Any) -> Any:
+    """Return a `tqdm.tqdm` bar on standard error: on a terminal, for what takes over two seconds.
+
+    Options are tqdm's: ``desc``, ``total``, ``unit``. It shows the rate and the time left.
+    """
+    from tqdm import tqdm
+
+    if not hasattr(tqdm, "_lock"):
+        # tqdm's own lock leaves a semaphore behind, with a warning, in a process that is ended.
+        tqdm.set_lock(threading.RLock())
+    return tqdm(iterable, delay=2, disable=None, dynamic_ncols=True, leave=False, **options)

@@ -3,10 +3,16 @@
 Nothing here knows a corpus, a task or a label.
 """
 
-from arena.agents.base import AGENTS, Action, Agent, Observation, result_of
-from arena.agents.desk import Desk, Known, Steps
-from arena.agents.messages import actions_from, tool_message
-from arena.agents.researcher import Researcher
+from arena.agents.base import (
+    AGENTS,
+    Action,
+    Agent,
+    Observation,
+    actions_from,
+    result_of,
+    tool_message,
+)
+from arena.agents.researcher import Desk, Known, Researcher, Steps
 from arena.papers import Hit
 
 __all__ = [

@@ -1,17 +1,212 @@
-"""Agents whose whole episode is one generator."""
+"""Agents whose whole episode is one generator, and the desk on which it works."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from arena.agents.base import Action, Agent, Observation
-from arena.agents.desk import Desk, Steps
+from arena.agents.base import Action, Agent, Observation, result_of
 from arena.errors import DataError, clip
-from arena.papers import MAX_SUBMITTED
+from arena.papers import (
+    MAX_QUERY,
+    MAX_SUBMITTED,
+    MAX_TITLE,
+    PAGE,
+    PER_PAGE,
+    SECTION_NAME,
+    SECTIONS,
+    Hit,
+)
+
+T = TypeVar("T")
+Steps = Generator[Action, Observation, T]
+"""Yields actions, is sent the observations after them, and returns a value."""
 
 LISTED = 100
 """Most papers of a ranking that a report lists, where the agent writes no report of its own."""
+
+# Bounds of what a result shows, in characters; one character may take six in JSON. A result that
+# is longer than the characters that are left would end the episode before anything is submitted.
+_LARGEST_HIT = 6 * MAX_TITLE + 1_000
+_LARGEST_READ = 6 * (PAGE + 2 * MAX_TITLE + SECTIONS * SECTION_NAME) + 6_000
+
+
+class Known(NamedTuple):
+    """What an agent knows of a paper.
+
+    Attributes:
+        id: Id of the paper.
+        title: Title, cut at 500 characters.
+        date: Date, ``YYYY-MM-DD``.
+        abstract: Abstract; empty if it was not read, or if there is none.
+    """
+
+    id: str
+    title: str = ""
+    date: str = ""
+    abstract: str = ""
+
+
+class Desk:
+    """An episode as its researcher sees it.
+
+    The moves are generators that yield the actions to take: ``hits = yield from
+    desk.search("graphs")``. A move that the budget does not allow, or that would spend the steps
+    needed to submit, takes no action and returns an empty value.
+
+    Args:
+        observation: The first observation.
+        tools: The environment's tools, see `Agent.tools`.
+
+    Attributes:
+        observation: The last observation.
+        result: Result of the last action.
+        topic: The survey's title, lower-cased.
+        cutoff: The cutoff: papers from this day on are not visible.
+        stage: ``discovery``, ``selection``, ``organization`` or ``report``.
+        budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``. Where a
+            report is written, also of ``written``: the characters of the draft and the report.
+        papers: Every paper shown so far, by id, in order of discovery.
+        given: Ids of the papers that the episode began with.
+        ranking: Ids to submit, best first; ids that are not in `papers` are left out.
+        mind_map: The mind-map to submit: a `MindMap` or anything else that the tool ``organize``
+            takes; None for none.
+        report: The report to submit, Markdown that cites papers as ``[@id]``; None for the draft
+            that was written, or a list of the ranking if there is none.
+        drafted: Whether a section was written.
+        retrievers: Engines that a search may name, the default one first; empty if unknown.
+    """
+
+    def __init__(self, observation: Observation, tools: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.papers: dict[str, Known] = {}
+        self.ranking: list[str] = []
+        self.mind_map: Any = None
+        self.report: str | None = None
+        self.drafted = False
+        self._read: set[str] = set()
+        self._functions = {tool["function"]["name"]: tool["function"] for tool in tools}
+        search = self._functions.get("search", {})
+        searching = search.get("parameters", {}).get("properties", {})
+        self.retrievers: tuple[str, ...] = tuple(searching.get("retriever", {}).get("enum", ()))
+        self._max_k: int | None = searching.get("k", {}).get("maximum")
+        self.look(observation)
+        self.given = [hit.id for hit in self._listed("references")]
+
+    def look(self, observation: Observation) -> None:
+        """Store an observation and the papers that it lists."""
+        self.observation = observation
+        self.result = result_of(observation)
+        self.topic: str = observation["topic"]
+        self.cutoff: str = observation["cutoff"]
+        self.stage: str = observation["stage"]
+        self.budget = {name: int(left) for name, left in observation["budget"].items()}
+        for name in ("references", "hits", "citations"):
+            for hit in self._listed(name):
+                self.papers.setdefault(hit.id, Known(hit.id, hit.title, hit.date))
+        if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
+            self.drafted = self.result["sections"] > 0
+
+    @property
+    def read_count(self) -> int:
+        """Number of papers whose abstract was requested."""
+        return len(self._read)
+
+    @property
+    def steps_left(self) -> int:
+        """Number of steps that are left besides those needed to submit, one per stage."""
+        ahead = 1
+        if {"submit", "organize"} <= set(self._functions):  # the task survey has three stages
+            ahead = {"discovery": 3, "selection": 2}.get(self.stage, 1)
+        return max(0, self.budget["steps"] - ahead)
+
+    @property
+    def searches_left(self) -> int:
+        """Number of searches that are left."""
+        return min(self.budget["searches"], self.steps_left) if self.largest_k else 0
+
+    @property
+    def largest_k(self) -> int:
+        """Largest `k` that a search may ask for, if every hit is as long as possible."""
+        hits = self.budget["characters"] // _LARGEST_HIT
+        return hits if self._max_k is None else min(hits, self._max_k)
+
+    @property
+    def reads_left(self) -> int:
+        """Number of reads that are left, if every result is as long as possible."""
+        pages = self.budget["characters"] // _LARGEST_READ
+        return min(self.budget["reads"], self.steps_left, pages)
+
+    @property
+    def lists_left(self) -> int:
+        """Number of lists of references or citations that are left, if all are of full length."""
+        lists = self.budget["characters"] // (PER_PAGE * _LARGEST_HIT)
+        return min(self.budget["reads"], self.steps_left, lists)
+
+    def search(
+        self, query: str, k: int = 100, offset: int = 0, retriever: str | None = None
+    ) -> Steps[list[Hit]]:
+        """Search; ask for fewer than `k` hits where the environment allows no more."""
+        query = " ".join(query.split())[:MAX_QUERY]
+        k = min(k, self.largest_k)
+        if not query or not self.searches_left or k < 1:
+            return []
+        asked = {"query": query, "k": k, "offset": offset or None, "retriever": retriever}
+        arguments = {name: value for name, value in asked.items() if value is not None}
+        yield {"tool": "search", "arguments": arguments}
+        if "error" in self.result and self._max_k is None and k > 1 and self.searches_left:
+            # k may be too large; the refused call cost a step and no search.
+            fewer = {name: value for name, value in arguments.items() if name != "k"}
+            yield {"tool": "search", "arguments": fewer}
+        return self._listed("hits")
+
+    def search_many(
+        self, queries: Iterable[str], k: int = 100, retriever: str | None = None
+    ) -> Steps[list[list[Hit]]]:
+        """Search for each query; return an empty list for each that the budget does not allow."""
+        lists = []
+        for query in queries:
+            lists.append((yield from self.search(query, k, retriever=retriever)))
+        return lists
+
+    def read(self, paper_id: str) -> Steps[str]:
+        """Return a paper's abstract; reading it again costs nothing."""
+        if paper_id not in self._read and self.reads_left:
+            self._read.add(paper_id)
+            yield {"tool": "read", "arguments": {"paper_id": paper_id}}
+            shown = self.result
+            if "text" in shown:
+                self.papers[paper_id] = Known(
+                    paper_id, shown["title"], shown["date"], shown["text"]
+                )
+        return self.papers[paper_id].abstract if paper_id in self.papers else ""
+
+    def references(self, paper_id: str) -> Steps[list[Hit]]:
+        """Return the first visible papers that `paper_id` cites."""
+        return (yield from self._linked("references", paper_id))
+
+    def citations(self, paper_id: str) -> Steps[list[Hit]]:
+        """Return the first visible papers that cite `paper_id`."""
+        return (yield from self._linked("citations", paper_id))
+
+    def write(self, heading: str, text: str) -> Steps[dict[str, Any]]:
+        """Write a section of the draft, or replace the one of this heading; return the result."""
+        if not self.steps_left or len(heading) + len(text) > self.budget.get("written", 0):
+            return {}
+        yield {"tool": "write", "arguments": {"heading": heading, "text": text}}
+        return self.result
+
+    def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:
+        if not self.lists_left:
+            return []
+        yield {"tool": tool, "arguments": {"paper_id": paper_id}}
+        return self._listed(tool)
+
+    def _listed(self, name: str) -> list[Hit]:
+        entries = self.result.get(name)
+        return [
+            Hit(entry["id"], entry["title"], entry["date"], float(entry.get("score", 0.0)))
+            for entry in (entries if isinstance(entries, list) else ())  # `read` gives a number
+        ]
 
 
 class Researcher(Agent):

@@ -29,8 +29,7 @@ from arena.bloom.article import Article
 from arena.bloom.matching import one_to_one, read_pairs
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, Session, Template, ask_many
-from arena.llm.prompts import load_templates
-from arena.llm.schemas import response_format
+from arena.llm.prompts import load_templates, response_format
 
 if TYPE_CHECKING:
     from arena.report import Report

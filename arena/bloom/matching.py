@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.llm import ParseError, as_json
-from arena.llm.schemas import TEXT, object_schema
+from arena.llm.prompts import TEXT, object_schema
 
 
 def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int, int]]:

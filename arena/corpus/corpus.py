@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
 from arena.corpus.digests import Digests
-from arena.corpus.engines import Engines
+from arena.corpus.indexes import Engines
 from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView

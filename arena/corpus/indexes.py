@@ -1,17 +1,20 @@
-"""The indexes of a built corpus: which it has, what one is, and the command that builds it."""
+"""The indexes of a built corpus: which it has, the command that builds one, the engine it opens."""
 
 from __future__ import annotations
 
 import json
 import shlex
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_file
+from arena._internal.files import sha256_file, sha256_json
 from arena.corpus import layout
-from arena.errors import CorpusError
+from arena.corpus.integrity import require_intact
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.registry import recorded_name
+from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, parse_name
 
 
 def index_names(corpus: Path) -> list[str]:
@@ -116,8 +119,6 @@ def build_command(
 
 def rebuild_command(corpus: Path, name: str) -> str:
     """Return the command that builds the index `name` again, as far as its manifest can be read."""
-    from arena.retrieval import RETRIEVERS
-
     manifest = _peek(layout.index_directory(corpus, name))
     engine, fields = manifest.get("engine"), manifest.get("fields")
     configuration, options = _peek(corpus).get("configuration"), manifest.get("options")
@@ -140,3 +141,127 @@ def _peek(directory: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return manifest if isinstance(manifest, dict) else {}
+
+
+class Engines:
+    """Opens each engine of a corpus once, over an index or over other engines.
+
+    With `check` the files of an index are compared with their hashes.
+    """
+
+    def __init__(self, directory: Path, sha256: str, check: bool = True) -> None:
+        self._directory, self._sha256, self._check = directory, sha256, check
+        self._opening = threading.RLock()
+        self.opened: dict[str, Retriever] = {}
+        """The engines by canonical name and options."""
+        self.hashes: dict[str, str] = {}
+        """The hashes of the indexes that were opened; a pickle opens no others in their place."""
+
+    def open(self, name: str, options: dict[str, Any]) -> Retriever:
+        """Open an engine; see `Corpus.retriever`."""
+        with self._opening:
+            return self._open(self._parse(name), options)
+
+    def index_sha256(self, name: str) -> str:
+        """Return the hash of an index or a combination; see `Corpus.index_sha256`."""
+        return self._hash(self._parse(name))
+
+    def _parse(self, name: str) -> Name:
+        if not isinstance(name, str):
+            raise self._unknown(name)
+        return parse_name(name)
+
+    def _hash(self, name: Name) -> str:
+        if name.parts:
+            return sha256_json([str(name), [self._hash(part) for part in name.parts]])
+        self._index(name.name)
+        return sha256_file(layout.index_directory(self._directory, name.name) / layout.MANIFEST)
+
+    def _open(self, name: Name, options: dict[str, Any]) -> Retriever:
+        try:
+            key = f"{name} {sha256_json(options)}"
+        except TypeError as error:
+            raise DataError(f"the options of {name} must be what JSON can hold: {error}.") from None
+        if key not in self.opened:
+            opening = self._combine if name.parts else self._open_index
+            self.opened[key] = opening(name, options)
+        return self.opened[key]
+
+    def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:
+        """Open a combination; `options` may hold those of a part, under its canonical name."""
+        kind = RETRIEVERS.get(name.name)
+        if not issubclass(kind, Combiner):
+            raise DataError(
+                f"retriever {clip(str(name))}: {name.name} combines nothing. Name it alone."
+            )
+        own = {str(parse_name(key)) if "(" in key else key: options[key] for key in options}
+        parts = {}
+        for part in name.parts:
+            part_options = own.pop(str(part), {})
+            if not isinstance(part_options, Mapping):
+                raise DataError(
+                    f"{part}={clip(part_options)}: the options of a part are given as a mapping, "
+                    f'such as {part}={{"NAME": VALUE}}.'
+                )
+            parts[str(part)] = self._open(part, dict(part_options))
+        return kind.combine(parts, **own)
+
+    def _open_index(self, name: Name, options: dict[str, Any]) -> Retriever:
+        manifest = self._index(name.name)
+        engine = manifest["engine"]
+        directory = layout.index_directory(self._directory, name.name)
+        rebuild, kind = rebuild_command(self._directory, name.name), RETRIEVERS.get(engine)
+        unsafe = [file for file in kind.unsafe_files if file in manifest["files"]]
+        names = None if self._check else unsafe
+        try:
+            require_intact(directory, manifest["files"], rebuild, names=names)
+            opened = kind.open(directory, **options)
+        except CorpusError as error:
+            if "`arena-corpus index" in str(error):
+                raise
+            raise CorpusError(f"{error} For this index alone: `{rebuild}`.") from None
+        sha256 = self._hash(name)
+        if self._index(name.name) != manifest or self.hashes.get(name.name, sha256) != sha256:
+            raise CorpusError(
+                f"the index in {str(directory)!r} was rebuilt since it was opened; "
+                "open the corpus again."
+            )
+        self.hashes[name.name] = sha256
+        return opened
+
+    def _index(self, name: str) -> dict[str, Any]:
+        """Return the manifest of an index that this release can open, or say why there is none."""
+        from arena.text import ANALYZER
+
+        where = str(self._directory)
+        if not has_index(self._directory, name):
+            if name not in RETRIEVERS.names():
+                raise self._unknown(name)
+            kind = RETRIEVERS.get(name)
+            if issubclass(kind, Combiner):
+                kind.refuse_alone()
+            raise CorpusError(
+                f"{where!r} has no index {name!r}. Build it with "
+                f"`{build_command(self._directory, name)}`."
+            )
+        manifest = read_index(self._directory, name, self._sha256)
+        if manifest.get("analyzer", ANALYZER) != ANALYZER:
+            raise CorpusError(
+                f"the index {name!r} of {where!r} was made by the analyzer "
+                f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
+                f"with `{rebuild_command(self._directory, name)}`."
+            )
+        try:
+            RETRIEVERS.get(manifest["engine"])
+        except UnknownNameError:
+            raise CorpusError(
+                f"the index {name!r} of {where!r} was made by the engine "
+                f"{clip(manifest['engine'])}, which is not installed."
+                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())} The file of an engine of "
+                "your own is named in ARENA_PLUGINS."
+            ) from None
+        return manifest
+
+    def _unknown(self, name: object) -> UnknownNameError:
+        known = {*RETRIEVERS.names(), *index_names(self._directory)}
+        return UnknownNameError(f"no retriever named {clip(name)}.{did_you_mean(name, known)}")

@@ -13,12 +13,13 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, sha256_file
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.errors import CorpusError, DataError
 
 _SETTLED = 50_000_000
@@ -72,7 +73,9 @@ def require_intact(
     new = {name: stamps[name] for name in todo if max(stamps[name][1:3]) < settled}
     kept = {name: stamp for name, stamp in known.items() if name in files} | new
     if kept != known:
-        _write(cache, kept)
+        with suppress(OSError, DataError):  # without a cache every opening compares all files
+            cache.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(cache, json.dumps(kept))
 
 
 def _read(cache: Path) -> dict[str, Any]:
@@ -81,11 +84,3 @@ def _read(cache: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) else {}
-
-
-def _write(cache: Path, known: dict[str, Any]) -> None:
-    try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(cache, json.dumps(known))
-    except (OSError, DataError):  # without a cache every opening compares all files
-        return

@@ -12,8 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_json
-from arena._internal.forms import Form, misfit
+from arena._internal.files import Form, misfit, sha256_json
 from arena.errors import CorpusError, clip
 
 FORMAT_VERSION = 2

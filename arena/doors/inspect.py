@@ -28,7 +28,7 @@ from arena.corpus import Corpus
 from arena.doors import Door, Reply
 from arena.session import Session, Sessions
 from arena.tasks import TASKS, TaskSet
-from arena.tools.openai import function_schema
+from arena.tools.base import function_schema
 
 OVER = "researcharena:over"
 """Key of a sample's store: whether its episode is over."""

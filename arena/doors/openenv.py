@@ -15,7 +15,7 @@ from arena import __version__
 from arena.doors import Door, Reply, _http
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, Sessions
-from arena.tools.openai import function_schema
+from arena.tools.base import function_schema
 
 NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""

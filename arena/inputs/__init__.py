@@ -1,11 +1,118 @@
 """Inputs by name: what an episode shows of a paper, from the abstract alone to a model's digest.
 
-To add an input, add a module to this package, or name an `Input` of your own file as
-``FILE.py:NAME``; its prompt, ``prompts/NAME.txt``, has the fields ``$title`` and ``$text``:
+They are those of TaxoBench, section 4. To add an input, add a module to this package, or name an
+`Input` of your own file as ``FILE.py:NAME``; its prompt, ``prompts/NAME.txt``, has the fields
+``$title`` and ``$text``:
 
     INPUTS.register("method")(Input("Title, abstract, method.", "Abstract and method", read))
 """
 
-from arena.inputs.base import INPUTS, Input, read_items
+from __future__ import annotations
 
-__all__ = ["INPUTS", "Input", "read_items"]
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.llm import ParseError, as_json
+from arena.registry import Registry
+
+_MOST, _LONGEST = 10, 600  # items of a digest, characters of each part: the prompts ask for less
+_LONGEST_TASK = 30  # words of a core task; the prompt asks for 5 to 15
+
+
+class Input(NamedTuple):
+    """What an episode shows of a paper: title and abstract, and a model's digest of the paper.
+
+    Attributes:
+        description: One line for ``arena list inputs``.
+        heading: Heading under which `read` shows abstract and digest.
+        read: Function from the model's answer to the lines of the digest, which raises `ParseError`
+            if it cannot read it; the model is then asked once more. None for no digest.
+        prompts: Folder of the prompt, which is called like the input.
+    """
+
+    description: str
+    heading: str
+    read: Callable[[str], list[str]] | None = None
+    prompts: Path = Path(__file__).parent / "prompts"
+
+
+INPUTS: Registry[Input] = Registry(
+    "input", packages=["arena.inputs"], entry_points="researcharena.inputs", base=Input
+)
+
+
+def read_items(answer: Any, types: Sequence[str]) -> list[str]:
+    """Return a line ``Type: name. Description.`` for each item of an answer, at most 10.
+
+    Args:
+        answer: JSON ``{"contributions": [{"type", "name", "description"}, ...]}``, or the list.
+        types: Known types; an item without a type is of the last one.
+
+    Raises:
+        ParseError: There is no such list.
+
+    >>> read_items([{"type": "method", "name": "LDA", "description": "A model."}], ["method"])
+    ['Method: LDA. A model.']
+    """
+    items = answer.get("contributions") if isinstance(answer, dict) else answer
+    if not isinstance(items, list):
+        raise ParseError('There is no object {"contributions": [...]} in it.')
+    lines = []
+    for item in (item for item in items if isinstance(item, dict)):
+        kind = str(item.get("type") or types[-1]).strip().lower()
+        parts = (str(item.get(key) or "").split() for key in ("name", "description"))
+        texts = [" ".join(words)[:_LONGEST].rstrip(".") for words in parts if words]
+        if kind in types and texts:
+            lines.append(f"{kind.capitalize()}: {'. '.join(texts)}.")
+    return lines[:_MOST]
+
+
+INPUTS.register("title_abstract")(Input("Title and abstract; needs no digest.", "Abstract"))
+
+_TYPES = ("problem", "motivation", "method", "conclusion", "contribution")  # TaxoBench, figure 11
+
+
+def read_summary(text: str) -> list[str]:
+    """Return the lines of a summary; raise `ParseError` if there is none."""
+    lines = read_items(as_json(text), _TYPES)
+    if not lines:
+        raise ParseError(f"No item has a type of {', '.join(_TYPES)} and a description.")
+    return lines
+
+
+INPUTS.register("summary")(
+    Input(
+        "Title, abstract and a summary: problem, motivation, methods, conclusions, contributions.",
+        "Abstract and summary",
+        read_summary,
+    )
+)
+
+
+def read_contributions(text: str) -> list[str]:
+    """Return the lines of core task and contributions, of which a paper may claim none.
+
+    The prompt is that of TaxoBench, figures 12 and 13.
+
+    Raises:
+        ParseError: There is no core task, or it has more than 30 words.
+
+    >>> read_contributions('{"core_task": "ranking passages", "contributions": []}')
+    ['Core task: ranking passages.']
+    """
+    answer = as_json(text)
+    words = str((isinstance(answer, dict) and answer.get("core_task")) or "").split()
+    if not 0 < len(words) <= _LONGEST_TASK:
+        raise ParseError(f'"core_task" has {len(words)} words. Give one phrase of 5 to 15.')
+    task = " ".join(words).rstrip(".")
+    return [f"Core task: {task}.", *read_items(answer, ["contribution"])]
+
+
+INPUTS.register("contributions")(
+    Input(
+        "Title, abstract, core task and up to three contributions.",
+        "Abstract, core task and contributions",
+        read_contributions,
+    )
+)

@@ -4,10 +4,22 @@ A judge reads labels, so no agent may import this package; docs/judging.md.
 """
 
 from arena.judging.agreement import agreement, read_human
-from arena.judging.judge import Judgements, judge, read_judgements
-from arena.judging.rubric import RUBRICS, Rubric
-from arena.judging.runs import judge_pairs, judge_run, judge_statements, record_statements
-from arena.judging.statements import StatementJudgements, judge_reports, rates_of
+from arena.judging.judge import (
+    RUBRICS,
+    Judgements,
+    Rubric,
+    judge,
+    judge_pairs,
+    judge_run,
+    read_judgements,
+)
+from arena.judging.statements import (
+    StatementJudgements,
+    judge_reports,
+    judge_statements,
+    rates_of,
+    record_statements,
+)
 
 __all__ = [
     "RUBRICS",

@@ -1,18 +1,117 @@
-"""Let a language model score texts on a rubric; an answer that cannot be read counts as missing."""
+"""Let a language model score texts on a rubric, and the mind-maps of a run beside the experts'.
+
+A rubric says what is scored, on which scale, by which prompt, and how the answer is read. An answer
+that cannot be read counts as missing.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.files import sha256_json
+from arena._internal.files import code_sha256, sha256_json
+from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.judging.rubric import RUBRICS, Rubric
-from arena.llm import Client, Failed, Session, ask_many
+from arena.llm import Client, Failed, Fields, ParseError, Session, Template, as_json, ask_many
+from arena.llm.prompts import read_template
+from arena.registry import Registry
+from arena.runs.directory import OpenedRun
+from arena.runs.trajectories import TRAJECTORIES, answers_of
+from arena.tasks import TaskSet, stages_of
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
+
+
+@dataclass(frozen=True)
+class Rubric:
+    r"""Dimensions, a scale and a prompt.
+
+    Args:
+        name: Name in results.
+        title: One line for lists.
+        dimensions: Names of what is scored, in lower case.
+        fields: Names of the texts that are judged; each is a field ``$name`` of the prompt.
+        prompt: Template, see `arena.llm.Template`. It asks for a JSON object with a ``score`` and a
+            ``reason`` for each dimension.
+        scale: Lowest and highest score, whole numbers.
+
+    Example:
+        >>> prompt = "Does <a>$passage</a> support <b>$statement</b>? {\"support\": {\"score\": ..."
+        >>> rubric = Rubric("r", "Title.", ("support",), ("passage", "statement"), prompt, (0, 1))
+        >>> rubric.read('{"Support": {"reason": "It says so.", "score": "1"}}')
+        {'support': (1, 'It says so.')}
+    """
+
+    name: str
+    title: str
+    dimensions: tuple[str, ...]
+    fields: tuple[str, ...]
+    prompt: str
+    scale: tuple[int, int] = (1, 5)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.title)  # Registry.describe reads it
+
+    def template(self, file: str | Path | None = None) -> Template:
+        """Return the template of the prompt, or that of a user's file."""
+        fields = Fields(self.fields)
+        if file is not None:
+            return read_template(file, fields)
+        return Template(self.prompt, fields, f"the prompt of {self.name!r}")
+
+    def read(self, text: str) -> dict[str, tuple[int, str]]:
+        """Return dimension -> score and reason, which may be empty, in a model's answer.
+
+        Names of dimensions may differ in case, blanks and hyphens, all may lie in one outer object,
+        and a score may be a text ("4", "4/5", "4 (good)") with or without a reason.
+
+        Raises:
+            ParseError: The text holds no JSON object, or a dimension has no whole score in range.
+        """
+        found = _plain_keys(as_json(text))
+        if len(found) == 1 and not found.keys() & set(map(_plain, self.dimensions)):
+            found = _plain_keys(next(iter(found.values())))
+        return {name: self._score(name, found.get(_plain(name))) for name in self.dimensions}
+
+    def _score(self, name: str, value: Any) -> tuple[int, str]:
+        reason, low, high = "", *self.scale
+        if isinstance(value, dict):
+            parts = _plain_keys(value)
+            value = next((parts.pop(key) for key in ("score", "rating") if key in parts), None)
+            reason = " ".join(
+                " ".join(part for part in parts.values() if type(part) is str).split()
+            )
+        if isinstance(value, str):
+            pattern = rf"\s*(-?\d{{1,9}})(\.0+)?\s*((/|out of)\s*{high})?\D*"
+            match = re.fullmatch(pattern, value[:200])
+            value = int(match[1]) if match else value
+        if type(value) not in (int, float) or value != int(value) or not low <= value <= high:
+            raise ParseError(f"{name} has no score that is a whole number from {low} to {high}.")
+        return int(value), reason
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.strip().lower())
+
+
+def _plain_keys(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ParseError("It is no JSON object with the dimensions as its keys.")
+    return {_plain(str(key)): part for key, part in value.items()}
+
+
+RUBRICS: Registry[Rubric] = Registry(
+    "rubric",
+    packages=["arena.judging.rubrics"],
+    entry_points="researcharena.rubrics",
+    base=Rubric,
+)
 
 
 @dataclass(frozen=True)
@@ -111,3 +210,91 @@ def judge(
     made_by["total"] = session.meter.totals()
     mean = {name: statistics.fmean(column) if column else None for name, column in columns.items()}
     return Judgements(rubric.name, rubric.dimensions, rubric.scale, mean, counts, rows, made_by)
+
+
+class FinishedRun(NamedTuple):
+    """What a judge reads of a run: the answer to each survey, or None; and the hashes of it all."""
+
+    corpus: Corpus
+    tasks: TaskSet
+    answers: dict[str, Any]
+    sha256: dict[str, str]
+
+
+def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> FinishedRun:
+    """Open a run for a judge.
+
+    Args:
+        run: Directory of the run.
+        corpus: The corpus that it was played on.
+        kind: Kind of the answers, as in `Task.answer`.
+
+    Raises:
+        CorpusError: The run is not finished or was changed, or the corpus is another one.
+        DataError: The task submits no such answer.
+    """
+    recorded = OpenedRun(run)
+    stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
+    if not stages:
+        raise DataError(
+            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no "
+            f"{kind.replace('_', '-')}."
+        )
+    corpus = Corpus.of(corpus)
+    tasks = TaskSet(corpus)
+    hashes = {"corpus": corpus.sha256, "tasks": tasks.sha256}
+    recorded.refuse_other(hashes)
+    files = recorded.finished_files()
+    recorded.refuse_changed(TRAJECTORIES)
+    found = {episode["survey"]: answers_of(episode) for episode in recorded.episodes()}
+    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256(rooms=("judging",))}
+    answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
+    return FinishedRun(corpus, tasks, answers, hashes)
+
+
+def judge_pairs(
+    rubric: Rubric | str,
+    pairs: Mapping[str, tuple[MindMap, MindMap | None]],
+    client: Client,
+    prompt: str | Path | None = None,
+) -> Judgements:
+    """Let a model judge mind-maps beside those of experts; it reads headings, and no papers.
+
+    `rubric` has the fields ``expert`` and ``generated``. `pairs` maps an id to the expert's map and
+    the one to judge; None and a map without headings earn the lowest score. The rest is as in
+    `judge`.
+    """
+    from arena.mindmap import MindMap, render
+
+    items: dict[str, dict[str, str] | None] = {}
+    for name, (expert, generated) in pairs.items():
+        trees = {"expert": expert, "generated": generated or MindMap("")}
+        texts = {side: str(render(tree, "markdown")) for side, tree in trees.items()}
+        items[name] = texts if trees["generated"].size else None
+    return judge(rubric, items, client, prompt)
+
+
+def judge_run(
+    rubric: Rubric | str,
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    client: Client,
+    prompt: str | Path | None = None,
+) -> Judgements:
+    """Let a model judge the mind-maps of a finished run beside the surveys' own; see `judge_pairs`.
+
+    Surveys without a mind-map of their own are left out.
+
+    Raises:
+        CorpusError: The run is not finished or was changed, or the corpus is another one.
+        DataError: The task submits no mind-map, or no survey has one of its own.
+    """
+    played = open_finished(run, corpus, "mind_map")
+    pairs = {
+        survey_id: (gold, answer)
+        for survey_id, answer in played.answers.items()
+        if (gold := played.tasks.mind_map(survey_id)) is not None
+    }
+    if not pairs:
+        raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to judge beside.")
+    return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)

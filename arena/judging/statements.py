@@ -10,23 +10,30 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from arena._internal.files import sha256_json
+from arena._internal.files import sha256_json, write_json
 from arena._internal.options import whole
-from arena.corpus import CorpusView, search_batch
-from arena.judging.extraction import Problems, choose_claims, mark_citations
-from arena.judging.judge import Judgements
-from arena.judging.passages import LONGEST, best_passage
-from arena.judging.verdicts import Ask, compare, vote
+from arena.corpus import Corpus, CorpusView, search_batch
+from arena.judging.evidence import (
+    LONGEST,
+    Ask,
+    Problems,
+    best_passage,
+    choose_claims,
+    compare,
+    mark_citations,
+    vote,
+)
+from arena.judging.judge import Judgements, open_finished
 from arena.llm import Client, Fields, Session, ask_many
 from arena.llm.client import Model
-from arena.llm.prompts import load_templates
-from arena.llm.schemas import TEXT, object_schema, response_format
+from arena.llm.prompts import TEXT, load_templates, object_schema, response_format
 from arena.papers import MAX_QUERY
-from arena.report import Report, spread
+from arena.registry import option_names
+from arena.report import PaperFinder, Report, read_report, resolve, spread
 
 PROMPTS = {
     "cited": Fields(("report",)),
@@ -37,8 +44,7 @@ PROMPTS = {
 }
 """The templates and their fields; a user's folder may hold any of them as ``NAME.txt``."""
 
-HITS = 5
-"""Papers that a search for a statement shows to a voter."""
+HITS = 5  # papers that a search for a statement shows to a voter
 
 
 def _list(**properties: Any) -> dict[str, Any]:
@@ -139,7 +145,8 @@ def judge_reports(
     if most is not None:
         whole("most", most, 1)
     templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
-    session, asked = Session(client), {each.model: Session(each) for each in voters or [client]}
+    voters = voters or [client]
+    session, asked = Session(client), {each.model: Session(each) for each in voters}
     problems: Problems = defaultdict(list)
 
     def ask(
@@ -179,7 +186,7 @@ def judge_reports(
     totals = [each.meter.totals() for each in (session, *asked.values())]
     made_by = {
         "client": client.fields,
-        "voters": [each.fields for each in voters or [client]],
+        "voters": [each.fields for each in voters],
         "votes": votes,
         "most": most,
         "extract": extract,
@@ -299,3 +306,71 @@ def _sum(values: Sequence[float | None]) -> float | None:
 _NONE = _counts(Report(""), [], [], [])
 NUMBERS = (*_NONE, *rates_of(_NONE))
 """Names of all counts and rates of `StatementJudgements`."""
+
+
+def judge_statements(
+    run: str | Path, corpus: Corpus | str | Path, client: Client, **options: Any
+) -> StatementJudgements:
+    """Let models judge the statements of the reports of a finished run.
+
+    What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
+
+    Args:
+        run: Directory of a run of a task that submits a report.
+        corpus: The corpus that it was played on.
+        client: The model that extracts and compares.
+        options: Further arguments of `judge_reports`.
+
+    Raises:
+        CorpusError: The run is not finished or was changed, or the corpus is another one.
+        DataError: The task submits no report, or as `judge_reports`.
+        LLMError: A model could not be asked.
+    """
+    played = open_finished(run, corpus, "report")
+    finder = PaperFinder(played.tasks.paper_names())
+    reports, views = {}, {}
+    for survey_id, text in played.answers.items():
+        reports[survey_id] = (
+            None if text is None else resolve(read_report(text, ["pandoc"]), finder)
+        )
+        date = played.tasks.survey(survey_id).date
+        views[survey_id] = played.corpus.at(date, exclude=[survey_id])
+    found = judge_reports(reports, views, client, **options)
+    return replace(found, sha256=played.sha256)
+
+
+def record_statements(
+    run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
+) -> StatementJudgements:
+    """Judge the statements of a finished run and write the verdicts into its folder.
+
+    Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
+    hashes of the run do not cover them.
+
+    Args:
+        run: Directory of a run of a task that submits a report.
+        corpus: The corpus that it was played on.
+        options: Options of the judge's `Client` and of `judge_reports`; ``voters`` are names of
+            models that get the same options.
+        option: What a command line calls `options`.
+
+    Raises:
+        CorpusError, DataError, LLMError: As `judge_statements` and `Client.from_options`.
+    """
+    known = set(option_names(judge_reports)) - {"reports", "views", "client"}
+    asked = {name: value for name, value in options.items() if name not in known}
+    settings = {name: value for name, value in options.items() if name in known}
+    voters = settings.pop("voters", None) or ()
+    voters = voters.split(",") if isinstance(voters, str) else voters
+    found = judge_statements(
+        run,
+        corpus,
+        Client.from_options(asked, option),
+        voters=[Client.from_options(asked | {"model": name}, option) for name in voters],
+        **settings,
+    )
+    folder = Path(run, "judgements")
+    folder.mkdir(exist_ok=True)
+    write_json(folder / "statements.json", found.to_json())
+    write_json(folder / "match.json", found.matches().to_json())
+    return found

@@ -5,21 +5,21 @@ Nothing here knows a corpus, a task or a label, so agents may import all of it; 
 
 from __future__ import annotations
 
-from arena.llm.agent import LLMAgent
-from arena.llm.answers import Completion, Usage
-from arena.llm.client import Client
-from arena.llm.errors import (
+from arena.llm.agent import Failed, LLMAgent, Session, ask, ask_many
+from arena.llm.answers import (
+    Completion,
     LimitReachedError,
+    Limits,
     LLMError,
     ParseError,
     ReplayMissError,
     RequestRefusedError,
     SpendingLimitError,
+    Usage,
 )
-from arena.llm.meter import Limits
+from arena.llm.client import Client
 from arena.llm.parsing import as_json, as_list, tagged, unfenced, without_thoughts
 from arena.llm.prompts import Fields, Template
-from arena.llm.session import Failed, Session, ask, ask_many
 
 __all__ = [
     "Client",

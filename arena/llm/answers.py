@@ -1,20 +1,24 @@
-"""Requests and answers in one form: the body that is sent, its hash, and what comes back."""
+"""Requests and answers in one form, what they cost, the limits on that, and the errors."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from arena._internal.files import sha256_json
-from arena.errors import DataError, clip
-from arena.llm.errors import AgainError
+from arena._internal.options import number, whole
+from arena.errors import ArenaError, DataError, clip, did_you_mean
 
+PRICES = Path(__file__).with_name("prices.yaml")
 KEY_VERSION = 1
 """A part of every key. Raise it if the same request must not find its old answer."""
 
 Message = Mapping[str, Any]
+N = TypeVar("N", int, float)
 
 
 def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,58 +165,179 @@ def from_record(record: Mapping[str, Any]) -> Completion:
     return Completion(**fields, cached=True)
 
 
-def read_answer(text: str, key: str, hide: Callable[[str], str]) -> Completion:
-    """Return the answer in the body of a server's response.
+def _check_names(what: str, names: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            raise DataError(f"{what} {clip(name)}.{did_you_mean(name, known)}")
+
+
+class Limits(NamedTuple):
+    """Limits of an episode or a client; None is no limit.
+
+    Attributes:
+        max_calls: Most answers; never exceeded.
+        max_tokens: Most tokens of prompts and completions. The call that crosses it is still
+            answered, since its tokens are known only afterwards. The next two work alike.
+        max_dollars: Most dollars; needs a known price.
+        max_seconds: Most seconds of waiting for the model, summed over calls as they were
+            recorded, so that a replay stops at the same call.
+    """
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_dollars: float | None = None
+    max_seconds: float | None = None
+
+
+class Meter:
+    """Sums over calls; a sum is unknown (None) if it is unknown for one call.
 
     Args:
-        text: The body.
-        key: Hash of the request.
-        hide: Function that removes secrets from a text, which may be in several parts.
+        limits: Limits that `reached` compares with.
 
     Raises:
-        AgainError: if the body is no answer; another attempt may give one.
+        DataError: if the name of a limit is unknown or its value is no number >= 0.
     """
-    try:
-        answer = json.loads(text, parse_constant=lambda name: None)
-        choice = answer["choices"][0]
-        message, reason = choice["message"], choice.get("finish_reason")
-        calls = message.get("tool_calls")
-        calls = [
-            _tool_call(call, number)
-            for number, call in enumerate(calls if isinstance(calls, list) else ())
-            if isinstance(call, dict) and isinstance(call.get("function"), dict)
-        ]
-        text, reason = (
-            hide(_content(message.get("content"))),
-            reason if isinstance(reason, str) else "",
-        )
-        usage = _usage(answer.get("usage"))
-        return Completion(key, clean(text), tuple(clean(calls)), clean(reason), usage)
-    except (LookupError, TypeError, AttributeError):
-        problem = f"holds no choices[0].message: {clip(text)}"
-    except (ValueError, RecursionError):
-        problem = f"is no JSON: {clip(text)}" if text.strip() else "is empty"
-    raise AgainError(f"the answer {problem}")
+
+    def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
+        values = limits._asdict() if isinstance(limits, Limits) else limits or {}
+        if not isinstance(values, Mapping):
+            raise DataError(f"limits={clip(limits)}: give names and numbers.")
+        _check_names("no limit", values, Limits._fields)
+        for name, value in values.items():
+            if value is not None:
+                (whole if name in ("max_calls", "max_tokens") else number)(name, value, 0)
+        self.limits = Limits(**values)
+        self.calls = 0
+        self.prompt_tokens: int | None = 0
+        self.completion_tokens: int | None = 0
+        self.cached_tokens = 0
+        self.dollars: float | None = 0.0
+        self.seconds = 0.0
+        self._lock = threading.Lock()
+
+    def charge(self, completion: Completion) -> None:
+        """Add one answer.
+
+        Raises:
+            DataError: if a limit applies to a number that the answer lacks.
+        """
+        usage = completion.usage
+        with self._lock:
+            self.calls += 1
+            self.prompt_tokens = _plus(self.prompt_tokens, usage.prompt)
+            self.completion_tokens = _plus(self.completion_tokens, usage.completion)
+            self.cached_tokens += usage.cached or 0
+            self.dollars = _plus(self.dollars, completion.cost)
+            self.seconds += completion.seconds
+        if self.limits.max_tokens is not None and self.tokens is None:
+            raise DataError("the server does not count tokens, so max_tokens cannot be kept.")
+        if self.limits.max_dollars is not None and self.dollars is None:
+            raise DataError(
+                "the cost of an answer is unknown, so max_dollars cannot be kept: the server "
+                "counted no tokens, or the answer was recorded without a price."
+            )
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of prompts and completions."""
+        return _plus(self.prompt_tokens, self.completion_tokens)
+
+    def reached(self, calls: int = 1) -> str | None:
+        """Return the name of a limit that forbids this many more calls, or None."""
+        used = (self.calls + calls - 1, self.tokens, self.dollars, self.seconds)
+        for name, limit, value in zip(Limits._fields, self.limits, used, strict=True):
+            if limit is not None and value is not None and value >= limit:
+                return name
+        return None
+
+    def totals(self) -> dict[str, Any]:
+        """Return all sums without the seconds, which differ between runs."""
+        names = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "dollars")
+        return {name: getattr(self, name) for name in names}
 
 
-def _content(content: Any) -> str:
-    if isinstance(content, list):  # parts
-        return "".join(_content(part.get("text")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+def _plus(a: N | None, b: N | None) -> N | None:
+    return None if a is None or b is None else a + b
 
 
-def _tool_call(call: dict[str, Any], number: int) -> dict[str, Any]:
-    arguments = call["function"].get("arguments")
-    if not isinstance(arguments, str):  # some servers send the object
-        arguments = "" if arguments is None else json.dumps(arguments)
-    function = {"name": str(call["function"].get("name") or ""), "arguments": arguments}
-    return {"id": str(call.get("id") or f"call_{number}"), "type": "function", "function": function}
+class Price(NamedTuple):
+    """Dollars for one million tokens; `cached` is for tokens of a prompt that the server cached."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def of(self, usage: Usage) -> float | None:
+        """Return dollars, or None where the server did not count the tokens.
+
+        >>> Price(prompt=2, completion=10, cached=1).of(Usage(1000, 100, 500))
+        0.0025
+        """
+        if usage.prompt is None or usage.completion is None:
+            return None
+        cached = min(usage.cached or 0, usage.prompt)
+        less = self.prompt if self.cached is None else self.cached
+        micro = (usage.prompt - cached) * self.prompt + cached * less
+        return (micro + usage.completion * self.completion) / 1e6
 
 
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, Mapping):
-        return Usage()
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-    return Usage(*(n if type(n) is int and 0 <= n < 1 << 53 else None for n in numbers))
+def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price | None:
+    """Return the price of `model`, or None if no table has exactly this name.
+
+    Args:
+        model: Name of the model at the server.
+        prices: A YAML file or a table like prices.yaml, which precedes that one.
+
+    Raises:
+        DataError: if the file cannot be used, or an entry is no price.
+    """
+    from arena._internal.settings import read_source
+
+    for table in (prices or {}, PRICES):
+        entries = read_source(table, "table of models", "docs/llm.md").data
+        if model in entries:
+            entry, what = entries[model], f"the price of {clip(model)} has"
+            if not isinstance(entry, Mapping):
+                raise DataError(f"{what} no prompt and completion: {clip(entry)}.")
+            _check_names(what, entry, Price._fields)
+            for name in ("prompt", "completion", *entry):
+                number(f"{what} {name}", entry.get(name), 0)
+            return Price(**entry)
+    return None
+
+
+class LLMError(ArenaError):
+    """Ends a run: the model could not be asked. The message says why and what to do."""
+
+
+class ReplayMissError(LLMError):
+    """Raised in mode ``replay`` if the store holds no answer to a request."""
+
+
+class RequestRefusedError(LLMError):
+    """Raised if the server refuses one request, which is too long or has filtered content.
+
+    It concerns one step of one episode. The store keeps it like an answer, and `ask` returns it as
+    a failed step.
+    """
+
+
+class LimitReachedError(ArenaError):
+    """Raised at a limit of the episode; the agent catches it and submits what it has.
+
+    Attributes:
+        limit: ``max_calls``, ``max_tokens``, ``max_dollars`` or ``max_seconds``.
+    """
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class SpendingLimitError(LLMError):
+    """Raised at a limit of the client on new requests; agents do not catch it."""
+
+
+class ParseError(ArenaError, ValueError):
+    """Raised if a model's text lacks what was asked for; the model reads the message."""

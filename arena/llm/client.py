@@ -17,22 +17,20 @@ from arena._internal.options import choice, number, whole
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import (
     Completion,
+    Limits,
+    LLMError,
     Message,
+    Meter,
+    ReplayMissError,
+    RequestRefusedError,
+    SpendingLimitError,
     body_of,
     describe_request,
     from_record,
     key_of,
-    read_answer,
+    price_of,
 )
-from arena.llm.errors import (
-    AgainError,
-    LLMError,
-    ReplayMissError,
-    RequestRefusedError,
-    SpendingLimitError,
-)
-from arena.llm.meter import Limits, Meter, price_of
-from arena.llm.server import Server
+from arena.llm.server import AgainError, Server
 from arena.llm.store import Store
 
 MODES = ("live", "record", "replay")
@@ -307,7 +305,7 @@ class Client(Model):
             if stopped.is_set():
                 raise CancelledError
             try:
-                return read_answer(self._server.post(body), key, self._server.hide)
+                return self._server.answer(key, body)
             except AgainError as error:
                 reason, asked = str(error), error.pause
             pause = _backoff(key, attempt) if asked is None else 0.0

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from arena.llm.answers import clean
-from arena.llm.errors import ParseError
+from arena.llm.answers import ParseError, clean
 
-REPAIRED = 20_000
-"""Characters of the longest JSON that is repaired."""
+REPAIRED = 20_000  # characters of the longest JSON that is repaired
 _LOOKS = 200_000  # usual mistakes take 2 to 7 a character, some texts a number that is square
 _DEEPEST = 100
 _RESTARTS = 8

@@ -1,4 +1,6 @@
-"""Prompt templates: text files with fields ``$name`` and no other syntax.
+"""What a model reads: prompt templates, and JSON schemas of the answers that they ask for.
+
+Templates are text files with fields ``$name`` and no other syntax.
 
 ``$name`` and ``${name}`` are fields, ``$$`` is a dollar sign, no expression is evaluated. A value
 is data and is not scanned for fields, so ``$topic`` in a title remains. A value cannot open or
@@ -9,17 +11,16 @@ becomes ``&lt;``.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 
-SUFFIX = ".txt"
 ANSWER_TAGS = ("Decomposition", "Queries", "topic", "typology")
 """Tags of the prompts in appendix C of ResearchArena."""
 
-_FIELD = re.compile(r"\$(?:(\$)|([a-z_][a-z0-9_]*)|\{([a-z_][a-z0-9_]*)\}|)", re.IGNORECASE)
 _TAG = re.compile(r"<\s{0,5}/?\s{0,5}([A-Za-z][\w-]{0,40})[^<>]{0,100}>")
 
 
@@ -46,9 +47,9 @@ class Template:
         self.text, self.name = text, name
         self._known = (*fields.required, *fields.optional)
         used = set()
-        for match in _FIELD.finditer(text):
-            field, line = match[2] or match[3], text.count("\n", 0, match.start()) + 1
-            if field not in (None, *self._known) or not (field or match[1]):
+        for match in string.Template.pattern.finditer(text):
+            field, line = match["named"] or match["braced"], text.count("\n", 0, match.start()) + 1
+            if field not in (None, *self._known) or match["invalid"] is not None:
                 problem = f"no field ${field}.{did_you_mean(field, self._known)}"
                 raise DataError(
                     f"{name} line {line}: {problem if field else 'a $ alone.'} Write $$ for a "
@@ -81,7 +82,7 @@ class Template:
             if type(value) not in (str, int):
                 raise DataError(f"{self.name}: {name}={clip(value)} is no text.")
         texts = {name: self._tags.sub("&lt;", str(value)) for name, value in values.items()}
-        return _FIELD.sub(lambda match: match[1] or texts[match[2] or match[3]], self.text)
+        return string.Template(self.text).substitute(texts)
 
     def messages(self, **values: str | int) -> list[dict[str, str]]:
         """Return the prompt as a single message of the user."""
@@ -102,23 +103,20 @@ def load_templates(
         DataError: if a file is missing or is no template, or the user's folder has a template of
             another name.
     """
-    folders = [package] if own is None else [Path(own), package]
-    names = [] if own is None else sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
-    if own is not None and not names:
-        takes = ", ".join(name + SUFFIX for name in sorted(wanted))
+    files = {} if own is None else {path.stem: path for path in sorted(Path(own).glob("*.txt"))}
+    if own is not None and not files:
+        takes = ", ".join(f"{name}.txt" for name in sorted(wanted))
         raise DataError(f"{str(own)!r} holds no template. It takes {takes}.")
-    for name in names:
+    for name, path in files.items():
         if name not in wanted:
             raise DataError(
-                f"{str(folders[0] / (name + SUFFIX))!r} is no template of this agent."
-                f"{did_you_mean(name, wanted)}"
+                f"{str(path)!r} is no template of this agent.{did_you_mean(name, wanted)}"
             )
     templates = {}
     for name, fields in wanted.items():
-        paths = [folder / (name + SUFFIX) for folder in folders]
-        shared = package.parent / (name + SUFFIX)
-        path = next((path for path in (*paths, shared) if path.is_file()), paths[-1])
-        templates[name] = read_template(path, fields)
+        built_in = [folder / f"{name}.txt" for folder in (package, package.parent)]
+        path = next((path for path in built_in if path.is_file()), built_in[0])
+        templates[name] = read_template(files.get(name, path), fields)
     return templates
 
 
@@ -133,3 +131,23 @@ def read_template(path: str | Path, fields: Fields) -> Template:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
     return Template(text, fields, str(path))
+
+
+TEXT = {"type": "string"}
+
+
+def object_schema(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with these properties, all required, and no others."""
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
+
+
+def response_format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field of a request that asks for an answer of this schema.
+
+    Args:
+        name: Name of the schema: letters, digits, ``_`` and ``-``.
+        schema: The schema.
+    """
+    named = {"name": name, "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}

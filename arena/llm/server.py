@@ -1,4 +1,4 @@
-"""One attempt at one request over HTTP, bounded in time and size."""
+"""One attempt at one request over HTTP, bounded in time and size, and the answer in it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm.errors import AgainError, LLMError, RequestRefusedError
+from arena.llm.answers import Completion, LLMError, RequestRefusedError, Usage, clean
 
 OPENAI = "https://api.openai.com/v1"
-LARGEST_ANSWER = 16 << 20
-"""Bytes; a larger answer is an error."""
+LARGEST_ANSWER = 16 << 20  # bytes; a larger answer is an error
 _LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
 _LARGEST_LIST = 1 << 20
 _LONGEST_PAUSE = 300.0  # seconds; a server that asks for more has nothing left for today
@@ -30,6 +29,18 @@ _REFUSED = re.compile(
     r".{0,20}too long|content.{0,5}(?:filter|policy|management)",
     re.IGNORECASE,
 )
+
+
+class AgainError(Exception):
+    """Raised by an attempt that failed for a reason that may pass.
+
+    Attributes:
+        pause: Seconds that the server asks to wait, or None.
+    """
+
+    def __init__(self, reason: str, pause: float | None = None) -> None:
+        super().__init__(reason)
+        self.pause = pause
 
 
 class Server:
@@ -50,8 +61,8 @@ class Server:
     def __init__(self, base_url: str | None, api_key_env: str, timeout: float) -> None:
         self._base_url, self._api_key_env, self._timeout = base_url, api_key_env, timeout
 
-    def post(self, body: dict[str, Any]) -> str:
-        """Send a request and return the body of the answer.
+    def answer(self, key: str, body: dict[str, Any]) -> Completion:
+        """Send a request, of which `key` is the hash, and return the answer.
 
         Raises:
             AgainError: if another attempt may succeed.
@@ -61,7 +72,28 @@ class Server:
         status, headers, text = self._send("/chat/completions", self._timeout, body)
         if status != 200:
             raise self._problem(status, headers, text, str(body["model"]))
-        return text
+        return self._read_answer(text, key)
+
+    def _read_answer(self, text: str, key: str) -> Completion:
+        """Return the answer in the body of a response; AgainError if it holds none."""
+        try:
+            answer = json.loads(text, parse_constant=lambda name: None)
+            choice = answer["choices"][0]
+            message, reason = choice["message"], choice.get("finish_reason")
+            calls = message.get("tool_calls")
+            calls = [
+                _tool_call(call, number)
+                for number, call in enumerate(calls if isinstance(calls, list) else ())
+                if isinstance(call, dict) and isinstance(call.get("function"), dict)
+            ]
+            text = clean(self.hide(_content(message.get("content"))))  # a key may be in two parts
+            reason = clean(reason) if isinstance(reason, str) else ""
+            return Completion(key, text, tuple(clean(calls)), reason, _usage(answer.get("usage")))
+        except (LookupError, TypeError, AttributeError):
+            problem = f"holds no choices[0].message: {clip(text)}"
+        except (ValueError, RecursionError):
+            problem = f"is no JSON: {clip(text)}" if text.strip() else "is empty"
+        raise AgainError(f"the answer {problem}")
 
     def check(self) -> tuple[str, str]:
         """Return key and address, without a request.
@@ -282,3 +314,26 @@ def _asked_pause(headers: Mapping[str, str]) -> float | None:
         if seconds == seconds:  # not NaN
             return max(0.0, seconds)
     return None
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, list):  # parts
+        return "".join(_content(part.get("text")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _tool_call(call: dict[str, Any], number: int) -> dict[str, Any]:
+    arguments = call["function"].get("arguments")
+    if not isinstance(arguments, str):  # some servers send the object
+        arguments = "" if arguments is None else json.dumps(arguments)
+    function = {"name": str(call["function"].get("name") or ""), "arguments": arguments}
+    return {"id": str(call.get("id") or f"call_{number}"), "type": "function", "function": function}
+
+
+def _usage(usage: Any) -> Usage:
+    if not isinstance(usage, Mapping):
+        return Usage()
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    numbers = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
+    return Usage(*(n if type(n) is int and 0 <= n < 1 << 53 else None for n in numbers))

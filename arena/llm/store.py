@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.llm.errors import LLMError
+from arena.llm.answers import LLMError
 
 VERSION = 2
 _APPLICATION = int.from_bytes(b"aLLM", "big")

@@ -7,10 +7,9 @@ Example:
     {'heading_soft_recall': 1.0}
 """
 
+from arena.mindmap._builder import read_outline
 from arena.mindmap._files import read_mind_map_file, read_others
-from arena.mindmap._labels import cosines, forget_labels, unit_vectors
 from arena.mindmap._markdown import read_markdown
-from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import (
     F1_NOTE,
@@ -24,8 +23,15 @@ from arena.mindmap._scoring import (
     score_pairs,
 )
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
-from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
-from arena.mindmap.metrics.heading_soft import cardinality
+from arena.mindmap.metrics import (
+    MIND_MAP_METRICS,
+    MindMapMetric,
+    cosines,
+    forget_labels,
+    needs,
+    unit_vectors,
+)
+from arena.mindmap.metrics.heading_overlap import cardinality
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [

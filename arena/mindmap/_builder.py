@@ -1,8 +1,12 @@
-"""The builder of all readers: it checks labels, merges siblings, holds limits, notes repairs."""
+"""Trees in the making: labels checked, siblings merged, limits held, repairs noted; outlines."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
@@ -52,15 +56,19 @@ class Branch:
     def __str__(self) -> str:
         return clip(self.label) if self.label else "the root"
 
+    def made(self) -> MindMap:
+        """Return the tree from here down."""
+        children = tuple(child.made() for child in self.children.values())
+        return MindMap(self.label, children, tuple(self.papers))
+
 
 class Builder:
     """Adds nodes under nodes and notes its repairs."""
 
-    def __init__(self, notes: Notes | None = None) -> None:
-        self.notes = notes or Notes()
+    def __init__(self) -> None:
+        self.notes = Notes()
         self.root = Branch("", 0)
-        self._made = [self.root]
-        self._entries = 0
+        self._nodes = self._entries = 0
 
     def count(self) -> None:
         """Count an entry of what is read; raise DataError if there are too many."""
@@ -85,10 +93,10 @@ class Builder:
                 f"{clip(label)} is {parent.level + 1} levels below the root: a mind-map has at "
                 f"most {MAX_DEPTH}."
             )
-        if len(self._made) > MAX_NODES:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
             raise DataError(f"the mind-map has more than {MAX_NODES:,} nodes: give a smaller one.")
         node = parent.children[label] = Branch(label, parent.level + 1)
-        self._made.append(node)
         return node
 
     def file(self, paper: object, node: Branch) -> None:
@@ -122,34 +130,26 @@ class Builder:
 
     def finish(self) -> MindMap:
         """Return the tree."""
-        if len(self._made) == 1 and not self.root.label:
+        if not self._nodes and not self.root.label:
             raise DataError("the mind-map has no node: give it at least one label.")
-        done: dict[int, MindMap] = {}
-        for node in reversed(self._made):  # a node is made before those below it
-            children = tuple(done.pop(id(child)) for child in node.children.values())
-            done[id(node)] = MindMap(node.label, children, tuple(node.papers))
         merged = sum(self.notes.counts.get(kind, 0) for kind in (_MERGED, _BLANK))
-        return replace(done[id(self.root)], merged=merged)
+        return replace(self.root.made(), merged=merged)
 
 
 def as_read(tree: MindMap) -> MindMap:
     """Return a map made in Python as the readers would have made it from its JSON."""
-    for node in tree.nodes():
-        labels = {child.label for child in node.children}
-        if len(labels) < len(node.children) or any(
-            x != " ".join(x.split()) or not x for x in labels
-        ):
-            break
-    else:
+    siblings = ([child.label for child in node.children] for node in tree.nodes())
+    if all(
+        len(set(labels)) == len(labels) and all(x and x == " ".join(x.split()) for x in labels)
+        for labels in siblings
+    ):
         return tree
     builder = Builder()
     builder.root.label = builder.label(tree.label)
-    for paper in tree.papers:
-        builder.file(paper, builder.root)
-    waiting = [(child, builder.root) for child in reversed(tree.children)]
+    waiting: list[tuple[MindMap, Branch | None]] = [(tree, None)]
     while waiting:  # in preorder, as a reader comes across them
         node, parent = waiting.pop()
-        made = builder.add(node.label, parent)
+        made = builder.add(node.label, parent) if parent else builder.root
         for paper in node.papers:
             builder.file(paper, made)
         waiting.extend((child, made) for child in reversed(node.children))
@@ -171,3 +171,196 @@ def too_long(label: object) -> DataError:
     return DataError(
         f"the label {clip(label)} is longer than {MAX_LABEL} characters: a label is a heading."
     )
+
+
+# Outlines: headings with their levels made a tree, whoever wrote them
+
+_DECIMAL = re.compile(r"\(?(\d{1,2}(?:\.\d{1,2})*)([.):]*)(?:\s*[-–—])?\s+(?=\S)")
+_LETTER = re.compile(r"\(?([A-Za-z])(?:((?:\.\d{1,2})+)[.):]*|[.):])\s+(?=\S)")
+_ROMAN = re.compile(r"\(?([IVX]{1,7}|[ivx]{1,7})[.):]\s+(?=\S)")
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMANS = {"x" * tens + ones: 10 * tens + i for tens in range(4) for i, ones in enumerate(_ONES)}
+
+_Stem = tuple[object, ...]
+
+
+class OutlineEntry(NamedTuple):
+    """A heading of an outline.
+
+    Attributes:
+        level: Any integer; a heading of a higher level is below.
+        text: The text; None makes no node, and what is below moves up.
+        literal: Whether the heading has no section number, whatever it looks like.
+        is_item: Whether it is a list item, which is a title only if alone on its level.
+    """
+
+    level: int
+    text: str | None
+    literal: bool = False
+    is_item: bool = False
+
+
+def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]]:
+    """Make a mind-map of headings with their levels.
+
+    A heading stands below the last one before it that has a lower level. The first heading is the
+    root's label if no other has its level, and others follow or its level is 0; if not, the root
+    has an empty label. Headings such as "Introduction" and "References" are kept.
+
+    Args:
+        entries: (level, heading) pairs, at most 100,000; any integers will do for levels.
+
+    Returns:
+        The tree, and one sentence for each kind of thing that was repaired: section numbers in
+        front of headings ("2.1 ", "IV. ", "A. ") stripped where they count up, skipped levels
+        closed up, a repeated title left out, and the repairs of labels as in `read_mind_map`.
+
+    Raises:
+        DataError: An entry is no such pair, there is none, or a limit of `read_mind_map` is passed.
+
+    Example:
+        >>> tree, notes = read_outline([(0, "Search"), (1, "1 Index"), (3, "1.1 Size"), (1, "2 A")])
+        >>> [(node.label, len(node.children)) for node in tree.nodes()]
+        [('Search', 2), ('Index', 1), ('Size', 0), ('A', 0)]
+        >>> for sentence in notes:
+        ...     print(sentence)
+        section numbers stripped (3): '1 Index', '1.1 Size', '2 A'.
+        levels skipped, closed up (1): 'Size' under 'Index'.
+    """
+    return read_pairs(entries, Builder())
+
+
+def read_pairs(entries: Iterable[object], tree: Builder) -> tuple[MindMap, list[str]]:
+    """Check that entries are levels and headings, and make their tree."""
+    read: list[OutlineEntry] = []
+    for entry in entries:
+        if not is_pair(entry):
+            raise DataError(
+                f"entry {len(read) + 1} of the outline is {describe(entry)}: expected a pair such "
+                'as [2, "2.1 Heading"].'
+            )
+        read.append(OutlineEntry(*entry))
+        tree.count()
+    return grow(read, tree)
+
+
+def is_pair(entry: object) -> TypeGuard[tuple[int, str]]:
+    """Return whether this is a level and a heading."""
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return False
+    return type(entry[0]) is int and isinstance(entry[1], str)
+
+
+def grow(entries: list[OutlineEntry], tree: Builder) -> tuple[MindMap, list[str]]:
+    """Make the tree of an outline; the builder notes the repairs."""
+    if not entries:
+        raise DataError("the outline has no heading: give it at least one.")
+    entries = _without_numbers(entries, tree)
+    least = min(entry.level for entry in entries)
+    title = _title(entries, least)
+    above: list[tuple[int, Branch]] = [(least if title is not None else least - 1, tree.root)]
+    if title is not None:
+        tree.root.label = tree.label(title)
+    for place, entry in enumerate(entries):
+        if title is not None and entry.level == least:
+            del above[1:]
+            if place:
+                tree.notes.add("titles that stand twice left out", entry.text)
+            continue
+        while above[-1][0] >= entry.level:
+            above.pop()
+        level, parent = above[-1]
+        node = parent
+        if entry.text is not None:
+            node = tree.add(entry.text, parent)
+            if entry.level > level + 1:
+                tree.notes.add("levels skipped, closed up", node.label, parent.label)
+        above.append((entry.level, node))
+    return tree.finish(), tree.notes.sentences()
+
+
+def _title(entries: list[OutlineEntry], least: int) -> str | None:
+    uppermost = [entry.text for entry in entries if entry.level == least]
+    first = entries[0]
+    if first.level != least or None in uppermost or (len(uppermost) > 1 and first.is_item):
+        return None
+    if len({" ".join((text or "").split()) for text in uppermost}) > 1:
+        return None
+    return first.text if least == 0 or len(uppermost) < len(entries) else None
+
+
+# Section numbers before headings, as opposed to headings that begin with a number
+
+
+class _Number(NamedTuple):
+    """A number that a heading may begin with: the last part of it, its length, and its place."""
+
+    place: int
+    last: int
+    length: int
+    marked: bool  # with a full stop, bracket or colon after it
+
+
+def _without_numbers(entries: list[OutlineEntry], tree: Builder) -> list[OutlineEntry]:
+    """Strip the section numbers.
+
+    A heading only has one if those beside it have: the last parts of the numbers with a
+    common beginning, k different ones, begin with 0 or 1 (or the beginning is a number itself) and
+    end at 2k + 1 or before. One number alone must have a mark after it, or numbers below it; one
+    letter alone is none.
+    """
+    groups: dict[_Stem, list[_Number]] = defaultdict(list)
+    for place, entry in enumerate(entries):
+        if entry.text is not None and not entry.literal:
+            for stem, number in _numbers(place, entry.level, entry.text.lstrip()):
+                groups[stem].append(number)
+    known: set[_Stem] = set()
+    beginnings = {(stem[0], *stem[2:]) for stem in groups}
+    lengths = [0] * len(entries)
+    for stem in sorted(groups, key=len):  # numbers above before those below
+        beginning = (stem[0], *stem[2:])
+        if _is_sequence(groups[stem], stem, beginning in known, beginnings):
+            for number in groups[stem]:
+                lengths[number.place] = max(lengths[number.place], number.length)
+                known.add((*beginning, number.last))
+    made = []
+    for entry, length in zip(entries, lengths, strict=True):
+        if length and entry.text is not None:
+            text = entry.text.lstrip()
+            tree.notes.add("section numbers stripped", text)
+            entry = entry._replace(text=text[length:])
+        made.append(entry)
+    return made
+
+
+def _numbers(place: int, level: int, heading: str) -> Iterator[tuple[_Stem, _Number]]:
+    """Yield the numbers that a heading may begin with, each after what it has in common.
+
+    That is (style, level or None, parts without the last): numbers of one part are compared within
+    a level, since lists begin anew; those of several say themselves where they belong.
+    """
+    if match := _DECIMAL.match(heading):
+        *above, last = map(int, match[1].split("."))
+        stem = ("decimal", None if above else level, *above)
+        yield stem, _Number(place, last, match.end(), bool(match[2]))
+    elif match := _LETTER.match(heading):
+        case = "upper" if match[1].isupper() else "lower"
+        parts = [ord(match[1].lower()) - ord("a") + 1, *map(int, (match[2] or "").split(".")[1:])]
+        stem = (case, None if match[2] else level, *parts[:-1])
+        yield stem, _Number(place, parts[-1], match.end(), bool(match[2]))
+    if (match := _ROMAN.match(heading)) and (value := _ROMANS.get(match[1].lower())):
+        yield ("roman", level), _Number(place, value, match.end(), False)
+
+
+def _is_sequence(
+    numbers: list[_Number], stem: _Stem, is_below: bool, beginnings: set[_Stem]
+) -> bool:
+    values = {number.last for number in numbers}
+    if max(values) > 2 * len(values) + 1:
+        return False
+    if len(stem) > 2 and is_below:
+        return True
+    if min(values) > 1 or len(values) > 1:
+        return min(values) <= 1
+    marked = all(number.marked for number in numbers)
+    return stem[0] == "decimal" and (marked or ("decimal", *values) in beginnings)

@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.mindmap._builder import Builder, Notes, describe, too_long
-from arena.mindmap._outline import Heading, grow
+from arena.mindmap._builder import Builder, Notes, OutlineEntry, describe, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 if TYPE_CHECKING:
@@ -333,7 +332,7 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield token.content
 
 
-def _entry(block: Block, tree: Builder) -> Heading:
+def _entry(block: Block, tree: Builder) -> OutlineEntry:
     """Return the heading that a block makes, without marks; with none if it is too long an item."""
     raw, rest = block.text, ""
     if not block.is_item:
@@ -350,14 +349,14 @@ def _entry(block: Block, tree: Builder) -> Heading:
         label, rest = _parted(whole)
         if _is_long(label) and _lead(whole) is None:
             tree.notes.add("list items too long for a label dropped", raw[:100])
-            return Heading(block.level, None)
+            return OutlineEntry(block.level, None)
         whole = whole[: len(whole) - len(rest)].rstrip()
     heading = " ".join(plain(label).split())
     if heading != whole:
         tree.notes.add("marks of Markdown in labels removed", whole)
     if rest:
         tree.notes.add("explanations after labels dropped", rest[:100], heading)
-    return Heading(block.level, heading, _LITERAL.match(label) is not None, block.is_item)
+    return OutlineEntry(block.level, heading, _LITERAL.match(label) is not None, block.is_item)
 
 
 def _lead(raw: str) -> tuple[str, str] | None:

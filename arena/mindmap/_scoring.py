@@ -12,24 +12,26 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.progress import progress
+from arena._internal.options import choice
+from arena._internal.tables import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted
 from arena.mindmap._builder import as_read
 from arena.mindmap._files import naming, read_mind_map_file
-from arena.mindmap._labels import (
+from arena.mindmap.extractors import EXTRACTORS, Extractor
+from arena.mindmap.metrics import (
+    MIND_MAP_METRICS,
     check_maps,
     compared,
     entities,
     headings,
-    keeping,
     kept,
+    needs,
+    takes,
     unit_vectors,
 )
-from arena.mindmap.extractors import EXTRACTORS, Extractor
-from arena.mindmap.metrics import MIND_MAP_METRICS, takes
-from arena.mindmap.metrics.heading_soft import check_denominator
+from arena.mindmap.metrics.heading_overlap import DENOMINATORS
 from arena.mindmap.tree import MindMap
 
 SCORES = (
@@ -84,25 +86,29 @@ def evaluate(
         raise DataError(f"metric names {quoted(names)}: expected a list of names, not one string.")
     check_maps(predicted, gold)
     predicted, gold = as_read(predicted), as_read(gold)
-    parts = {
-        "encoder": keeping("encoder", encoder), "extractor": keeping("extractor", extractor),
-        "denominator": denominator, "clip": clip,
-    }  # fmt: skip
-    wanted = {name: sorted(takes(name) & parts.keys()) for name in names}
-    for kind in ("encoder", "extractor"):  # a wrong name is an error also without any label
-        if any(kind in taken for taken in wanted.values()):
-            kept(kind, parts[kind])
+    names = list(names)
+    parts = {"denominator": denominator, "clip": clip, **_needed(names, encoder, extractor)}
     compared(predicted, gold)
     return {
-        name: MIND_MAP_METRICS.get(name)(predicted, gold, **{part: parts[part] for part in taken})
-        for name, taken in wanted.items()
+        name: MIND_MAP_METRICS.get(name)(
+            predicted, gold, **{part: parts[part] for part in parts.keys() & takes(name)}
+        )
+        for name in names
     }
 
 
-def metric_names(extractor: object) -> list[str]:
-    """Return the names of all metrics, those of `SCORES` first; without one, none that needs it."""
+def _needed(names: Sequence[str], encoder: object, extractor: object) -> dict[str, Any]:
+    """Return of ``encoder`` and ``extractor`` what a metric needs: names, or what objects make."""
+    needed = frozenset().union(*map(needs, names))
+    parts = {"encoder": encoder, "extractor": extractor}
+    made = {kind: kept(kind, plugin) for kind, plugin in parts.items() if kind in needed}
+    return {kind: parts[kind] if isinstance(parts[kind], str) else made[kind] for kind in made}
+
+
+def _metric_names(with_extractor: bool = True) -> list[str]:
+    """Return the names of all metrics, or of those without an extractor; `SCORES` come first."""
     names = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
-    return [name for name in names if extractor is not None or "extractor" not in takes(name)]
+    return [name for name in names if with_extractor or "extractor" not in needs(name)]
 
 
 def identity(encoder: str = "static", extractor: str | None = None) -> dict[str, Any]:
@@ -155,7 +161,7 @@ def score_pairs(
         ``extractor``, the names of the encoder and the extractor; ``options``; and ``sha256``
         (hashes of the two maps and of the configurations of encoder and extractor).
     """
-    check_denominator(denominator)
+    choice("denominator", denominator, DENOMINATORS)
     made = []
     for place, pair in enumerate(pairs):
         where = names[place] if names is not None else f"pair {place + 1}"
@@ -166,20 +172,20 @@ def score_pairs(
             made.append((as_read(pair[0]), as_read(pair[1])))
     model, model_sha256 = _described("encoder", encoder)
     reader, reader_sha256 = _described("extractor", extractor)
-    parts = keeping("encoder", encoder), keeping("extractor", extractor)
+    scored, unscored = _metric_names(extractor is not None), dict.fromkeys(_metric_names())
+    parts = _needed(scored, encoder, extractor)
     # All labels at once, for encoders that take many together; what they make is kept.
     if labels := list(dict.fromkeys(x for pair in made for tree in pair for x in headings(tree))):
-        unit_vectors(labels, parts[0])
+        unit_vectors(labels, parts["encoder"])
         if extractor is not None:
-            entities(labels, parts[1])
+            entities(labels, parts["extractor"])
     options: dict[str, Any] = {"denominator": denominator, "clip": clip}
-    scored, unscored = metric_names(extractor), dict.fromkeys(metric_names(""))
     records: list[dict[str, Any]] = []
     for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
         scores = unscored
         with naming(names[place]) if names else nullcontext():
             if headings(gold):
-                scores = unscored | evaluate(predicted, gold, scored, *parts, **options)
+                scores = unscored | evaluate(predicted, gold, scored, **parts, **options)
         records.append({
             **scores,
             "nodes": {"gold": gold.size, "predicted": predicted.size},
@@ -217,7 +223,7 @@ def _sha256(tree: MindMap) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
-def mean(values: Iterable[float | None]) -> float | None:
+def _mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there is none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
@@ -281,7 +287,7 @@ def score_directories(
             {"file": file, **record, **entry}
             for file, record, entry in zip(files, scores, entries, strict=True)
         ],
-        "mean": {metric: mean(some) for metric, some in values.items()},
+        "mean": {metric: _mean(some) for metric, some in values.items()},
         "floors": floors(pairs, encoder=encoder, extractor=extractor, **options),
         "counts": {
             "maps": len(wanted),
@@ -394,8 +400,8 @@ def floors(
         ``predicted`` and ``gold`` maps have headings that are merged with a sibling of the same
         label or left out as blank.
     """
-    names = metric_names(extractor) if names is None else names
-    parts = keeping("encoder", encoder), keeping("extractor", extractor)
+    names = _metric_names(extractor is not None) if names is None else names
+    options |= _needed(names, encoder, extractor)
     found: dict[str, list[Pair]] = {"predicted": [], "other_topics": [], "random": []}
     for place, (predicted, gold) in enumerate(pairs):
         if not headings(gold):
@@ -415,8 +421,8 @@ def floors(
         scores = []
         for made, tree in chosen:
             with suppress(DataError):  # maps that are too large for an edit distance
-                scores.append(evaluate(made, tree, names, *parts, **options))
-        means[kind] = {name: mean(score[name] for score in scores) for name in names}
+                scores.append(evaluate(made, tree, names, **options))
+        means[kind] = {name: _mean(score[name] for score in scores) for name in names}
     merged: dict[str, float | None] = {
         side: sum(as_read(pair[n]).merged > 0 for pair in pairs)
         for n, side in enumerate(("predicted", "gold"))

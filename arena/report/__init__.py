@@ -1,8 +1,17 @@
 """Cited reports: reading them, finding the papers that they cite, and writing them out again."""
 
-from arena.report.finder import PaperFinder, PaperName, resolve
-from arena.report.model import Reference, Report, ReportSection, Statement, chunks, spread
-from arena.report.pandoc import cited_ids
+from arena.report.marks import cited_ids
+from arena.report.model import (
+    PaperFinder,
+    PaperName,
+    Reference,
+    Report,
+    ReportSection,
+    Statement,
+    chunks,
+    resolve,
+    spread,
+)
 from arena.report.reading import read_report
 from arena.report.writing import write_bibtex, write_html, write_markdown
 

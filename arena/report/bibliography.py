@@ -1,14 +1,14 @@
-"""Finding a report's reference list, and reading its entries."""
+"""A report's reference list: where it stands, its entries, and the identifiers in them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from arena.report.addresses import URL, ids_in
-from arena.report.markdown import TextBlock
-from arena.report.model import Bibliography, Inline, Reference
+from arena.report.model import Bibliography, Inline, Reference, TextBlock
+from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key
 
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
@@ -287,3 +287,120 @@ def _author_names(text: str) -> list[str]:
     if not year or not people:
         return []
     return [f"{people[0]} {year}", *(f"{people[0]} {second} {year}" for second in people[1:2])]
+
+
+# Identifiers in addresses and entries
+
+URL = re.compile(
+    r"https?://[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]{1,4000}", re.IGNORECASE
+)
+_BROKEN = re.compile(
+    r"(https?://\S{0,999}+)(?:(?<=[-_]) +(?=[^\s\[(])|(?<=\.) +(?=(?:pdf|html?)\b|[a-z]+- ?[a-z]))",
+    re.IGNORECASE,
+)
+_ARXIV = re.compile(
+    r"(?:arxiv\.org/(?:abs|pdf|html|ps|format|e-print)/|ar5iv(?:\.labs\.arxiv)?\.org/(?:abs|html)/"
+    r"|alphaxiv\.org/(?:abs|overview)/|huggingface\.co/papers/|/abs/arxiv:)"
+    r"((?:[a-z-]+(?:\.[a-z]{2})?/\d{7}|\d{4}\.\d{4,5}))",
+    re.IGNORECASE,
+)
+_ACL = re.compile(
+    r"(?:aclanthology\.org|aclweb\.org/anthology)/(?:papers/\w/\w+/)?"
+    r"([A-Z]\d{2}-\d{4,5}|\d{4}\.[a-z0-9_]+-[a-z0-9_]+\.\d+)",
+    re.IGNORECASE,
+)
+_OPENREVIEW = re.compile(
+    r"openreview\.net/\w[\w/]*\?(?:\S*&)?(?:id|noteId)=([\w-]+)", re.IGNORECASE
+)
+_SCHOLAR = re.compile(
+    r"semanticscholar\.org/(?:paper/(?:\S*[/-])?([0-9a-f]{40})(?!\w)|(CorpusID:\d+)|reader/([0-9a-f]{40}))",
+    re.IGNORECASE,
+)
+_DOI_END = re.compile(r"(?:/\d{5,}(?:/.*)?|/(?:full|pdf|abstract|html)|v\d+(?:\.full.*)?|\.pdf)$")
+_TRACKING = re.compile(
+    r"utm_|(?:fbclid|gclid|mc_cid|mc_eid|igshid|ref_src|spm|trk)$", re.IGNORECASE
+)
+
+
+def address_ids(address: str) -> tuple[str, ...]:
+    """Return the identifiers of what an address leads to; the first one is always there.
+
+    That is arXiv's, in whatever form and without version, a DOI, OpenReview's ``id``, that of the
+    ACL Anthology (and the DOI that the anthology gives), Semantic Scholar's; otherwise ``url:`` and
+    the address without scheme, ``www.``, fragment, closing slash and parameters that track readers.
+    All other parameters stay: they tell two pages apart.
+
+    >>> address_ids("https://arxiv.org/pdf/1706.03762v5.pdf")
+    ('arxiv:1706.03762',)
+    >>> address_ids("https://openreview.net/pdf?id=md68e8iZK1")
+    ('openreview:md68e8iZK1',)
+    >>> address_ids("http://www.X.org/a/?p=1&utm_source=chat#top")
+    ('url:x.org/a?p=1',)
+    """
+    if match := _ARXIV.search(address):
+        return (f"arxiv:{match[1]}",)
+    if match := _OPENREVIEW.search(address):
+        return (f"openreview:{match[1]}",)
+    if match := _ACL.search(address):
+        return (f"acl:{match[1]}", f"doi:10.18653/v1/{match[1].lower()}")
+    if match := _SCHOLAR.search(address):
+        return (f"s2:{match[1] or match[2] or match[3]}",)
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:  # a malformed host
+        return (f"url:{address}",)
+    path = unquote(parts.path)
+    if "/10." in path and (doi := doi_key(path[path.index("/10.") + 1 :])):
+        if doi.startswith("doi:") and not host.endswith("doi.org"):
+            doi = _DOI_END.sub("", doi)
+        return (doi,)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    kept = urlencode([(name, value) for name, value in query if not _TRACKING.match(name)])
+    return (f"url:{host}{parts.path.rstrip('/')}{'?' if kept else ''}{kept}",)
+
+
+def addresses_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the addresses in a text stand, without the punctuation behind them."""
+    for match in URL.finditer(text):
+        address = match[0].rstrip(".,;:!?'’*_")
+        while address.endswith(")") and address.count(")") > address.count("("):
+            address = address[:-1].rstrip(".,;:!?'’*_")
+        yield match.start(), match.start() + len(address)
+
+
+def mend_addresses(text: str) -> str:
+    """Return a text without the blanks that text recognition leaves behind hyphens in addresses."""
+    for _ in range(30):  # each pass mends one blank of every address
+        text, mended = _BROKEN.subn(r"\1", text)
+        if not mended:
+            break
+    return text
+
+
+def ids_in(entry: str) -> tuple[str, ...]:
+    """Return the identifiers that an entry of a reference list names, distinct; addresses last."""
+    found = list(arxiv_keys_in(entry.replace("- ", "-")))
+    without = URL.sub(" ", entry)
+    if match := re.match(r"[\s\d\[\]]*?\[(\d{4}\.\d{4,5})(?:v\d+)?\]", without):
+        found.append(f"arxiv:{match[1]}")
+    if key := doi_key(without):
+        found.append(key)
+    named = [each for a, b in addresses_in(entry) for each in address_ids(entry[a:b])]
+    found += sorted(named, key=lambda each: each.startswith("url:"))
+    return tuple(dict.fromkeys(found))
+
+
+def bare_ids(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the arXiv ids and DOIs that a text names without an address, and where they stand."""
+    for match in _NAMED.finditer(text):
+        key = doi_key(match[0]) if match["doi"] else arxiv_key(match["arxiv"])
+        if key:
+            end = match.end() - (len(match[0]) - len(match[0].rstrip(".,;}")))
+            yield match.start(), end, key
+
+
+_NAMED = re.compile(
+    r"\barxiv:\s?(?P<arxiv>\d{4}\.\d{4,5}(?:v\d+)?)(?!\d)|\bdoi:\s?(?P<doi>10\.\d{4,9}/[^\s\])\x00]+)",
+    re.IGNORECASE,
+)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
+
+from arena.text.identifiers import arxiv_key, normal_title
 
 
 class Reference(NamedTuple):
@@ -113,6 +115,26 @@ class Inline(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
+class TextBlock(NamedTuple):
+    """A heading, paragraph, list item, row of a table, or a block of HTML.
+
+    Attributes:
+        level: Level of a heading, from 1; 0 for anything else.
+        line: Its first line, from 0.
+        end: The line after its last.
+        number: Number of a numbered list's item, whose first paragraph this is.
+        is_item: Whether it is the first paragraph of a list item.
+        inline: Its text.
+    """
+
+    level: int
+    line: int
+    end: int
+    number: str
+    is_item: bool
+    inline: Inline
+
+
 class Mark(NamedTuple):
     """A mark of citation in a text.
 
@@ -169,7 +191,9 @@ def chunks(report: Report, size: int) -> list[tuple[str, list[Statement]]]:
         section = report.sections[place]
         heading = f"{'#' * section.level} {section.heading}\n\n" if section.heading else ""
         statements = list(group)
-        lines = [f"{each.text[:size]} {_mark(each)}".strip() for each in statements]
+        marks = [f"[{'; '.join(each.citations)}]" if each.citations else "" for each in statements]
+        texts = (each.text[:size] for each in statements)
+        lines = [" ".join(both).strip() for both in zip(texts, marks, strict=True)]
         lines[0] = heading + lines[0]
         room = size - sum(len(line) + 1 for line in lines)  # that the section leaves
         if not parts or len(parts[-1][0]) > room:
@@ -189,5 +213,68 @@ def spread(items: Sequence[T], most: int | None) -> list[T]:
     return [items[place * len(items) // most] for place in range(most)]
 
 
-def _mark(statement: Statement) -> str:
-    return f"[{'; '.join(statement.citations)}]" if statement.citations else ""
+# The papers of a corpus that a report cites
+
+
+class PaperName(NamedTuple):
+    """What a paper is called.
+
+    Attributes:
+        id: Id in the corpus.
+        title: Title.
+        ids: ``arxiv:...`` and ``doi:...`` as `arena.text.identifiers` writes them.
+    """
+
+    id: str
+    title: str
+    ids: tuple[str, ...] = ()
+
+
+class PaperFinder:
+    """Finds papers by id, arXiv id, DOI or title.
+
+    Of two papers with one identifier or one title, the first that is given is found.
+
+    Args:
+        names: All papers.
+    """
+
+    def __init__(self, names: Iterable[PaperName]) -> None:
+        self._titles: dict[str, str] = {}
+        self._by_id: dict[str, str] = {}
+        self._by_title: dict[str, str] = {}
+        own: dict[str, str] = {}
+        for name in names:
+            own[f"corpus:{name.id}"] = name.id
+            self._titles[name.id] = name.title
+            for key in (*name.ids, arxiv_key(name.id)):
+                if key:
+                    self._by_id.setdefault(key, name.id)
+            if key := normal_title(name.title):
+                self._by_title.setdefault(key, name.id)
+        self._by_id.update(own)
+
+    def find(self, reference: Reference) -> str | None:
+        """Return the id of the paper that a reference names; None if there is none.
+
+        Identifiers come first, in the order of `Reference.ids`, then the title: case,
+        punctuation, accents and markup do not count.
+        """
+        for key in reference.ids:
+            if key in self._by_id:
+                return self._by_id[key]
+        return self._by_title.get(normal_title(reference.title)) if reference.title else None
+
+    def resolve(self, reference: Reference) -> Reference:
+        """Return the reference with its paper, and with the paper's title if it has none."""
+        paper = self.find(reference)
+        title = reference.title or self._titles.get(paper or "", "")
+        return reference._replace(paper=paper, title=title)
+
+
+def resolve(report: Report, finder: PaperFinder) -> Report:
+    """Return the report with `Reference.paper` filled wherever the corpus has the paper.
+
+    A reference without a title, such as a citation by id, gets that of its paper.
+    """
+    return report._replace(references=tuple(map(finder.resolve, report.references)))

@@ -1,26 +1,40 @@
-"""Reading a report."""
+"""Reading a report in Markdown or HTML: its blocks, its sections and the statements in them."""
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.report import addresses, author_year, numbers, pandoc
-from arena.report.addresses import mend_addresses
-from arena.report.bibliography import is_bibliography, is_contents, part, read_bibliography
-from arena.report.html import is_html, to_markdown
-from arena.report.markdown import TextBlock, parse
-from arena.report.model import BREAK, Bibliography, Inline, Mark, Report, ReportSection, Statement
-from arena.report.sentences import MARK, split_sentences
+from arena.report.bibliography import (
+    is_bibliography,
+    is_contents,
+    mend_addresses,
+    part,
+    read_bibliography,
+)
+from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, unwrap
+from arena.report.model import (
+    BREAK,
+    HIDDEN,
+    Inline,
+    Link,
+    Report,
+    ReportSection,
+    Statement,
+    TextBlock,
+)
+from arena.report.sentences import MARK, add_statements
 
-STYLES = {
-    "pandoc": pandoc.marks, "footnotes": addresses.labels, "links": addresses.marks,
-    "numbers": numbers.marks, "author-year": author_year.marks, "exports": numbers.bare_marks,
-}  # fmt: skip
-"""Functions that find marks, by style; of marks that overlap, that of the first style counts."""
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
 
@@ -44,13 +58,13 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     text = mend_addresses(to_markdown(text) if is_html(text) else text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
-    text = pandoc.unwrap(text)
+    text = unwrap(text)
     # Exports escape the brackets of their marks; who writes [@id] means what is escaped literally.
-    blocks = parse(text, literal=bool(pandoc.cited_ids(text)))
+    blocks = parse(text, literal=bool(cited_ids(text)))
     title, start = "", 0
     if blocks and blocks[0].level == 1 and not _is_list(blocks[0].inline.text):
         head = blocks.pop(0)
-        title, start = _line(head.inline.text), head.end
+        title, start = " ".join(head.inline.text.split()), head.end
     body, listed = part(blocks)
     bibliography = as_cited(read_bibliography(listed), [block.inline for block in body])
     lines = text.split("\n")
@@ -75,25 +89,6 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
             add_statements(statements, block.inline, marks, section)
     found = tuple(references.values())
     return Report(title, tuple(sections), tuple(statements), found, tuple(sorted(used)))
-
-
-def as_cited(bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliography:
-    """Return the bibliography with the forms of marks that paragraphs of a report may use."""
-    numbered = [name for name in bibliography.names if name.isdigit()]
-    bracketed = any(
-        True
-        for each in texts
-        for marks in (pandoc.marks, numbers.marks)
-        for _ in marks(each, bibliography)
-    )
-    bare = bibliography.bare or (
-        not bracketed
-        and bool(numbered or not bibliography.references)
-        and numbers.cites_bare_numbers(texts)
-    )
-    authors = not (numbered or bare or (bracketed and not bibliography.references))
-    rounded = not (bracketed or bare) and numbers.cites_in_round_brackets(texts, numbered)
-    return bibliography._replace(bare=bare, authors=authors, rounded=rounded)
 
 
 def _is_list(heading: str) -> bool:
@@ -136,70 +131,223 @@ def _sections(
     top = min((block.level for block in heads), default=1)
     before = source(start) if blocks and not blocks[0].level else ""
     return [ReportSection("", 1, before)] * bool(before) + [
-        ReportSection(_line(head.inline.text), head.level - top + 1, source(head.end))
+        ReportSection(" ".join(head.inline.text.split()), head.level - top + 1, source(head.end))
         for head in heads
     ]
 
 
-def find_marks(
-    inline: Inline, bibliography: Bibliography, styles: Iterable[str], used: set[str]
-) -> list[Mark]:
-    """Return the marks in a paragraph, in order; add their styles to `used`."""
-    marks: list[Mark] = []
-    for style in styles:
-        if new := _apart(STYLES[style](inline, bibliography), marks):
-            used.add(style)
-            marks = sorted([*marks, *new], key=_place)
-    return marks
+# The blocks of Markdown, through markdown-it-py
+
+MATH = re.compile(
+    r"\$\$(?P<display>.+?)\$\$"
+    r"|\$(?P<inline>(?:[^$\\]|\\.){1,2000}?)\$(?!\d)"
+    r"|\\\((?P<round>.{1,2000}?)\\\)"
+    r"|\\\[(?P<square>(?!\s*\^?[\d,;\s–-]+\\\])[^\[\]]{1,5000}?)\\\]",
+    re.DOTALL,
+)
+_RAISED = re.compile(r"\s*\{?\s*\}?\s*\^\s*(?:\{([\d\s,;–-]+)\}|(\d))\s*")
+_MARK = re.compile(r"\s*(?:\d{1,3}(?:(?:\s|\\quad|,)+\d{1,3})*|\[\d{1,3} \+ [^\[\]]*\])\s*")
+_CELL = re.compile(r"</?(?:p|div|td|th|tr|li|br)\b", re.IGNORECASE)
+_TAG = re.compile(
+    r"<!|</?(?:a|abbr|b|big|cite|del|details|em|font|h[1-6]|i|img|ins|kbd|mark|ol|q|s|small|span|strong"
+    r"|sub|summary|table|tbody|tfoot|thead|u|ul)\b",
+    re.IGNORECASE,
+)
+_SUPERSCRIPT = re.compile(r"<(/?)sup\b[^>]*>", re.IGNORECASE)
 
 
-def add_statements(
-    statements: list[Statement], inline: Inline, marks: Sequence[Mark], section: int
-) -> None:
-    """Add the sentences of a paragraph; marks without words belong to the sentence before."""
-    pieces, at = [], 0
-    for mark in marks:
-        pieces += [inline.text[at : mark.end if mark.kept else mark.start], MARK]
-        at = mark.end
-    pieces.append(inline.text[at:])
-    waiting = iter(marks)
-    for sentence in split_sentences("".join(pieces)):
-        cited = (next(waiting).references for _ in range(sentence.count(MARK)))
-        keys = [reference.key for references in cited for reference in references]
-        text = _clean(sentence)
-        text = text if re.search(r"\w", text) else ""
-        if text or (keys and not statements):
-            text = text or _line(inline.text)
-            statements.append(Statement(text, section, tuple(dict.fromkeys(keys))))
-        elif keys:
-            both = tuple(dict.fromkeys((*statements[-1].citations, *keys)))
-            statements[-1] = statements[-1]._replace(citations=both)
+def parse(text: str, literal: bool = False) -> list[TextBlock]:
+    """Return the blocks of a text in order; blocks of code are none.
+
+    Args:
+        text: Markdown.
+        literal: Whether what a backslash escapes is hidden from the search for marks.
+    """
+    blocks: list[TextBlock] = []
+    row: list[Inline] | None = None
+    heading, number, is_item = 0, "", False
+    for token in _parser().parse(text):
+        kind = token.type
+        if kind == "heading_open" and token.markup != "-":  # a rule
+            heading = int(token.tag[1])
+        elif kind == "heading_close":
+            heading = 0
+        elif kind == "list_item_open":
+            number, is_item = token.info, True
+        elif kind == "tr_open":
+            row, place = [], token.map or (0, 0)
+        elif kind == "tr_close" and row:
+            blocks.append(TextBlock(0, place[0], place[1], "", False, _joined(row)))
+            row = None
+        elif kind == "inline" and token.map:
+            inline = flatten(token.children or [], literal)
+            if row is not None:
+                row.append(inline)
+            else:
+                first, end = token.map
+                blocks.append(TextBlock(heading, first, end, number, is_item, inline))
+            number, is_item = "", False
+    return blocks
 
 
-def _apart(marks: Iterable[Mark], taken: Sequence[Mark]) -> list[Mark]:
-    """Return the marks that overlap none of those taken and none before them, in order."""
-    left: list[Mark] = []
-    place = 0
-    for mark in sorted(marks, key=_place):
-        while place < len(taken) and taken[place].end <= mark.start:
-            place += 1
-        free = place == len(taken) or taken[place].start >= mark.end
-        if free and not (left and left[-1].end > mark.start):
-            left.append(mark)
-    return left
+def _joined(cells: Sequence[Inline]) -> Inline:
+    text, bare, links = "", "", []
+    for cell in cells:
+        if text:
+            text, bare = f"{text} | ", f"{bare} | "
+        links += [Link(len(text) + a, len(text) + b, where) for a, b, where in cell.links]
+        text, bare = text + cell.text, bare + cell.bare
+    return Inline(text, bare, tuple(links))
 
 
-def _place(mark: Mark) -> tuple[int, int]:
-    return mark.start, mark.end
+def flatten(tokens: Sequence[Token], literal: bool) -> Inline:
+    """Return the plain text of the tokens of a paragraph."""
+    shown: list[str] = []
+    bare: list[str] = []
+    links: list[Link] = []
+    opened: list[tuple[int, str]] = []
+    size = 0
+    for token in tokens:
+        kind, content = token.type, token.content
+        hidden = kind in ("code_inline", "math") or (literal and token.info == "escape")
+        if kind in ("softbreak", "hardbreak"):
+            content = "\n"
+        elif kind == "html_inline":
+            raised = _SUPERSCRIPT.fullmatch(content)
+            cell = _CELL.match(content)
+            if raised or cell or _TAG.match(content):
+                content = ("}" if raised[1] else "^{") if raised else BREAK if cell else ""
+        elif kind == "link_open":
+            opened.append((size, str(token.attrs["href"])))
+        elif kind == "link_close" and opened:
+            links.append(Link(opened[-1][0], size, opened.pop()[1]))
+        elif kind == "image":
+            content = ""
+        elif kind == "math" and (raised := _RAISED.fullmatch(token.meta["inside"])):
+            content, hidden = f"^{{{raised[1] or raised[2]}}}", False
+        elif kind == "math" and _MARK.fullmatch(token.meta["inside"]):  # as recognised text has it
+            content, hidden = re.sub(r"\\\w+|[{}]", "", token.meta["inside"]).strip(), False
+        shown.append(content)
+        bare.append(HIDDEN * len(content) if hidden else content)
+        size += len(content)
+    return Inline("".join(shown), "".join(bare), tuple(links))
 
 
-def _clean(sentence: str) -> str:
-    """Return a sentence without marks and the blanks and brackets that they leave."""
-    text = re.sub(rf"\s*[(\[]\s*(?:{MARK}[\s,;]*)+[)\]]", "", sentence)
-    text = re.sub(rf"\s*(?:{MARK}\s*)+(?=[.,;:!?)\]])", "", text)
-    text = text.replace(MARK, " ").replace(BREAK, " ")
-    return _line(text)
+def _math(state: StateInline, silent: bool) -> bool:
+    """Read a formula, so that no star or underscore in it sets a font."""
+    if state.src[state.pos] not in "$\\" or not (match := MATH.match(state.src, state.pos)):
+        return False
+    if "[@" in match[0]:  # two prices with a citation between them
+        return False
+    if not silent:
+        token = state.push("math", "", 0)
+        token.content = match[0]
+        token.meta = {"inside": match[match.lastgroup or 0]}
+    state.pos = match.end()
+    return True
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _group(state: StateInline, silent: bool) -> bool:
+    """Keep a group of Pandoc's as it is, whatever is in an id."""
+    if state.src[state.pos] != "[" or not (match := GROUP.match(state.src, state.pos)):
+        return False
+    if not silent:
+        state.push("text", "", 0).content = match[0]
+    state.pos = match.end()
+    return True
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # Models indent text more often than code; an address behind [1]: is an entry of a list.
+    parser.disable(["code", "html_block", "reference", "text_join"])
+    parser.inline.ruler.before("escape", "math", _math)
+    parser.inline.ruler.before("math", "group", _group)
+    return parser
+
+
+# A page of HTML as Markdown
+
+_PAGE = re.compile(
+    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|article|main|div|h1|p)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_UNSEEN = {"script", "style", "head", "nav", "template", "noscript", "svg"}
+_BLOCKS = {"p", "div", "section", "article", "main", "table", "tr", "ul", "ol", "dl", "blockquote"}
+_INLINE = {"br": "\n", "sup": "<sup>", "/sup": "</sup>", "td": " | ", "th": " | "}
+_CODE = {"pre": "\n```\n", "code": "`"}
+_MARKUP = re.compile(r"([\\`*_<>#~])")
+
+
+def is_html(text: str) -> bool:
+    """Return whether a text is a page of HTML, and no Markdown."""
+    return _PAGE.match(text) is not None
+
+
+def to_markdown(page: str) -> str:
+    """Return the headings, paragraphs, lists, links, code and superscripts of a page."""
+    reader = _Page()
+    reader.feed(page)
+    reader.close()
+    return "".join(reader.parts)
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._unseen: list[str] = []
+        self._code = ""
+        self._links: list[str] = []
+        self._lists: list[int] = []  # number of each open list's last item; -1 without numbers
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _UNSEEN:
+            self._unseen.append(tag)
+        if self._unseen or self._code:
+            return
+        text = _INLINE.get(tag, "")
+        if tag in _CODE:
+            self._code, text = tag, _CODE[tag]
+        elif tag == "a":
+            self._links.append(dict(attrs).get("href") or "")
+            text = "[" if self._links[-1] else ""
+        elif tag == "li" and self._lists and self._lists[-1] >= 0:
+            self._lists[-1] += 1
+            text = f"\n\n{self._lists[-1]}. "
+        elif tag == "li":
+            text = "\n\n- "
+        elif re.fullmatch("h[1-6]", tag):
+            text = f"\n\n{'#' * int(tag[1])} "
+        elif tag in _BLOCKS and not "".join(self.parts[-1:]).endswith((". ", "- ")):
+            text = "\n\n"
+        if tag in ("ol", "ul"):
+            self._lists.append(0 if tag == "ol" else -1)
+        self.parts.append(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._unseen:
+            if tag == self._unseen[-1]:
+                self._unseen.pop()
+        elif self._code:
+            if tag == self._code:
+                self.parts.append(_CODE[tag])
+                self._code = ""
+        elif tag == "a" and self._links:
+            address = re.sub(r"[<>\s]", "", self._links.pop())
+            self.parts.append(f"](<{address}>)" if address else "")
+        elif tag in _BLOCKS or re.fullmatch("h[1-6]|li", tag):
+            self.parts.append("\n\n")
+        else:
+            self.parts.append(_INLINE.get(f"/{tag}", ""))
+        if tag in ("ol", "ul") and self._lists:
+            self._lists.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._code:
+            self.parts.append(data)
+        elif not self._unseen:
+            self.parts.append(_MARKUP.sub(r"\\\1", re.sub(r"\s+", " ", data)))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.report.bibliography import read_bibliography
-from arena.report.markdown import MATH, TextBlock
+from arena.report.marks import as_cited, find_marks
 from arena.report.model import (
     BREAK,
     HIDDEN,
@@ -19,8 +19,10 @@ from arena.report.model import (
     Report,
     ReportSection,
     Statement,
+    TextBlock,
 )
-from arena.report.reading import add_statements, as_cited, find_marks
+from arena.report.reading import MATH
+from arena.report.sentences import add_statements
 from arena.text.identifiers import normal_title
 
 _STYLES = ("numbers", "author-year")

@@ -1,10 +1,11 @@
-"""Splitting text into sentences by rules."""
+"""Splitting text into sentences by rules, and into statements with their citations."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from arena.report.model import BREAK
+from arena.report.model import BREAK, Inline, Mark, Statement
 
 MARK = "\ue000"
 """Stands for a mark of citation in a text to split."""
@@ -49,3 +50,34 @@ def split_sentences(text: str) -> list[str]:
         start = end
     sentences.append(text[start:].strip())
     return [sentence for sentence in sentences if sentence]
+
+
+def add_statements(
+    statements: list[Statement], inline: Inline, marks: Sequence[Mark], section: int
+) -> None:
+    """Add the sentences of a paragraph; marks without words belong to the sentence before."""
+    pieces, at = [], 0
+    for mark in marks:
+        pieces += [inline.text[at : mark.end if mark.kept else mark.start], MARK]
+        at = mark.end
+    pieces.append(inline.text[at:])
+    waiting = iter(marks)
+    for sentence in split_sentences("".join(pieces)):
+        cited = (next(waiting).references for _ in range(sentence.count(MARK)))
+        keys = [reference.key for references in cited for reference in references]
+        text = _clean(sentence)
+        text = text if re.search(r"\w", text) else ""
+        if text or (keys and not statements):
+            text = text or " ".join(inline.text.split())
+            statements.append(Statement(text, section, tuple(dict.fromkeys(keys))))
+        elif keys:
+            both = tuple(dict.fromkeys((*statements[-1].citations, *keys)))
+            statements[-1] = statements[-1]._replace(citations=both)
+
+
+def _clean(sentence: str) -> str:
+    """Return a sentence without marks and the blanks and brackets that they leave."""
+    text = re.sub(rf"\s*[(\[]\s*(?:{MARK}[\s,;]*)+[)\]]", "", sentence)
+    text = re.sub(rf"\s*(?:{MARK}\s*)+(?=[.,;:!?)\]])", "", text)
+    text = text.replace(MARK, " ").replace(BREAK, " ")
+    return " ".join(text.split())

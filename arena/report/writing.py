@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from arena.report.listing import plain
+from arena.report.marks import replace_groups
 from arena.report.model import Reference, Report
-from arena.report.pandoc import replace_groups
 
 _FIELDS = {"arxiv": "eprint", "doi": "doi"}
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}

@@ -4,8 +4,18 @@ A retriever knows documents by number and never sees an episode. It gets a `Scop
 that exist for a search, and returns a `Ranking` inside it.
 """
 
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
-from arena.retrieval.names import Combiner, Name, parse_name
+from arena.retrieval.base import (
+    RETRIEVERS,
+    Combiner,
+    IndexInput,
+    Name,
+    Ranking,
+    Request,
+    Retriever,
+    Scope,
+    Spread,
+    parse_name,
+)
 
 __all__ = [
     "RETRIEVERS",

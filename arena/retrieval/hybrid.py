@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever
-from arena.retrieval.names import Combiner
+from arena.errors import DataError, clip
+from arena.registry import check_options
+from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
 
 FUSIONS = ("rrf", "score")
 _OPTIONS = ("depth", "fusion", "k", "weights")
@@ -76,10 +76,7 @@ class Hybrid(Combiner):
     @classmethod
     def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Hybrid:
         """Return the fusion of `parts`; for the options see `__init__`."""
-        for name in options:
-            if name not in _OPTIONS:
-                known = did_you_mean(name, (*_OPTIONS, *parts))
-                raise DataError(f"hybrid has no option {clip(name)}.{known}")
+        check_options("engine hybrid", options, (*_OPTIONS, *parts))
         return cls(parts, **options)
 
     @property

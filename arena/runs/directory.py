@@ -12,8 +12,7 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.forms import Form, misfit
+from arena._internal.files import Form, misfit, sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip

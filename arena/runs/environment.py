@@ -8,8 +8,7 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
+from arena._internal.files import code_sha256, sha256_json
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS

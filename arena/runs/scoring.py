@@ -10,8 +10,7 @@ from typing import Any
 
 from arena import metrics as ranking_metrics
 from arena import trec
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
+from arena._internal.files import code_sha256, sha256_json
 from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS

@@ -9,7 +9,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-from arena._internal.forms import misfit
+from arena._internal.files import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import stages_of
 

@@ -17,10 +17,9 @@ from typing import Any, Literal
 
 import yaml
 
-from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file
+from arena._internal.files import atomic_write, code_sha256, sha256_file
 from arena._internal.options import number
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.bloom import (
     TIERS,
     Article,

@@ -14,9 +14,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file
-from arena._internal.progress import progress
+from arena._internal.files import code_sha256, sha256_file
+from arena._internal.tables import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file
-from arena._internal.progress import progress
+from arena._internal.files import code_sha256, sha256_file
+from arena._internal.tables import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites.base import SUITES, Evaluation, Suite, json_lines, mean

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from arena.mindmap.metrics.sem_path import path_score
+from arena.mindmap.metrics.filing import path_score
 
 Path = list[str]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arena.bloom import Article, Heading, Pair, Tools, article_of
 from arena.report import Reference, Report, read_report
 from arena.report.listing import cite
-from arena.report.pandoc import replace_groups
+from arena.report.marks import replace_groups
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap

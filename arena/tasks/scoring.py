@@ -200,7 +200,7 @@ def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, Answer
 
 def _ideal_report(tasks: TaskSet, survey_id: str, ranking: Sequence[str]) -> str:
     from arena.report.listing import cite
-    from arena.report.pandoc import cited_ids
+    from arena.report.marks import cited_ids
     from arena.tasks._pairs import text_in_reach
 
     text = text_in_reach(tasks, survey_id)

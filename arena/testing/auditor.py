@@ -12,9 +12,9 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.code import code_sha256
+from arena._internal.files import code_sha256
 from arena._internal.options import whole
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.doors import DoorEnv, SearchDoor, load_door

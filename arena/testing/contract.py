@@ -13,7 +13,7 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from arena._internal.options import whole
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.testing.actions import schemas_of
 from arena.testing.episodes import Trace, random_play, record

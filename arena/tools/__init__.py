@@ -7,11 +7,19 @@ To add a tool, add a module to this package that registers it and names the task
 """
 
 from arena.papers import MAX_QUERY, MAX_SUBMITTED
-from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
+from arena.tools.base import (
+    TOOLS,
+    BudgetError,
+    Parameter,
+    Search,
+    Shown,
+    Tool,
+    ToolError,
+    tool_schemas,
+)
 from arena.tools.calls import Call, json_action, parse_action
 from arena.tools.episode import SUBMIT_TOOLS, Answer, Episode, answer_json
-from arena.tools.hits import encode, make_searches
-from arena.tools.openai import tool_schemas
+from arena.tools.search import encode, make_searches
 
 __all__ = [
     "MAX_QUERY",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.tools.base import TOOLS, Tool, ToolError
-from arena.tools.draft import whole_characters
-from arena.tools.episode import Episode
+from arena.tools.episode import Episode, whole_characters
 
 
 def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:

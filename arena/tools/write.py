@@ -7,8 +7,7 @@ from typing import Any
 from arena.errors import clip, did_you_mean
 from arena.papers import MAX_TITLE
 from arena.tools.base import TOOLS, Tool, ToolError
-from arena.tools.draft import whole_characters
-from arena.tools.episode import Episode
+from arena.tools.episode import Episode, whole_characters
 
 
 def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:

@@ -1,17 +1,29 @@
-"""Show papers to a model, and read queries and judgements in its answers.
+"""Show papers to a model, read queries and judgements in its answers, and let it write a report.
 
-A judgement is a token: ``[Retrieve]`` or ``[No Retrieve]``, ``[Relevant]`` or ``[Irrelevant]``,
-``[Enough]`` or ``[Continue]``. Models drop the brackets, use others or bold type, and explain
-themselves. Each reader of an answer raises `ParseError` if nothing can be read.
+A judgement is a token, ``[Relevant]`` or ``[Irrelevant]``. Models drop the brackets, use others or
+bold type, and explain themselves. Each reader of an answer raises `ParseError` if nothing can be
+read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain, zip_longest
+from typing import NamedTuple
 
-from arena.agents import Desk, Known
-from arena.llm import LLMAgent, ParseError, as_list, tagged, unfenced, without_thoughts
+from arena.agents import Desk, Known, Steps
+from arena.llm import (
+    Failed,
+    Fields,
+    LLMAgent,
+    ParseError,
+    as_list,
+    tagged,
+    unfenced,
+    without_thoughts,
+)
+from arena.report.listing import cite, heading, plain
 
 _TITLE = 200  # characters; few titles are longer
 _ABSTRACT = 1_500
@@ -39,44 +51,23 @@ def line(text: str, longest: int) -> str:
     return " ".join(text.split())[:longest]
 
 
-LONGEST = 300
-"""Characters of a query; the longest title of a survey is shorter."""
+LONGEST = 300  # characters of a query; the longest title of a survey is shorter
 
 _SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
-_TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
-# Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
-_TALK = re.compile(r"[a-z]{3}[.!?]\s+[A-Z]|[?!]$")
 _QUOTES = "\"'`“”‘’«»"
 
 
 def queries(text: str) -> list[str]:
     """Return the queries in the tag ``<Queries>``, each once, in order."""
-    cleaned = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
+    cleaned = [query_in(line) for line in as_list(tagged(text, "Queries"))]
     distinct = list(dict.fromkeys(filter(None, cleaned)))
     if not distinct:
         raise ParseError("there is no query in <Queries>...</Queries>.")
     return distinct
 
 
-def one_query(text: str) -> str:
-    """Return the query in ``<Queries>``, or without that tag the first line of the answer.
-
-    The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
-    """
-    try:
-        return queries(text)[0]
-    except ParseError:
-        pass
-    plain = unfenced(_TAG.sub("\n", without_thoughts(text)))
-    lines = [line for line in map(_cleaned, plain.splitlines()) if line]
-    # "Here is a query:" announces what stands in the next line.
-    line = next((line for line in lines if not line.endswith(":")), "")
-    if not line or _TALK.search(line):
-        raise ParseError("there is no query in the answer.")
-    return line
-
-
-def _cleaned(line: str) -> str:
+def query_in(line: str) -> str:
+    """Return the query in a line of an answer; empty if it has no word."""
     query = " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]
     return query if re.search(r"\w", query) else ""
 
@@ -99,45 +90,6 @@ _BEFORE_NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(rf"\W*({_VERDICT})\W*\Z", re.IGNORECASE)
-
-# In brackets anywhere, or a line of its own.
-_NO = r"no[\s_-]?retriev(?:e|al)"
-_RETRIEVE = re.compile(
-    rf"[\[(<*]{{1,3}}\s?(?:({_NO})|retriev(?:e|al))\s?[\])>*]{{1,3}}"
-    rf"|^[^\w\n]{{0,5}}(?:({_NO})|retrieve)(?=[^\w\n]*$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_STOP = re.compile(
-    r"[\[(<*]{1,3}\s?(enough|continue)\s?[\])>*]{1,3}"
-    r"|^[^\w\n]{0,5}(enough|continue)(?=[^\w\n]*$|:)",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def first_query(text: str) -> tuple[str, bool]:
-    """Return a query, and whether the model wants to read its hits.
-
-    Without a token it does, since the paper's own prompt asks for a query alone.
-    """
-    text = without_thoughts(text)
-    tokens = list(_RETRIEVE.finditer(text))
-    wanted = not (tokens and (tokens[-1][1] or tokens[-1][2]))
-    return one_query(_RETRIEVE.sub("\n", text)), wanted
-
-
-def next_query(text: str) -> str:
-    """Return a better query, empty if the last one was enough."""
-    text = without_thoughts(text)
-    tokens = list(_STOP.finditer(text))
-    if not tokens:
-        return queries(text)[0]
-    last = tokens[-1]
-    if (last[1] or last[2]).lower() == "enough":
-        return ""
-    try:
-        return queries(text)[0]
-    except ParseError:
-        return one_query(text[last.end() :].lstrip(": "))
 
 
 def verdicts(text: str) -> dict[int, bool]:
@@ -194,3 +146,173 @@ def judgements(
             if 1 <= number <= len(ids):
                 relevance[ids[number - 1]] = relevant
     return relevance
+
+
+_SHARED = ("topic", "cutoff", "outline", "points", "notes")
+WRITING = {
+    "section": Fields(("heading", "papers"), _SHARED),
+    "polish": Fields(("draft", "papers"), (*_SHARED, "heading", "before", "after")),
+}
+"""Fields of the templates with which `write_report` asks."""
+
+SECTION = 20_000  # most characters of a section
+_BESIDE = 3_000  # characters of a neighbouring section
+
+_NUMBERS = r"[@#^]?\d{1,4}(?:\s*(?:[,;–-]|and|&)\s*[@#^]?\d{1,4})*"
+_MARK = re.compile(
+    rf"[ \t]*(?:[\[【]\s*(?:(?:papers?|refs?\.?|nos?\.?)\s*)?(?P<numbers>{_NUMBERS})\s*[\]】](?!\()"
+    r"|\[[^\[\]\n]{0,300}@[^\[\]\n]{0,300}\])",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d+)(?:\s*[–-]\s*[@#^]?(\d+))?")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$", re.MULTILINE)
+_NUMBERED = re.compile(r"^\d+(?:[.)]|(?:\.\d+)+[.)]?)\s+")
+_LIST = re.compile(
+    r"^[ #*]*(?:references|bibliography|works cited|sources)[ *:]*$.*",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+
+
+class Part(NamedTuple):
+    """A section that is to be written.
+
+    Attributes:
+        heading: Its heading.
+        points: The headings below it, one per line; empty for none.
+        papers: Ids of the papers that it may cite; the model reads their numbers, from 1.
+        notes: What else the model reads about it.
+    """
+
+    heading: str
+    points: str
+    papers: Sequence[str]
+    notes: str = ""
+
+
+def parts_of(outline: str, most: int) -> list[tuple[str, str]]:
+    r"""Return (heading, headings below it) of the sections of an outline, at most `most`.
+
+    Numbers before headings, and marks of bold type, are left out.
+
+    >>> parts_of("# topic\n## 1. Kinds\n### 1.1 **Fast**\n### Slow\n## Uses", 10)
+    [('Kinds', 'Fast\nSlow'), ('Uses', '')]
+    """
+    parts: list[tuple[str, list[str]]] = []
+    for match in _HEADING.finditer(outline):
+        name = _NUMBERED.sub("", match[2]).strip("* ")
+        if len(match[1]) == 2:
+            parts.append((name, []))
+        elif len(match[1]) > 2 and parts:
+            parts[-1][1].append(name)
+    return [(name, "\n".join(below)) for name, below in parts[:most]]
+
+
+def section_in(text: str) -> str:
+    """Return the Markdown in ``<section>``, without a list of references behind it.
+
+    Without that tag it is the whole text, if it cites a paper by number.
+    """
+    try:
+        said = tagged(text, "section")
+    except ParseError:
+        said = unfenced(without_thoughts(text))
+        if not any(match["numbers"] for match in _MARK.finditer(said)):
+            raise
+    said = _LIST.sub("", said)[:SECTION].strip()
+    if not re.search(r"\w", _HEADING.sub("", said)):
+        raise ParseError("there is no text in <section>...</section>.")
+    return said
+
+
+def citing(text: str, papers: Sequence[str]) -> str:
+    """Return a text with citations ``[@id]`` for the numbers of papers in brackets, ``[1, 3-5]``.
+
+    A number that no paper has is left out, and so is every other citation: the model invented it.
+
+    >>> citing("Known [1, 3]. Old [2-3], new [7] [@smith].", ["a", "b", "c"])
+    'Known [@a; @c]. Old [@b; @c], new.'
+    """
+
+    def mark(match: re.Match[str]) -> str:
+        numbers: list[int] = []
+        for first, last in _RANGE.findall(match["numbers"] or ""):
+            numbers += range(int(first), min(int(last or first), len(papers)) + 1)
+        known = [papers[number - 1] for number in numbers if 1 <= number <= len(papers)]
+        return f" {cite(dict.fromkeys(known))}" if known else ""
+
+    return _MARK.sub(mark, text)
+
+
+def section(name: str, text: str, papers: Sequence[str]) -> str:
+    """Return a section of a report as Markdown, its heading at level 2.
+
+    Args:
+        name: Its heading; left out where the text begins with it.
+        text: What the model wrote; its own headings end up at level 3 or below.
+        papers: Ids of the papers 1, 2, ... that it cites.
+    """
+    first = _HEADING.match(text)
+    if first and first[2].casefold() == name.casefold():
+        text = text[first.end() :].lstrip()
+    levels = [len(match[1]) for match in _HEADING.finditer(text)]
+    deeper = max(0, 3 - min(levels, default=3))
+    text = _HEADING.sub(lambda m: f"{'#' * min(len(m[1]) + deeper, 6)} {m[2]}", text)
+    return f"## {plain(name)}\n\n{citing(text, papers)}\n\n"
+
+
+def write_report(
+    agent: LLMAgent, desk: Desk, outline: str, parts: Sequence[Part], polish: bool = True
+) -> Steps[None]:
+    """Read the papers, and put a report on the desk: its sections, written side by side.
+
+    Abstracts are read as far as the budget allows, the first paper of each section first. A
+    section without papers is not written, and one that cannot be read is left out. One whose
+    improvement cannot be read stays as it was. If there is no section, there is no report.
+
+    Args:
+        agent: Agent with the templates `WRITING`.
+        desk: Desk with the papers.
+        outline: The outline of the report, which the model sees.
+        parts: Sections in order.
+        polish: Whether to show each section once more to the model, between its neighbours.
+    """
+    parts = [part for part in parts if part.papers]
+    for paper_id in chain(*zip_longest(*(part.papers for part in parts))):
+        if paper_id:
+            yield from desk.read(paper_id)
+    shown: list[dict[str, str | int]] = [
+        {
+            "topic": desk.topic, "cutoff": desk.cutoff, "outline": outline,
+            "heading": part.heading, "points": part.points or "(none)",
+            "papers": listed([desk.papers[i] for i in part.papers], years=True),
+            "notes": part.notes or "(none)",
+        }
+        for part in parts
+    ]  # fmt: skip
+    drafts = dict(enumerate(agent.ask_many("section", section_in, shown)))
+    texts = {place: draft for place, draft in drafts.items() if not isinstance(draft, Failed)}
+
+    def put() -> None:
+        sections = [section(parts[i].heading, text, parts[i].papers) for i, text in texts.items()]
+        desk.report = f"# {heading(desk.topic)}\n\n{''.join(sections)}"
+
+    if not texts:
+        return
+    put()
+    if polish:
+        # Numbers of neighbours are of other lists.
+        around = ["", *(citing(text, []) for text in texts.values()), ""]
+        beside = zip(texts.items(), around, around[2:], strict=False)
+        better = agent.ask_many(
+            "polish",
+            section_in,
+            [
+                {
+                    **shown[place], "draft": text, "before": before[-_BESIDE:] or "(none)",
+                    "after": after[:_BESIDE] or "(none)",
+                }
+                for (place, text), before, after in beside
+            ],
+        )  # fmt: skip
+        texts = {i: new or text for (i, text), new in zip(texts.items(), better, strict=True)}
+        put()

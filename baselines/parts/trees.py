@@ -1,4 +1,4 @@
-"""Trees of headings as a model may write them, and the limits of a mind-map."""
+"""Headings as a model may write them: trees in JSON, and outlines in Markdown."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.llm import ParseError, as_json, tagged
-from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
+from arena.llm import ParseError, as_json, tagged, unfenced, without_thoughts
+from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 
 _LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
 _BELOW = frozenset(
@@ -202,3 +202,85 @@ def _own_label(value: dict[str, Any]) -> str | None:
         return None
     labels = (value[keys[name]] for name in _LABELS if name in keys)
     return next((label for label in labels if isinstance(label, str)), None)
+
+
+_LONGEST = 200  # characters of a heading
+_LONGEST_ITEM = 120  # a longer list item is text
+_DEEPEST = 6  # of headings, and again of list items below one
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(\S.*)")
+_LEAD = re.compile(r"\*\*([^*]+)\*\*")
+_TYPOLOGY = re.compile(r"<(?=/?typology>)", re.IGNORECASE)  # would begin a mind-map
+
+
+def outline(text: str, topic: str) -> str:
+    r"""Return the headings of an outline as lines ``## heading`` below a line ``# topic``.
+
+    Headings keep their levels, and list items are headings below the last one, as in STORM; all
+    other text is left out. The first heading is the title, and left out, if it is the only one of
+    level 1 and others follow, or equals the topic. The heading of a list item with an explanation
+    is its words in bold, or those before the colon.
+
+    Args:
+        text: Markdown, in ``<outline>`` or not.
+        topic: Title of the outline.
+
+    >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
+    # sorting
+    ## 1 Kinds
+    ### Fast
+    ## 2 Uses
+    """
+    try:
+        text = tagged(text, "outline")
+    except ParseError:
+        text = unfenced(without_thoughts(text))
+    headings = _headings(text)
+    uppermost = [heading for level, heading in headings if level == 1]
+    if headings and (
+        _words(headings[0][1]) == _words(topic)
+        or (headings[0][0] == len(uppermost) == 1 and len(headings) > 1)
+    ):
+        del headings[0]
+    if not headings:
+        raise ParseError("there is no heading below the title.")
+    least = min(level for level, _ in headings)
+    lines = [f"# {_line(topic)}"]
+    lines += [
+        f"{'#' * (level - least + 2)} {heading}" for level, heading in headings[:MAX_HEADINGS]
+    ]
+    return "\n".join(lines)
+
+
+def _headings(text: str) -> list[tuple[int, str]]:
+    headings = []
+    above = 0
+    for written in text.expandtabs(4).splitlines():
+        bare = written.strip()
+        if bare.startswith("#"):
+            heading = bare.lstrip("#")
+            level = above = min(len(bare) - len(heading), _DEEPEST)
+        elif item := _ITEM.match(bare):
+            heading = _of_item(item[1])
+            indent = len(written) - len(written.lstrip())
+            level = above + 1 + min(indent // 2, _DEEPEST - 1)
+        else:
+            continue
+        heading = _line(heading)
+        if re.search(r"\w", heading):
+            headings.append((level, heading))
+    return headings
+
+
+def _of_item(text: str) -> str:
+    if lead := _LEAD.match(text):
+        return lead[1].rstrip(": ")
+    label = text.partition(": ")[0]
+    return label if len(label) <= _LONGEST_ITEM else ""
+
+
+def _line(text: str) -> str:
+    return _TYPOLOGY.sub("&lt;", " ".join(text.split())[:_LONGEST])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

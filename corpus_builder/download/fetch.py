@@ -12,7 +12,7 @@ from pathlib import Path
 
 import requests
 
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena._internal.workdir import clear_temporary, only_writer
 from arena.errors import DataError
 from corpus_builder.download.connections import (

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
 
-from arena._internal.signals import block_sigint_in_children
+from arena._internal.cores import block_sigint_in_children
 from arena.errors import WorkerError
 from corpus_builder.executors.base import EXECUTORS, Executor, limit_threads, perform
 

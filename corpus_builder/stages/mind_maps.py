@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
 from corpus_builder.parquet import schema

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge

@@ -283,6 +283,7 @@ def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
     assert content(tmp_path / "run") == content(tmp_path / "replay")
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_an_end_that_was_cut_off_is_repaired(graphs, tmp_path):
     whole = f"<typology>{json.dumps(PERFECT)}</typology>"
     script = [whole[: whole.index("4, 5") + 4], '{"Paths": [6]}']

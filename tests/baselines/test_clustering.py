@@ -28,7 +28,7 @@ from baselines.clustering import (
     cluster,
     groups,
 )  # fmt: skip
-from baselines.parts.phrases import phrases
+from baselines.parts.texts import phrases
 from baselines.random import random_tree
 
 

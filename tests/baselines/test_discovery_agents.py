@@ -146,13 +146,14 @@ def plain(world, tmp_path_factory):
 
 
 @each_agent
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
 def test_a_trouble_that_passes_changes_nothing(trouble, agent, world, plain):
     def script(body):
         return trouble if len(server.requests) == 1 else helpful(body)
 
     with LLMServer(script) as server:
-        options = {"timeout": 1.0} if trouble.slow else {}
+        options = {"timeout": 0.7} if trouble.slow else {}
         play(world, "discovery", agent, "run", server, surveys=1, **options)
         assert server.requests[0] == server.requests[1]
         assert len(server.requests) > min(WORK[agent][0])

@@ -11,7 +11,7 @@ from llm_server import LLMServer, Trouble, last_text
 
 import arena
 from arena.mindmap import read_mind_map
-from baselines.few_shot import FewShot
+from baselines.bottom_up import FewShot
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.llm import ParseError
 from arena.report import cited_ids
-from baselines.parts.writing import citing, parts_of, section, section_in
+from baselines.parts.asking import citing, parts_of, section, section_in
 
 PAPERS = ["a", "b", "doi:10.1/x,y"]
 

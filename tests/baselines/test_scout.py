@@ -177,8 +177,9 @@ def test_it_finds_more_than_the_title(world, tmp_path):
     runs = {}
     for name, options in (("title", {}), ("scout", {}), ("scout", {"links": 0})):
         run = arena.run(
-            world, "discovery", name, tmp_path / f"{name}{options}", agent_options=options
-        )
+            world, "discovery", name, tmp_path / f"{name}{options}", surveys=3,
+            agent_options=options,
+        )  # fmt: skip
         runs[f"{name}{options}"] = run["mean"]["recall@100"]
     title, linked, unlinked = runs.values()
     assert title < unlinked < linked

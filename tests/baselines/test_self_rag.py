@@ -11,7 +11,8 @@ from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, part, pla
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm import ParseError
-from baselines.parts.asking import first_query, next_query, verdicts
+from baselines.parts.asking import verdicts
+from baselines.queries import first_query, next_query
 
 pytestmark = pytest.mark.usefixtures("alone")
 

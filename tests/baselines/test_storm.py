@@ -21,8 +21,7 @@ from arena.errors import DataError
 from arena.llm import ParseError
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
-from baselines.parts.asking import queries
-from baselines.parts.writing import section_in
+from baselines.parts.asking import queries, section_in
 from baselines.storm import (
     GENERAL,
     NO_ANSWER,
@@ -419,6 +418,7 @@ def test_cut_off_answers_are_read(mini):
     assert agent.notes()["llm"]["failed"] == []
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_troubles_that_pass_change_nothing(mini, tmp_path):
     def play(name, script):
         options = {"model": "scripted", **SMALL, "store": f"{name}.jsonl", "timeout": 20.0}

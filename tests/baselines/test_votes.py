@@ -11,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from arena.agents import Hit
 from arena.text import analyze
-from baselines.parts.votes import (
+from baselines.scout import (
     PENALTY,
     Votes,
     best_first,

@@ -7,7 +7,7 @@ from llm_server import LLMServer, last_text
 from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, play, queries_of
 
 from arena.llm import ParseError
-from baselines.parts.asking import one_query
+from baselines.queries import one_query
 
 pytestmark = pytest.mark.usefixtures("alone")
 

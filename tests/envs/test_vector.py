@@ -25,7 +25,7 @@ from arena.envs import SurveyVectorEnv
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import Ranking
 from arena.tasks import environment_ids
-from arena.tools.hits import hit_text
+from arena.tools.search import hit_text
 
 MODES = [mode.value for mode in AutoresetMode]
 RETRIEVERS = ("bm25", "dense", "hybrid(bm25,dense)")

@@ -12,9 +12,7 @@ from llm_server import LLMServer, Trouble, last_text
 import arena
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.inputs import INPUTS, read_items
-from arena.inputs.contributions import read_contributions
-from arena.inputs.summary import read_summary
+from arena.inputs import INPUTS, read_contributions, read_items, read_summary
 from arena.llm import LLMError, ParseError
 from arena.testing import audit, check_environment
 from corpus_builder.cli import main

@@ -13,7 +13,7 @@ import pytest
 
 import arena
 import arena.cli
-from arena._internal.code import ELSEWHERE, code_sha256
+from arena._internal.files import ELSEWHERE, code_sha256
 
 MINE = '''
 import arena
@@ -51,7 +51,7 @@ def loaded(path: Path, name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def hash_of(copy):
     """The function that computes the hash of the copy."""
-    return loaded(copy / "arena/_internal/code.py", "copied_code").code_sha256
+    return loaded(copy / "arena/_internal/files.py", "copied_code").code_sha256
 
 
 @pytest.mark.parametrize(

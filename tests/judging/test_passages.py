@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
-from arena.judging.passages import LONGEST, best_passage, pieces
+from arena.judging.evidence import LONGEST, best_passage, pieces
 from corpus_builder.build import build
 
 LONG = "Filler words stand here. " * 60 + "\n\n" + "The spectral gap bounds mixing."

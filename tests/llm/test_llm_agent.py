@@ -182,6 +182,7 @@ def test_a_survey_with_a_failed_step_is_still_scored(answer, world, asker, tmp_p
     assert content(tmp_path / "run") == content(tmp_path / "replay")
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_garbage_that_passes_changes_nothing(world, asker, tmp_path):
     """With other answers of the server in between, the run is that without them."""
     troubles = [Trouble(500), Trouble(200, b"{"), Trouble(hang_up=True), Trouble(200, b"{", {}, 99)]

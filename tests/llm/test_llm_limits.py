@@ -49,8 +49,7 @@ def test_prices(make_client, tmp_path):
         with pytest.raises(DataError, match="no price of 'scripted'"):
             Session(make_client(server), {"max_dollars": 1})
     # 1000 tokens each: 2.50 and 10 dollars for a million.
-    from arena.llm.answers import Usage
-    from arena.llm.meter import price_of
+    from arena.llm.answers import Usage, price_of
 
     assert price_of("gpt-4o", None).of(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
     assert price_of("gpt-4o-2024-05-13", None) is None  # another price than gpt-4o

@@ -34,7 +34,7 @@ PASSING = {
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
 def test_troubles_that_pass_are_asked_again(trouble, make_client):
     waits = []
-    timeout = 1.5 if trouble.slow or trouble.drip else 60
+    timeout = 0.7 if trouble.slow or trouble.drip else 60
     with LLMServer([trouble, "fine"]) as server:
         answer = make_client(server, timeout=timeout, sleep=waits.append).complete(HELLO)
         assert len(server.requests) == 2

@@ -13,7 +13,7 @@ import pytest
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, evaluate, forget_labels, identity, read_mind_map
 from arena.mindmap.extractors import EXTRACTORS, make_extractor
-from arena.mindmap.metrics.heading_entity_recall import heading_entity_recall
+from arena.mindmap.metrics.heading_overlap import heading_entity_recall
 
 NAME = "heading_entity_recall"
 LABELS = [
@@ -281,7 +281,7 @@ def test_flair_fetches_nothing_by_itself(options, message, tmp_path, monkeypatch
 
 def test_a_name_of_flairs_is_no_file_of_the_current_folder(tmp_path, monkeypatch):
     """Without flair: its models are pickles, and a file that happens to lie here is not trusted."""
-    from arena.mindmap.extractors import flair as module
+    from arena.mindmap.extractors import taggers as module
 
     def asked(name):
         raise LookupError(name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.mindmap import MindMap, evaluate
-from arena.mindmap.metrics.heading_soft import heading_soft_f1
+from arena.mindmap.metrics.heading_overlap import heading_soft_f1
 
 VECTORS = {"a": (1, 0), "b": (0, 1), "a again": (1, 0), "between": (0.6, 0.8)}
 

@@ -25,7 +25,7 @@ from arena.mindmap import (
     identity,
     read_mind_map,
 )
-from arena.mindmap.metrics.heading_soft import (
+from arena.mindmap.metrics.heading_overlap import (
     heading_soft_f1,
     heading_soft_precision,
     heading_soft_recall,

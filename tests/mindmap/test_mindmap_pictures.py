@@ -17,8 +17,8 @@ from picture_helpers import overlaps, read_picture, struck
 
 from arena.errors import DataError
 from arena.mindmap import MindMap, beside, matches, read_mind_map, render
-from arena.mindmap.formats import png
-from arena.mindmap.formats.svg import BRANCHES
+from arena.mindmap.formats import pictures
+from arena.mindmap.formats.pictures import BRANCHES
 from arena.text.display import shown, width
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -320,9 +320,9 @@ def test_png(needs_png):
 def test_png_too_large(needs_png, monkeypatch):
     tree = MindMap("A survey", (MindMap("Methods"), MindMap("Data")))
     svg = read_picture(render(tree, "svg"))
-    monkeypatch.setattr(png, "MAX_PIXELS", svg.width * svg.height * 2)
+    monkeypatch.setattr(pictures, "MAX_PIXELS", svg.width * svg.height * 2)
     assert size_of(render(tree, "png")) == pytest.approx((svg.width, svg.height), abs=1)
-    monkeypatch.setattr(png, "MAX_PIXELS", svg.width * svg.height * 0.9)
+    monkeypatch.setattr(pictures, "MAX_PIXELS", svg.width * svg.height * 0.9)
     with pytest.raises(DataError, match=r"pixels, more than .* write it as svg, or cut"):
         render(tree, "png")
 

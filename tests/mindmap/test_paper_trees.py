@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from arena.mindmap import MindMap, evaluate
-from arena.mindmap.metrics.heading_soft import node_soft_f1
-from arena.mindmap.metrics.sem_path import path_score
+from arena.mindmap.metrics.filing import path_score
+from arena.mindmap.metrics.heading_overlap import node_soft_f1
 from arena.mindmap.metrics.tree_distance import normalised_ted
 
 LEAVES = ["leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure"]

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.retrieval import RETRIEVERS, Request, Scope
-from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, retriever
+from arena.retrieval import RETRIEVERS, Request, Scope, bm25
+from arena.retrieval.bm25 import BM25Retriever, _build, _kernel
 from arena.text import analyze
 
 # Words that stem together, a stop word, other scripts.
@@ -214,7 +214,7 @@ def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
     ]
     expected = [engine.search(*request) for request in requests]
     for limit in (0, 10**9):  # in threads, and one after another
-        monkeypatch.setattr(retriever, "_THREADS_FROM", limit)
+        monkeypatch.setattr(bm25, "_THREADS_FROM", limit)
         for one, ranking in zip(expected, engine.search_batch(requests), strict=True):
             assert one.documents.tobytes() == ranking.documents.tobytes()
             assert one.scores.tobytes() == ranking.scores.tobytes()
@@ -245,12 +245,12 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
     )
     requests = data.draw(st.lists(asked, min_size=1, max_size=8))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retriever, "_TABLE_ROWS", room)
-        patch.setattr(retriever, "_TERMS", terms)
-        patch.setattr("arena.retrieval._lexical._SCOPES", room)
+        patch.setattr(bm25, "_TABLE_ROWS", room)
+        patch.setattr(bm25, "_TERMS", terms)
+        patch.setattr("arena.retrieval.bm25._SCOPES", room)
         engine = build(papers, Path(directory), statistics=statistics)
         for limit in (10**9, 0):  # in one call, and in threads
-            patch.setattr(retriever, "_THREADS_FROM", limit)
+            patch.setattr(bm25, "_THREADS_FROM", limit)
             batch = engine.search_batch(requests)
             again = [engine.search(*request) for request in requests]
             for request, *answers in zip(requests, batch, again, strict=True):

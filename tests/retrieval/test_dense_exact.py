@@ -10,7 +10,8 @@ from numba import njit
 
 from arena.errors import DataError
 from arena.retrieval.dense import _kernel
-from arena.retrieval.dense._vectors import MAX_DIMENSION, error_bound, normalised
+from arena.retrieval.dense._flat import error_bound
+from arena.retrieval.dense._vectors import MAX_DIMENSION, normalised
 
 finite = np.arange(65536, dtype=np.uint16)
 finite = finite[np.isfinite(finite.view(np.float16))]

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import CorpusError, DataError
-from arena.retrieval import Request, Scope
-from arena.retrieval.dense import Dense, _ivf, retriever
+from arena.retrieval import Request, Scope, dense
+from arena.retrieval.dense import Dense, _ivf
 
 pytest.importorskip("faiss")
 pytestmark = pytest.mark.usefixtures("numbers")
@@ -154,14 +154,14 @@ def test_when_lists_are_used(index, monkeypatch):
     assert ends(search="ivf") == [TRAINING + 1, 500, ROWS]
     assert ends(search="ivf", k=30) == [500, ROWS]  # 4 * 2 * 30 <= end * 4 / 8
     assert ends(search="ivf", k=ROWS) == []
-    monkeypatch.setattr(retriever, "IVF_FROM", 500)
+    monkeypatch.setattr(dense, "IVF_FROM", 500)
     assert ends() == [500, ROWS]
 
 
 def test_built_by_themselves_for_large_collections_only(tmp_path, monkeypatch):
     options = {key: value for key, value in LISTS.items() if key != "ivf"}
     assert build(clusters(), tmp_path / "small", **options)["ivf"] is None
-    monkeypatch.setattr(retriever, "IVF_FROM", ROWS)
+    monkeypatch.setattr(dense, "IVF_FROM", ROWS)
     assert build(clusters(), tmp_path / "large", **options)["ivf"]["lists"] == 8
     assert build(clusters(), tmp_path / "never", ivf=False, **options)["ivf"] is None
     assert not (tmp_path / "never" / _ivf.IVF).exists()
@@ -197,7 +197,7 @@ def test_another_index_in_its_place(tmp_path):
 def test_an_index_replaced_while_it_is_opened(tmp_path, monkeypatch):
     build(["1 0 0"], tmp_path / "index")
     build(["0 1 0"], tmp_path / "new")
-    usual = retriever.read_description
+    usual = dense.read_description
 
     def replaced(directory):
         found = usual(directory)
@@ -205,7 +205,7 @@ def test_an_index_replaced_while_it_is_opened(tmp_path, monkeypatch):
         (tmp_path / "new").rename(directory)
         return found
 
-    monkeypatch.setattr(retriever, "read_description", replaced)
+    monkeypatch.setattr(dense, "read_description", replaced)
     with pytest.raises(CorpusError, match="was rebuilt since"):
         Dense.open(tmp_path / "index")
 

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from test_view import CUTOFFS, SURVEY, corpora, visible
 
 import arena
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
+from arena._internal.files import code_sha256, sha256_json
 from arena.cli import main
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, parse_name

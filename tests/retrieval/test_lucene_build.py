@@ -16,7 +16,7 @@ from lucene_helpers import Papers, build
 import arena
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _java, _process, requirements
+from arena.retrieval.lucene import LuceneRetriever, _java, requirements
 from corpus_builder.build import build as build_corpus
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.verify import verify
@@ -47,7 +47,7 @@ def writers(monkeypatch):
             super().__init__(*arguments, **options)
             started.append(self)
 
-    monkeypatch.setattr(_process.subprocess, "Popen", Noted)
+    monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
 
 
@@ -134,9 +134,10 @@ def test_a_killed_build_takes_the_writer_with_it(tmp_path):
 import sys, time
 from pathlib import Path
 from lucene_helpers import Papers
-from arena.retrieval.lucene import LuceneRetriever, _process, retriever
+from arena.retrieval import lucene
+from arena.retrieval.lucene import JavaProcess, LuceneRetriever
 
-class Noted(_process.JavaProcess):
+class Noted(JavaProcess):
     def __init__(self, *arguments):
         global writer
         super().__init__(*arguments)
@@ -147,7 +148,7 @@ def bar(papers):
     print(writer._process.pid, flush=True)
     time.sleep(600)
 
-retriever.JavaProcess = Noted
+lucene.JavaProcess = Noted
 LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",), bar)
 """
     builder = subprocess.Popen(

@@ -16,7 +16,7 @@ import arena
 from arena._internal.arrays import save_array
 from arena.errors import CorpusError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _similarity
+from arena.retrieval.lucene import LuceneRetriever, _java
 
 pytestmark = pytest.mark.slow  # Java
 
@@ -105,7 +105,7 @@ def test_a_file_cut_while_it_is_open(copy):
     code = """
 import sys; from pathlib import Path
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _similarity
+from arena.retrieval.lucene import LuceneRetriever, _java
 engine = LuceneRetriever.open(Path(sys.argv[1]))
 engine.search("word1", 1, Scope(400))
 for path in Path(sys.argv[1], "segment").iterdir():
@@ -167,4 +167,4 @@ def test_the_process_ends_with_the_engine(copy):
 
 
 def test_the_compiled_class_is_that_of_its_source():
-    assert _similarity.class_file() == class_file.class_file()
+    assert _java.class_file() == class_file.class_file()

@@ -20,7 +20,7 @@ from audit_leaks import (
 )
 
 import arena.cli
-from arena._internal.code import code_sha256
+from arena._internal.files import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.tasks import environment_ids

@@ -74,11 +74,16 @@ def test_what_search_passes_over(env):
     assert act(env, "search", query="  ") == nothing
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "titles", "dense", "hybrid(bm25,dense)"])
-@given(data=st.data())
-def test_pages_of_a_search_are_one_long_search(engines, retriever, data):
+@pytest.fixture(scope="module", params=["bm25", "titles", "dense", "hybrid(bm25,dense)"])
+def searching(engines, request):
+    """An environment for all examples of an engine."""
     survey = sorted(arena_surveys(engines))[0]
-    env = playing(engines, survey, retriever=retriever, max_steps=1000, max_searches=1000)
+    return playing(engines, survey, retriever=request.param, max_steps=1000, max_searches=1000)
+
+
+@given(data=st.data())
+def test_pages_of_a_search_are_one_long_search(engines, searching, data):
+    env, survey = searching, sorted(arena_surveys(engines))[0]
     words = env.reset(options={"survey": survey})[0]["topic"].split()
     query = " ".join(data.draw(st.lists(st.sampled_from(words), min_size=1, max_size=4)))
     k = data.draw(st.integers(1, 40))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from arena.bloom.article import Work
 from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.llm import Failed, Fields, ParseError, as_json
-from arena.llm.schemas import object_schema
+from arena.llm.prompts import object_schema
 from arena.report import spread
 
 K = TypeVar("K", bound=Hashable)

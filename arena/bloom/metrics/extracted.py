@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.bloom.matching import distribution_similarity, pairs_schema, ratios, side_by_side
 from arena.llm import Failed, Fields, ParseError, as_json
-from arena.llm.schemas import TEXT, object_schema
+from arena.llm.prompts import TEXT, object_schema
 from arena.report import chunks, spread
 from arena.text import tokenize
 

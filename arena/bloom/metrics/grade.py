@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from arena.bloom.article import Article
 from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.llm import Failed, Fields, ParseError, as_json, tagged
-from arena.llm.schemas import TEXT, object_schema
+from arena.llm.prompts import TEXT, object_schema
 
 _COLUMNS = ("", "order")
 _PROMPTS = {

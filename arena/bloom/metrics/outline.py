@@ -16,7 +16,7 @@ from arena.bloom.base import Finding, Pair, survey_metric
 from arena.bloom.matching import pairs_schema, ratios, side_by_side
 from arena.errors import DataError
 from arena.llm import Fields, ParseError, as_json
-from arena.llm.schemas import TEXT, object_schema
+from arena.llm.prompts import TEXT, object_schema
 from arena.mindmap import MindMap
 
 _FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
@@ -164,7 +164,7 @@ def sts(pair: Pair) -> Finding:
     released code counts the title as a heading. None for experts without an outline, 0 for a
     generated survey without one.
     """
-    from arena.mindmap.edit_distance import edit_distance
+    from arena.mindmap.metrics.tree_distance import edit_distance
 
     read = released.headings if pair.tools.official else headings
     human, generated = (_tree(read(article)) for article in pair.sides.values())

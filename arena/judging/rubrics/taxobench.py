@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arena.judging.rubric import RUBRICS, Rubric
+from arena.judging.judge import RUBRICS, Rubric
 
 TAXOBENCH = RUBRICS.register("taxobench")(
     Rubric(

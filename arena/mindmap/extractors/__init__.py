@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from arena.registry import Registry, make
@@ -49,15 +46,3 @@ def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:
             is absent.
     """
     return make(EXTRACTORS, name, options)
-
-
-_locks = [threading.Lock()]
-# A thread that the fork left behind may have held the lock.
-os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, threading.Lock()))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep other threads out: spaCy's store of words and taggers are not for several at once."""
-    with _locks[0]:
-        yield

@@ -1,14 +1,24 @@
-"""The registry of mind-map metrics; each module here holds some."""
+"""The registry of mind-map metrics, and what metrics compare: headings, their vectors, entities.
+
+Each module here holds some metrics.
+"""
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._internal.cores import one_thread
+from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
-from arena.registry import Registry
+from arena.mindmap.extractors import Extractor, make_extractor
+from arena.mindmap.tree import MindMap
+from arena.registry import Registry, option_names
 
 MindMapMetric = Callable[..., float | None]
 """A score of one mind-map against the survey's own: ``metric(predicted, gold)``.
@@ -44,12 +54,7 @@ def needs(name: str) -> frozenset[str]:
 
 def takes(name: str) -> frozenset[str]:
     """Return the names of all that the metric takes by keyword; raise as `needs` does."""
-    return _takes(name, MIND_MAP_METRICS.get(name))
-
-
-@functools.lru_cache(256)
-def _takes(name: str, metric: Callable[..., Any]) -> frozenset[str]:
-    parameters = list(inspect.signature(metric).parameters.values())[2:]
+    parameters = list(inspect.signature(MIND_MAP_METRICS.get(name)).parameters.values())[2:]
     taken = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
     for p in parameters:
         has_default = p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
@@ -59,3 +64,209 @@ def _takes(name: str, metric: Callable[..., Any]) -> frozenset[str]:
                 "and gold it can be given an encoder and an extractor, under these names."
             )
     return frozenset(taken)
+
+
+# Headings
+
+
+def headings(tree: MindMap) -> list[str]:
+    """Return the distinct labels below the root, without blank ones."""
+    return [label for label in tree.labels() if label.strip()]
+
+
+def check_maps(predicted: object, gold: object) -> None:
+    """Raise DataError if one is no mind-map."""
+    for name, value in (("predicted", predicted), ("gold", gold)):
+        if not isinstance(value, MindMap):
+            raise DataError(f"{name} {clip(value)}: expected a MindMap, as read_mind_map gives it.")
+
+
+def compared(predicted: MindMap, gold: MindMap) -> tuple[list[str], list[str]]:
+    """Return the `headings` of both maps.
+
+    Raises:
+        DataError: One is no mind-map, or the gold map has no label.
+    """
+    check_maps(predicted, gold)
+    if not headings(gold):
+        raise DataError("the gold map has no label below its root: leave this survey out.")
+    return headings(predicted), headings(gold)
+
+
+# What encoders and extractors make of headings is kept
+
+_MOST = 32_768  # labels whose vectors or entities are kept
+
+
+class Kept:
+    """An encoder or an extractor, and what it made of labels; the attributes are the plug-in's."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.values: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+
+_shared: dict[tuple[str, str], Kept] = {}
+
+
+def forget_labels() -> None:
+    """Drop the named encoders and extractors of this process, and all that they made."""
+    _shared.clear()
+
+
+def kept(kind: str, plugin: Any) -> Kept:
+    """Return an encoder or extractor that keeps what it makes.
+
+    All scoring in this process shares that of a name. That of an object is made anew each time: the
+    caller may change the object between two scores.
+
+    Args:
+        kind: ``"encoder"`` or ``"extractor"``.
+        plugin: The name of a registered one, made with its default options, the object, or what
+            this function returned.
+
+    Raises:
+        UnknownNameError: There is none of this name.
+        DataError: Its packages are absent, or the object is no such plug-in.
+    """
+    if isinstance(plugin, Kept):
+        return plugin
+    if not isinstance(plugin, str):
+        if not hasattr(plugin, "queries" if kind == "encoder" else "entities"):
+            raise DataError(f"{kind} {clip(plugin)}: expected the name of one, or an {kind}.")
+        return Kept(plugin)
+    if (kind, plugin) not in _shared:
+        if kind == "extractor":
+            made: Any = make_extractor(plugin, {})
+        else:
+            # BGE's instruction is for finding passages; labels are compared with their like.
+            takes_one = "query_instruction" in option_names(ENCODERS.get(plugin))
+            made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
+        return _shared.setdefault((kind, plugin), Kept(made))
+    return _shared[kind, plugin]
+
+
+def _values(
+    kind: str, plugin: Any, labels: Sequence[str], make: Callable[[Any, list[str]], Sequence[Any]]
+) -> list[Any]:
+    """Return what a plug-in makes of each label, and keep it.
+
+    Any number of threads may ask, and a process may fork while one does: there is no lock, only
+    operations on dictionaries that are atomic.
+    """
+    source = kept(kind, plugin)
+    values = {label: source.values.get(label) for label in labels}
+    missing = [label for label, value in values.items() if value is None]
+    if missing:
+        values |= zip(missing, make(source, missing), strict=True)
+        source.values.update({label: values[label] for label in missing})
+    if len(source.values) > _MOST:
+        for old in list(source.values)[:-_MOST]:
+            source.values.pop(old, None)
+    return [values[label] for label in labels]
+
+
+# Vectors
+
+# Components are rounded to multiples of 2^-25. The products of two are multiples of 2^-50 and all
+# partial sums of a cosine stay below 2, so that float64 adds them without error in any order: the
+# matrix product gives the same bits whatever its shape, its threads and its processor.
+_SCALE = 1 << 25
+
+
+def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
+    """Return the vectors of labels, of length 1 or 0, rounded to multiples of 2^-25.
+
+    A label's vector does not depend on the others: an encoder's method ``labels`` promises that,
+    and to one without it labels are given one by one, as queries. No instruction for queries is
+    put before them.
+
+    Args:
+        labels: At least one, none blank.
+        encoder: The name of a registered encoder, or an encoder.
+
+    Returns:
+        Shape (len(labels), dimension); zeros where the encoder gives zeros.
+
+    Raises:
+        UnknownNameError: There is no such encoder.
+        DataError: Its packages are absent, or a vector has another shape or is not finite.
+    """
+    return np.stack(_values("encoder", encoder, labels, _units)) / float(_SCALE)
+
+
+def cosines(
+    rows: Sequence[str], columns: Sequence[str], encoder: str | Encoder
+) -> NDArray[np.float64]:
+    """Return the exact cosine of each pair of labels, shape (rows, columns); 0 for a blank label.
+
+    Errors are those of `unit_vectors`.
+    """
+    found = np.zeros((len(rows), len(columns)))
+    ours, theirs = ([i for i, x in enumerate(labels) if x.strip()] for labels in (rows, columns))
+    if ours and theirs:
+        vectors = unit_vectors([rows[i] for i in ours] + [columns[i] for i in theirs], encoder)
+        with one_thread():
+            found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
+    return found
+
+
+def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:
+    together = getattr(encoder, "labels", None)
+    if together is None:
+        return [_unit(label, encoder.queries([label])) for label in labels]
+    vectors = together(labels)
+    if len(vectors) != len(labels):
+        raise DataError(f"the encoder gave {len(vectors)} vectors for {len(labels)} labels.")
+    return [_unit(label, vectors[i : i + 1]) for i, label in enumerate(labels)]
+
+
+def _unit(label: str, row: NDArray[np.float32]) -> NDArray[np.int32]:
+    vectors = np.asarray(row, np.float64)
+    if vectors.ndim != 2 or len(vectors) != 1 or not np.isfinite(vectors).all():
+        raise DataError(
+            f"the encoder gave {clip(label)} a vector that is not finite or of the wrong shape, "
+            f"{vectors.shape}: expected (1, dimension)."
+        )
+    vector = vectors[0]
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest > 0:
+        vector = vector / largest  # squares of very small or large numbers would be lost
+        vector = vector / math.sqrt(math.fsum(vector * vector))
+    unit: NDArray[np.int32] = np.rint(vector * _SCALE).astype(np.int32)
+    unit.flags.writeable = False
+    return unit
+
+
+# Entities
+
+
+def entities(labels: Collection[str], extractor: str | Extractor) -> frozenset[str]:
+    """Return the entities that stand in any of the labels, casefolded, white space collapsed.
+
+    Each label is read by itself.
+
+    Args:
+        labels: Repeated ones count once.
+        extractor: The name of a registered extractor, or an extractor.
+
+    Raises:
+        UnknownNameError: There is no such extractor.
+        DataError: Its packages are absent, or it does not give a set of strings for each label.
+    """
+    return frozenset().union(*_values("extractor", extractor, list(labels), _folded))
+
+
+def _folded(extractor: Extractor, labels: list[str]) -> list[frozenset[str]]:
+    sets = list(extractor.entities(labels))
+    if len(sets) != len(labels):
+        raise DataError(f"the extractor gave {len(sets)} sets for {len(labels)} labels.")
+    for label, texts in zip(labels, sets, strict=True):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise DataError(
+                f"the extractor gave {clip(label)} {clip(texts)}: expected a set of texts."
+            )
+    return [frozenset({" ".join(text.casefold().split()) for text in one} - {""}) for one in sets]

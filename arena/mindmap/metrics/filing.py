@@ -1,17 +1,19 @@
-"""How papers are filed: the leaves of two mind-maps, whatever their labels say.
+"""Papers: how two mind-maps file them, whatever their labels say, and by what paths of headings.
 
-TaxoBench, section 3.1. The papers of the gold map count. Each belongs to the node under which it is
-filed; of several nodes the first in preorder counts, and inner nodes are nodes like others. The
-papers that the predicted map leaves out form one group of their own. A map that files none of them
-has no answer and scores 0.
+TaxoBench, section 3.1. The papers of the gold map count. Of the metrics but `sem_path` each belongs
+to the node under which it is filed; of several nodes the first in preorder counts, and inner nodes
+are nodes like others. The papers that the predicted map leaves out form one group of their own. A
+map that files none of them has no answer and scores 0.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from arena.mindmap.metrics import MIND_MAP_METRICS
+from arena.encoders import Encoder
+from arena.mindmap.metrics import MIND_MAP_METRICS, unit_vectors
 from arena.mindmap.tree import MindMap
 
 
@@ -54,9 +56,7 @@ def ari(predicted: MindMap, gold: MindMap) -> float | None:
         >>> ari(MindMap("", papers=("a", "b", "c", "d")), gold)
         0.0
     """
-    from sklearn.metrics import adjusted_rand_score
-
-    return _agreement(predicted, gold, adjusted_rand_score)
+    return _agreement(predicted, gold, "adjusted_rand_score")
 
 
 @MIND_MAP_METRICS.register("homogeneity")
@@ -66,9 +66,7 @@ def homogeneity(predicted: MindMap, gold: MindMap) -> float | None:
     h = 1 - H(U|V) / H(U), TaxoBench, equation 3, with the gold groups U and the predicted ones V;
     scikit-learn's. In [0, 1]; 1 if there is one gold group. None if the gold map files no paper.
     """
-    from sklearn.metrics import homogeneity_score
-
-    return _agreement(predicted, gold, homogeneity_score)
+    return _agreement(predicted, gold, "homogeneity_score")
 
 
 @MIND_MAP_METRICS.register("completeness")
@@ -78,9 +76,7 @@ def completeness(predicted: MindMap, gold: MindMap) -> float | None:
     c = 1 - H(V|U) / H(V), TaxoBench, equation 3; scikit-learn's. In [0, 1]; 1 if the predicted map
     files all papers under one node. None if the gold map files no paper.
     """
-    from sklearn.metrics import completeness_score
-
-    return _agreement(predicted, gold, completeness_score)
+    return _agreement(predicted, gold, "completeness_score")
 
 
 @MIND_MAP_METRICS.register("v_measure")
@@ -89,9 +85,7 @@ def v_measure(predicted: MindMap, gold: MindMap) -> float | None:
 
     In [0, 1]; None if the gold map files no paper.
     """
-    from sklearn.metrics import v_measure_score
-
-    return _agreement(predicted, gold, v_measure_score)
+    return _agreement(predicted, gold, "v_measure_score")
 
 
 @MIND_MAP_METRICS.register("paper_filing_agreement")
@@ -133,16 +127,17 @@ def paper_filing_agreement(predicted: MindMap, gold: MindMap) -> float | None:
     return round(float(agreement), 12)
 
 
-def _agreement(
-    predicted: MindMap, gold: MindMap, score: Callable[[Sequence[int], Sequence[int]], float]
-) -> float | None:
-    """Return the score of the gold groups and the predicted ones; None without gold papers."""
+def _agreement(predicted: MindMap, gold: MindMap, score: str) -> float | None:
+    """Return a score of scikit-learn for the two ways of filing; None without gold papers."""
     theirs, ours = _first_places(gold), _first_places(predicted)
     if not theirs:
         return None
     if not theirs.keys() & ours.keys():
         return 0.0
-    return float(score(list(theirs.values()), [ours.get(paper, -1) for paper in theirs]))
+    from sklearn import metrics
+
+    groups = [ours.get(paper, -1) for paper in theirs]
+    return float(getattr(metrics, score)(list(theirs.values()), groups))
 
 
 def _first_places(tree: MindMap) -> dict[str, int]:
@@ -152,3 +147,66 @@ def _first_places(tree: MindMap) -> dict[str, int]:
         for paper in node.papers:
             places.setdefault(paper, number)
     return places
+
+
+@MIND_MAP_METRICS.register("sem_path")
+def sem_path(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float | None:
+    """Mean over the gold map's papers of how alike the paths to them are.
+
+    A paper scores the best `path_score` of its paths in both maps, with the cosine of labels as
+    similarity; one that the predicted map leaves out scores 0. Paths lead from the root, which
+    counts, to the heading of the paper. In [0, 1]; None if the gold map files no paper.
+
+    Source: TaxoBench's released scorer, version 0.2.0, which compares labels as strings and leaves
+    out papers that are missing.
+    """
+    theirs, ours = _paths(gold), _paths(predicted)
+    if not theirs:
+        return None
+    labels = {node.label for tree in (predicted, gold) for node in tree.nodes()}
+    named = sorted(label for label in labels if label.strip())
+    vectors = dict(zip(named, unit_vectors(named, encoder), strict=True)) if named else {}
+
+    def similarity(a: str, b: str) -> float:
+        if a == b:
+            return 1.0
+        return float(vectors[a] @ vectors[b]) if {a, b} <= vectors.keys() else 0.0
+
+    best = []
+    for paper, known in theirs.items():
+        pairs = itertools.product(known, ours.get(paper, ()))
+        best.append(max((path_score(*pair, similarity) for pair in pairs), default=0.0))
+    return sum(best) / len(best)
+
+
+def _paths(tree: MindMap) -> dict[str, list[list[str]]]:
+    """Return paper -> the labels from the root to each heading that files it."""
+    known: dict[str, list[list[str]]] = {}
+    waiting: list[tuple[MindMap, list[str]]] = [(tree, [])]
+    while waiting:
+        node, above = waiting.pop()
+        path = [*above, node.label]
+        for paper in node.papers:
+            known.setdefault(paper, []).append(path)
+        waiting.extend((child, path) for child in reversed(node.children))
+    return known
+
+
+def path_score(
+    gold: Sequence[str], predicted: Sequence[str], similarity: Callable[[str, str], float]
+) -> float:
+    """Return 1 / (1 + cost) of two paths of labels from the root down.
+
+    Each label of the shorter path is put to one of the longer, in order, so that the sum of
+    1 - max(0, similarity) is least; each label left over costs 1. The label of the shorter path is
+    the first argument of `similarity`, of two equally long ones the expert's. In (0, 1].
+    """
+    short, long = (gold, predicted) if len(gold) <= len(predicted) else (predicted, gold)
+    slack = len(long) - len(short)
+    costs = [0.0] * (slack + 1)  # of the labels so far, with this many of the longer path skipped
+    for i, label in enumerate(short):
+        least = float("inf")
+        for skipped in range(slack + 1):
+            match = costs[skipped] + 1.0 - max(0.0, similarity(label, long[i + skipped]))
+            costs[skipped] = least = min(least, match)
+    return 1.0 / (1.0 + costs[-1] + slack) if short else 1.0 / (1.0 + slack)

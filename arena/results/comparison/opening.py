@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arena import trec
-from arena._internal.forms import misfit
+from arena._internal.files import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.runner import PICTURES, file_name

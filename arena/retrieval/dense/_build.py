@@ -21,12 +21,7 @@ from arena._internal.workdir import clear_temporary
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, Spread
-from arena.retrieval.dense._vectors import (
-    DOCUMENTS,
-    MAX_DIMENSION,
-    VECTORS,
-    normalised,
-)
+from arena.retrieval.dense._vectors import DOCUMENTS, MAX_DIMENSION, VECTORS, normalised
 
 BATCH_ROWS = 256
 """Papers encoded between two saves. Fixed, because it decides which texts meet in a batch."""

@@ -126,22 +126,16 @@ class IVFSearch:
 def build_lists(
     directory: Path, dimension: int, lists: int, training: int, progress: Callable[..., Any]
 ) -> dict[str, float | None]:
-    """Write the lists of the vectors in `directory`; return their recall."""
+    """Write the lists of the vectors in `directory`; return recall@100 by the share of all rows.
+
+    It is None where search is flat anyway. The queries are 100 rows spread evenly over all, the
+    same ones for each share. A hit is a row whose score reaches that of the exact hundredth, so
+    that equal rows count alike.
+    """
     vectors, _ = load_vectors(directory, dimension)
     build(vectors, directory, lists, training, progress)
     flat = FlatSearch(vectors)
     ivf = IVFSearch(directory, flat, vectors.shape, training, PROBES)
-    return measure(vectors, flat, ivf, progress)
-
-
-def measure(
-    vectors: NDArray[np.float16], flat: FlatSearch, ivf: IVFSearch, progress: Callable[..., Any]
-) -> dict[str, float | None]:
-    """Return recall@100 by the share of all rows searched; None where search is flat anyway.
-
-    The queries are 100 rows spread evenly over all, the same ones for each share. A hit is a row
-    whose score reaches that of the exact hundredth, so that equal rows count alike.
-    """
     rows = len(vectors)
     queries = vectors[np.linspace(0, rows - 1, min(_QUERIES, rows)).astype(np.int64)]
     queries = queries[queries.any(axis=1)]

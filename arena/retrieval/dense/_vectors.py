@@ -1,7 +1,10 @@
-"""Vectors on disk: float16 rows in one ``.npy`` file."""
+"""Vectors of the papers on disk, float16 rows in one ``.npy`` file, and vectors of queries."""
 
 from __future__ import annotations
 
+import json
+import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import damaged, load_array
-from arena.errors import DataError, clip
+from arena._internal.files import misfit
+from arena._internal.lazy import once
+from arena.encoders import ENCODERS, Encoder, make_encoder
+from arena.errors import CorpusError, DataError, clip
+from arena.registry import option_names, recorded_name
 
 VECTORS = "vectors.npy"
 DOCUMENTS = "documents.npy"
+ENCODER = "encoder.json"
 MAX_DIMENSION = 65_536
+
+_DESCRIPTION = {
+    "encoder": str, "options": dict, "config": dict, "dimension": int, "fields": list,
+    "ivf": dict | None,
+}  # fmt: skip
+_IVF = {"lists": int, "training": int}
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
@@ -25,18 +40,6 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
     lengths = np.sqrt(np.add.accumulate(exact * exact, axis=1)[:, -1])
     lengths[lengths == 0] = 1.0
     return (exact / lengths[:, None]).astype(np.float16)
-
-
-def error_bound(dimension: int) -> float:
-    """Return how far a float32 score can be from the exact one, in any order of summation.
-
-    The products of float16 values are exact in float32, so only the additions round: the error is
-    at most g * sum |q_i d_i| with g = (n - 1) u / (1 - (n - 1) u), u = 2^-24 (Higham, Accuracy
-    and Stability of Numerical Algorithms, 2002, section 4.2), and the sum is at most the product
-    of the lengths (Cauchy-Schwarz), which rounding to float16 leaves below 1.001. One per cent
-    on top covers both up to `MAX_DIMENSION`.
-    """
-    return 1.01 * dimension * 2.0**-24
 
 
 def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -52,3 +55,118 @@ def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray
             f"float16 of {clip(shape)}",
         )
     return vectors, documents
+
+
+def read_description(directory: Path) -> dict[str, Any]:
+    """Return the description of an index: its encoder, dimension, fields and lists."""
+    path = directory / ENCODER
+    try:
+        description = json.loads(path.read_bytes())
+        why = misfit(description, _DESCRIPTION)
+        if why is None and description["ivf"] is not None:
+            why = misfit(description["ivf"], _IVF, "ivf.")
+    except (OSError, ValueError) as error:
+        why = clip(str(error))
+    if why is not None:
+        raise CorpusError(f"{str(path)!r} is missing or damaged: {why}. Build the index again.")
+    return description  # type: ignore[no-any-return]
+
+
+class QueryVectors:
+    """float16 query vectors; the `keep` most recently used are kept.
+
+    A `model` is a folder to use in place of the one that the index was built with.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        description: dict[str, Any],
+        device: str,
+        model: str | None,
+        keep: int,
+    ) -> None:
+        self._directory, self._description = directory, description
+        name, options = description["encoder"], dict(description["options"])
+        known = option_names(ENCODERS.get(recorded_name(name, directory)))
+        if model is not None:
+            if "model" not in known:
+                raise DataError(f"model={clip(model)}: the encoder {name} takes no model.")
+            options["model"] = model
+            # An encoder may derive it from the model's name, and the folder's may be another.
+            if "query_instruction" in known and "query_instruction" in description["config"]:
+                options["query_instruction"] = description["config"]["query_instruction"]
+        if "device" in known:
+            options["device"] = device
+        self._encoder: Encoder = make_encoder(name, options)
+        self._vector = lru_cache(maxsize=keep)(self._encode)
+
+    @property
+    def kind(self) -> type[Encoder]:
+        """The class of the encoder."""
+        return type(self._encoder)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The encoder that was indexed with, and what may differ in the one that searches."""
+        stored = self._description["config"]
+        return {
+            "name": self._description["encoder"],
+            **stored,
+            "query_runtime": self._encoder.config.get("runtime", {}),
+        }
+
+    def get(self, query: str) -> NDArray[np.float16] | None:
+        """Return the vector of a query, or None if there is nothing in it to search for.
+
+        Each query is encoded by itself: its vector does not depend on the others of a batch.
+        """
+        if not query.strip():
+            return None
+        # No tokenizer takes a lone surrogate.
+        return self._vector(_LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query))
+
+    def _encode(self, query: str) -> NDArray[np.float16] | None:
+        vectors = np.asarray(self._same_encoder.queries([query]), np.float32)
+        if vectors.shape != (1, self._description["dimension"]):
+            raise self._differs(f"vectors of shape {vectors.shape}")
+        (vector,) = normalised(vectors)
+        return vector if vector.any() else None
+
+    @once
+    def _same_encoder(self) -> Encoder:
+        """The encoder, compared with the one of the index; hashing a model takes a moment."""
+        built, now = self._description["config"], self._encoder.config
+        if self._encoder.dimension != self._description["dimension"]:
+            raise self._differs(self._encoder.dimension)
+        ignored = {"runtime"}
+        if built.get("files") and built["files"] == now.get("files"):
+            ignored.add("model")  # a name: the files are the model
+        keys = sorted((built.keys() | now.keys()) - ignored)
+        differing = [key for key in keys if built.get(key) != now.get(key)]
+        if differing:
+            pairs = "; ".join(_difference(key, built.get(key), now.get(key)) for key in differing)
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} was built with another encoder than the "
+                f"{self._description['encoder']} of today: {pairs}. Give the model that it was "
+                "built with (option model=), or build the index again."
+            )
+        return self._encoder
+
+    def _differs(self, gives: object) -> CorpusError:
+        return CorpusError(
+            f"the index in {str(self._directory)!r} holds vectors of "
+            f"{self._description['dimension']} dimensions, the encoder "
+            f"{self._description['encoder']} now gives {gives}. Build the index again."
+        )
+
+
+def _difference(key: str, built: Any, now: Any) -> str:
+    if isinstance(built, dict) and isinstance(now, dict):
+        names = sorted(built.keys() | now.keys())
+        key, built, now = next(
+            (f"{key} {name}", built.get(name), now.get(name))
+            for name in names
+            if built.get(name) != now.get(name)
+        )
+    return f"{key} was {clip(built)}, is {clip(now)}"

@@ -3,21 +3,40 @@
 Only a process of its own runs it (`_worker`): a Java that cannot start ends its process, it does
 not survive a fork, and it would take over Ctrl-C. What it runs on is looked for without importing
 any of it.
+
+One class is ours. Lucene asks its similarity for two numbers about the collection, and takes both
+from the whole index. There is no setting for them, a JRE has no compiler, and pyjnius cannot
+subclass. And of the methods that pyjnius calls, only static ones with a name of their own may run
+in several threads at once (see `_worker.Index`). So the class file of this source is kept here;
+tests/class_file.py makes it again from its instructions (Java Virtual Machine Specification,
+chapter 4)::
+
+    public class arena.BM25 extends org.apache.lucene.search.similarities.BM25Similarity {
+        public long documents;
+        public float average;
+        public BM25(float k1, float b) { super(k1, b); }
+        protected float idf(long df, long n) { return super.idf(df, documents); }
+        protected float avgFieldLength(CollectionStatistics s) { return average; }
+        public static int score(BulkScorer s, LeafCollector c, int low, int high) {
+            return s.score(c, null, low, high);
+        }
+    }
 """
 
 from __future__ import annotations
 
+import base64
 import importlib
 import importlib.util
 import os
 import re
 import tempfile
+import zlib
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import ArenaError
-from arena.retrieval.lucene import _similarity
 
 # Signals stay Python's, no files in the temporary directory, no thread of its own to collect
 # garbage: many processes on one machine each have their machine. From the seed Lucene takes its
@@ -29,6 +48,16 @@ _LUCENE = "org.apache.lucene."
 _OLDEST = 21  # release of Java that runs pyserini's jar
 _INSTALL = "Install them with: pip install 'researcharena[lucene]'"
 _JAR = "anserini-1.*-fatjar.jar"
+SIMILARITY = "arena.BM25"
+_COMPRESSED = (
+    "c-oDTO-sW-"
+    "5Qg7r8)IVp{?=*{J=l5(h~lB*p+cagUMzTD(zRWTi6mRW|0IGS3Lg9c{wQ&_M!Z;&g`J(9XJ%jCegAlU18{^2!4;{Dh2"
+    "J>aKeR!FgCy<w;zoph=|_W5#?sHENW;FLscRL9RB0u%A>aAFxU*3tINc;1T+3Kz1Zoj%aVt~Nlbi*Fv11i0eL}EygP?l"
+    "h!GY_dgb70FH0eqY7RDSDFhwY;?xg`+t!m(52D1j7^I&7#5DSDUaoY=&jJj<Z_jI4IzuO)u{4|Lo8ETcp9WAuVv<kC&l"
+    "{Hyen53+)^+$7CipzXJlGcCW23kdaL+PyEY*w2dR<KIg9yzZuh^{*3+0@3mi!#;-"
+    "=YPEa!`J^S(&)ez8&%>@E`W@)d?Mo?#}c2|eBLKHn@5osVAr;HUf?|fLxfGwfhBIYIJ&h;?FrK_n19HbB`oKRVGA5BCK"
+    "kWS4jZwVmlt_}(c;whsJ!uvjr$>jPwl{#hy"
+)
 
 
 class Java:
@@ -70,14 +99,19 @@ def start() -> Java:
     config = importlib.import_module("jnius_config")
     os.environ["JAVA_HOME"] = str(java_home)
     with tempfile.TemporaryDirectory(prefix="arena-java-") as classes:
-        file = Path(classes, *_similarity.NAME.split(".")).with_suffix(".class")
+        file = Path(classes, *SIMILARITY.split(".")).with_suffix(".class")
         file.parent.mkdir()
-        file.write_bytes(_similarity.class_file())
+        file.write_bytes(class_file())
         config.set_options(*_OPTIONS)
         config.set_classpath(str(jar), classes)
         java = Java(importlib.import_module("jnius"))
-        java(_similarity.NAME)  # loaded now, as its file goes
+        java(SIMILARITY)  # loaded now, as its file goes
     return java
+
+
+def class_file() -> bytes:
+    """Return the class file of `SIMILARITY`."""
+    return zlib.decompress(base64.b85decode(_COMPRESSED))
 
 
 class Requirements(NamedTuple):

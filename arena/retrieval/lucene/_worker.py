@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.cores import cores
-from arena.retrieval.lucene import _java, _similarity
+from arena.retrieval.lucene import _java
 
 FIELD = "text"
 _PR_SET_PDEATHSIG = 1
@@ -156,15 +156,15 @@ class Index:
 
     pyjnius keeps the object of a call in its method until the call begins, one place for all
     threads. So every call holds a lock, except static methods that have no overload, which have no
-    object: `score` in `_similarity`, where a search spends its time. `shape` is the number of
+    object: `score` of `_java.SIMILARITY`, where a search spends its time. `shape` is the number of
     documents and of segments.
     """
 
     def __init__(self, directory: Path, k1: float, b: float) -> None:
         java = _java.start()
         self._lucene, self._lock = java.lucene, threading.Lock()
-        self._similarity = partial(java(_similarity.NAME), k1, b)
-        self._score = java(_similarity.NAME).score
+        self._similarity = partial(java(_java.SIMILARITY), k1, b)
+        self._score = java(_java.SIMILARITY).score
         # One call for all hits: as objects of pyjnius they take ten times as long.
         self._json = java("com.fasterxml.jackson.databind.ObjectMapper")()
         path = java("java.nio.file.Paths").get(str(directory))

@@ -1,4 +1,4 @@
-"""SVG: a picture without scripts, or fonts other than the viewer's own, for light and dark."""
+"""Pictures of mind-maps: SVG without scripts or fonts of its own, and the same picture as PNG."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
+from arena.errors import DataError
 from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
-from arena.text.display import FAMILY, shown, width
+from arena.text.display import FAMILY, in_font, shown, width
 
 INK, PAPER, GREY = "#1b2430", "white", "#5b6675"
 _DARK = {PAPER: "#14181f", INK: "#e8ecf2", GREY: "#a3afbe"}
@@ -43,6 +46,11 @@ _LINKS = (3.0, 2.2, 1.6, 1.3)  # widths by the level they start from
 def svg(tree: MindMap) -> str:
     """A picture; hold the pointer over a label for the whole of it."""
     return draw([tree])
+
+
+def png(tree: MindMap) -> bytes:
+    """The picture of svg in pixels; needs the extra 'pictures'."""
+    return draw_pixels([tree])
 
 
 def draw(
@@ -314,4 +322,55 @@ def _stacked(boxes: Sequence[Box]) -> float:
     return sum(box.extent for box in boxes) + spaces
 
 
+# PNG
+
+SCALE = 2
+"""Pixels of the PNG to a pixel of the SVG, for sharp letters on any screen."""
+
+MAX_PIXELS = 100_000_000
+"""About 400 MB while it is drawn."""
+
+
+def draw_pixels(
+    maps: Sequence[MindMap],
+    captions: Sequence[str] = (),
+    marks: Sequence[Mapping[str, int]] | None = None,
+) -> bytes:
+    """Return the picture of `draw` as PNG, in light colours.
+
+    Letters come from Noto Sans out of a package, so that all machines give the same bytes. Only a
+    label with letters that it lacks (Chinese, Arabic) is looked for in the fonts of the machine.
+
+    Raises:
+        DataError: The picture is too large, or a package of the extra is absent.
+    """
+    picture = re.sub("<style>.*?</style>", "", draw(maps, captions, marks))
+    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', picture)
+    assert size is not None
+    across, down = float(size[1]), float(size[2])
+    scale = next((s for s in (SCALE, 1) if across * s * down * s <= MAX_PIXELS), None)
+    if scale is None:
+        raise DataError(
+            f"the picture has {across:,.0f} x {down:,.0f} pixels, more than "
+            f"{MAX_PIXELS:,} in all: write it as svg, or cut the mind-map with --depth."
+        )
+    try:
+        resvg_py, font = map(import_module, ("resvg_py", "fontpkg_noto_sans"))
+    except ImportError as error:
+        raise DataError(
+            f"PNG needs the package {str(error.name).replace('_', '-')!r}, which is not installed: "
+            "pip install 'researcharena[pictures]', or write svg."
+        ) from None
+    drawn: bytes = resvg_py.svg_to_bytes(
+        svg_string=picture,
+        zoom=scale,
+        skip_system_fonts=all(map(in_font, set(picture))),
+        font_files=[str(Path(font.ROOT, "files", "NotoSans[wdth,wght].ttf"))],
+        font_family=font.FAMILY,
+        sans_serif_family=font.FAMILY,
+    )
+    return drawn
+
+
 FORMATS.register("svg")(Format(svg, (".svg",), draw))
+FORMATS.register("png")(Format(png, (".png",), draw_pixels))

@@ -1,4 +1,4 @@
-"""Phrases of papers' titles and abstracts: n-grams that could be headings, and labels of groups."""
+"""Texts of papers: their vectors, n-grams that could be headings, and labels of groups."""
 
 from __future__ import annotations
 
@@ -9,10 +9,55 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.agents import Known
+from arena.encoders import Encoder, make_encoder
 from arena.text import analyze
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def encode(texts: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
+    """Return the vectors of texts, shape (n, dimension); a blank text has zeros.
+
+    Args:
+        texts: Texts without halves of surrogate pairs, see `whole_characters`.
+        encoder: Name of a registered encoder, or an encoder.
+    """
+    import numpy as np
+
+    model = shared_encoder(encoder) if isinstance(encoder, str) else encoder
+    # Each text once, so that papers that are alike have the same vector to the last digit.
+    distinct = {text: n for n, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
+    vectors = np.zeros((len(texts), model.dimension))
+    if distinct:
+        rows = [place for place, text in enumerate(texts) if text in distinct]
+        encoded = np.asarray(model.documents(list(distinct)), np.float64)
+        vectors[rows] = encoded[[distinct[texts[place]] for place in rows]]
+    return vectors
+
+
+def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows of an array divided by their lengths; zeros stay zeros."""
+    import numpy as np
+
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+@cache
+def shared_encoder(name: str) -> Encoder:
+    """Return the one encoder of this name in this process: a model is loaded once."""
+    return make_encoder(name, {})
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with U+FFFD for halves of surrogate pairs, which no encoder takes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
 
 _WORDS = 3
 _LONGEST = 100  # most characters of a phrase
@@ -66,6 +111,7 @@ way ways wide widely work works world-wide yields
 _STOPS = frozenset((_GRAMMAR + _ABSTRACTS).split())
 # Words that may stand inside: "chain of thought", "learning to rank", "step by step".
 _LINKS = frozenset(("and", "by", "for", "in", "of", "on", "to"))
+_LETTERS = frozenset(map(chr, range(128)))
 # Words that are too general alone; compared by stems.
 _GENERAL = """
 agent algorithm analysis application architecture aspect component concept context data dataset
@@ -73,6 +119,7 @@ design domain evaluation example experience feature framework function informati
 limitation model network output parameter process property question response sample scenario science
 setting strategy structure system technique test tool training user value world
 """
+_GENERAL_STEMS = frozenset(tuple(analyze(word)) for word in _GENERAL.split())
 
 
 class Phrase(NamedTuple):
@@ -100,7 +147,8 @@ def phrases(text: str) -> Iterator[Phrase]:
         for end in range(start, min(start + _WORDS, len(matches))):
             if end > start and text[matches[end - 1].end() : matches[end].start()].strip():
                 break
-            if not stems[end] or (end == start and _names_nothing(words[end], stems[end])):
+            general = words[end] in _LETTERS or stems[end] in _GENERAL_STEMS
+            if not stems[end] or (end == start and general):
                 continue
             inside = range(start + 1, end)
             if all(stems[i] or words[i].lower() in _LINKS for i in inside):
@@ -113,15 +161,6 @@ def phrases(text: str) -> Iterator[Phrase]:
 def stems_of(text: str) -> frozenset[str]:
     """Return the stems of the words of a text; labels with equal stems count as equal."""
     return frozenset(analyze(text))
-
-
-def _names_nothing(word: str, stems: tuple[str, ...]) -> bool:
-    return (len(word) == 1 and word.isascii()) or stems in _general()
-
-
-@cache
-def _general() -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(analyze(word)) for word in _GENERAL.split())
 
 
 @lru_cache(1 << 16)

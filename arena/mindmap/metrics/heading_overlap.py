@@ -1,7 +1,7 @@
-"""Soft recall, precision and F1: the overlap of two maps' headings by their meaning.
+"""The headings of two maps: their overlap by meaning, and the entities that they name.
 
-Those of headings take these arguments, and raise a DataError where the gold map has no label below
-its root or, without ``clip``, where a cardinality is infinite or 0:
+The metrics of headings take these arguments, and raise a DataError where the gold map has no label
+below its root or, without ``clip``, where a cardinality is infinite or 0:
 
 - predicted: The map that was made; its root's label does not count.
 - gold: The survey's own.
@@ -18,18 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.cores import one_thread
+from arena._internal.options import choice
 from arena.encoders import Encoder
-from arena.errors import DataError, did_you_mean
-from arena.errors import clip as quoted
-from arena.mindmap._labels import compared, unit_vectors
-from arena.mindmap.metrics import MIND_MAP_METRICS
+from arena.errors import DataError
+from arena.mindmap.extractors import Extractor
+from arena.mindmap.metrics import MIND_MAP_METRICS, compared, entities, unit_vectors
 from arena.mindmap.tree import MindMap
 
-_DENOMINATORS = ("gold", "paper")
-# Cosines are rounded to multiples of 2^-38: the sum of up to 2^15 of them, none above 1, is exact.
-_GRID = float(1 << 38)
-_MOST = 1 << 15
-_ROWS = 512  # of the matrix of cosines at a time, so that it is never in memory as a whole
+DENOMINATORS = ("gold", "paper")
+"""What heading soft recall may be divided by: c(G), or c(P) as the paper prints it."""
 
 
 @MIND_MAP_METRICS.register("heading_soft_recall")
@@ -59,17 +56,9 @@ def heading_soft_recall(
 
     P = {a}, G = {a, b}, a and b orthogonal: c(P) = 1, c(G) = 2, c(P u G) = 2, so (1 + 2 - 2) / 2.
     """
-    check_denominator(denominator)
+    choice("denominator", denominator, DENOMINATORS)
     ours, theirs, shared = _cardinalities(predicted, gold, encoder, clip)
     return _share(shared, theirs if denominator == "gold" else ours)
-
-
-def check_denominator(denominator: str) -> None:
-    """Raise DataError if heading soft recall has no such denominator."""
-    if denominator not in _DENOMINATORS:
-        raise DataError(
-            f"denominator={quoted(denominator)}.{did_you_mean(denominator, _DENOMINATORS)}"
-        )
 
 
 @MIND_MAP_METRICS.register("heading_soft_precision")
@@ -94,35 +83,30 @@ def heading_soft_f1(
 ) -> float:
     """Harmonic mean of soft recall and a precision that headings nearly alike cannot raise.
 
-    F1 = 2 R P / (R + P), 0 if both are 0, with R and P of `soft_f1_parts`. It is not the harmonic
-    mean of `heading_soft_recall` and `heading_soft_precision`. In [0, 1]; the gold map itself
-    scores exactly 1, an empty prediction 0.
+    F1 = 2 R P / (R + P), 0 if both are 0, where s = c(P) + c(G) - c(P u G) and
+
+        R = min(1, s / c(G)),    P = min(1, s / max(c(P), c(G) n(P) / n(G)))
+
+    with the number n of distinct labels of a map; sets, cardinality c and source are those of
+    `heading_soft_recall`. It is not the harmonic mean of `heading_soft_recall` and
+    `heading_soft_precision`. In [0, 1]; the gold map itself scores exactly 1, an empty prediction
+    0.
+
+    This is no metric of the paper, and meant for rewards. Soft recall alone is won by a list of
+    common words. Soft precision is won by hundreds of headings that are nearly alike: they count as
+    few things, and yet outweigh the survey's own in c(P u G). So the labels count here for as many
+    things as they would be if they differed as those of the gold map do.
 
     P = {a, b}, G = {a}, a and b orthogonal: s = 1, R = 1, P = 1 / max(2, 2), so F1 = 2 / 3; and the
     same if b has the vector of a, where c(P) is 1 but n(P) is 2.
     """
-    recall, precision = soft_f1_parts(predicted, gold, encoder, clip=clip)
-    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
-
-
-def soft_f1_parts(
-    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static", *, clip: bool = True
-) -> tuple[float, float]:
-    """Return the two shares of s = c(P) + c(G) - c(P u G) whose harmonic mean is the soft F1.
-
-        R = min(1, s / c(G)),    P = min(1, s / max(c(P), c(G) n(P) / n(G)))
-
-    where n counts the distinct labels of a map; sets, cardinality c and source are those of
-    `heading_soft_recall`. This is no metric of the paper, and meant for rewards. Soft recall alone
-    is won by a list of common words. Soft precision is won by hundreds of headings that are nearly
-    alike: they count as few things, and yet outweigh the survey's own in c(P u G). So the labels
-    count here for as many things as they would be if they differed as those of the gold map do.
-    """
     ours, theirs, shared = _cardinalities(predicted, gold, encoder, clip)
-    # The ratio first: for equal numbers it is exactly 1, and the gold map scores exactly 1.
     labels = compared(predicted, gold)
+    # The ratio first: for equal numbers it is exactly 1, and the gold map scores exactly 1.
     at_least = theirs * (len(labels[0]) / len(labels[1]))
-    return min(1.0, _share(shared, theirs)), min(1.0, _share(shared, max(ours, at_least)))
+    recall = min(1.0, _share(shared, theirs))
+    precision = min(1.0, _share(shared, max(ours, at_least)))
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
 
 
 def _cardinalities(
@@ -188,7 +172,52 @@ def _node_cardinalities(
     return _shared_cardinalities(ours, theirs, encoder)
 
 
+@MIND_MAP_METRICS.register("heading_entity_recall")
+def heading_entity_recall(
+    predicted: MindMap, gold: MindMap, extractor: str | Extractor = "spacy"
+) -> float | None:
+    """Share of the entities in the gold map's labels that stand in the predicted map's too.
+
+    Recall = |E(G) n E(P)| / |E(G)|, where E(G) and E(P) are the entities found in the labels
+    of the gold and the predicted map, without their roots'. Each label is read by itself; two
+    entities are the same if their texts are, without regard to case and white space. In [0, 1];
+    an empty prediction scores 0.
+
+    Source: STORM (Shao et al. 2024, arXiv:2402.14207), section 3.2; ResearchArena
+    (arXiv:2406.10291), section 5, with FLAIR (Akbik et al. 2019) for the entities. There A, the
+    original map, is the one whose entities are to be found.
+
+    Args:
+        predicted: The map that was made; its root's label does not count.
+        gold: The survey's own.
+        extractor: The name of a registered extractor, or an extractor.
+
+    Returns:
+        The recall; None where the gold map has no entity, so that there is nothing to find.
+
+    Raises:
+        DataError: The gold map has no label below its root; the extractor's packages are absent.
+        UnknownNameError: There is no such extractor.
+
+    Example:
+        >>> class Capitals:  # takes words with a capital for entities
+        ...     def entities(self, labels):
+        ...         return [{w for w in label.split() if w[0].isupper()} for label in labels]
+        >>> gold = MindMap("", (MindMap("BERT in Berlin"), MindMap("other models")))
+        >>> heading_entity_recall(MindMap("", (MindMap("What Bert does"),)), gold, Capitals())
+        0.5
+    """
+    ours, theirs = compared(predicted, gold)
+    wanted = entities(theirs, extractor)
+    return len(wanted & entities(ours, extractor)) / len(wanted) if wanted else None
+
+
 # Soft cardinality: how many different things a set of labels names
+
+# Cosines are rounded to multiples of 2^-38: the sum of up to 2^15 of them, none above 1, is exact.
+_GRID = float(1 << 38)
+_MOST = 1 << 15
+_ROWS = 512  # of the matrix of cosines at a time, so that it is never in memory as a whole
 
 
 def cardinality(labels: Collection[str], encoder: str | Encoder, clip: bool = True) -> float:

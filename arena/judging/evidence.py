@@ -1,0 +1,292 @@
+"""What a report says, and what models decide about it: statements, evidence, verdicts and votes.
+
+A model only points at sentences: what it returns counts as the sentence of the report that has most
+of its terms, so that nothing is judged that the report does not say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.corpus import CorpusView
+from arena.errors import clip
+from arena.llm import Failed, ParseError, as_json, unfenced, without_thoughts
+from arena.llm.client import Model
+from arena.report import Reference, Report, Statement, chunks, read_report
+from arena.text import analyze, tokenize
+
+CHUNK = 12_000  # characters of a report in one request; a longer sentence has one of its own
+LONGEST = 1_500  # characters of the longest passage
+TEMPERATURE = 1.0  # temperature of votes, which would be equal at 0
+NOT_FOUND = "NOT_FOUND"
+_SAME = 0.8  # share of the terms of what a model returns that its sentence must have
+
+Reports = Mapping[str, Report]
+Problems = dict[str, list[str]]
+"""Id of a report -> what a model returned that could not be used, and why."""
+Row = dict[str, str]
+Ask = Callable[..., list[Any]]
+"""Name of a template, its values for each request, reader of an answer, options -> answers."""
+
+
+def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, Report]:
+    """Return reports whose statements cite what a model says (A.2.1 of ReportBench).
+
+    An address or mark that no reference of a report has becomes an unresolved reference.
+    """
+    found = _extract(reports, ask, "cited", ("statement", "url"), problems)
+    marked = {}
+    for name, report in reports.items():
+        cited: dict[Statement, dict[str, None]] = defaultdict(dict)
+        new: dict[str, Reference] = {}
+        for statement, row in found[name]:
+            key = _key(row["url"], report.references)
+            new[key] = Reference(key, key)
+            cited[statement][key] = None
+        statements = tuple(s._replace(citations=tuple(cited[s])) for s in report.statements)
+        known = {reference.key: reference for reference in report.references}
+        marked[name] = report._replace(
+            statements=statements, references=tuple((new | known).values())
+        )
+    return marked
+
+
+def choose_claims(reports: Reports, ask: Ask, problems: Problems) -> dict[str, list[str]]:
+    """Return the distinct statements without a citation that a model wants checked (A.2.2)."""
+    return {
+        name: list(dict.fromkeys(each.text for each, _ in rows if not each.citations))
+        for name, rows in _extract(reports, ask, "claims", ("statement",), problems).items()
+    }
+
+
+def _extract(
+    reports: Reports, ask: Ask, prompt: str, keys: Sequence[str], problems: Problems
+) -> dict[str, list[tuple[Statement, Row]]]:
+    """Return rows with texts under `keys`, and the sentence of the report that each means."""
+    parts = [(name, *chunk) for name in reports for chunk in chunks(reports[name], CHUNK)]
+    many = []
+    for _, text, statements in parts:
+        many.append({"report": text})
+        if prompt == "claims":
+            cited = "\n".join(f"- {each.text}" for each in statements if each.citations)
+            many[-1]["cited_statements"] = cited or "(none)"
+    answers: list[list[Row] | Failed] = ask(prompt, many, lambda text: _read_rows(text, keys))
+    found: dict[str, list[tuple[Statement, Row]]] = {name: [] for name in reports}
+    for (name, _, statements), answer in zip(parts, answers, strict=True):
+        if isinstance(answer, Failed):
+            problems[name].append(answer.reason)
+            continue
+        terms = [frozenset(analyze(each.text)) for each in statements]
+        for row in answer:
+            wanted = frozenset(analyze(row["statement"]))
+            # The shortest of the sentences that share most.
+            shared = [(len(wanted & of_text), -len(of_text)) for of_text in terms]
+            if wanted and shared and max(shared)[0] >= _SAME * len(wanted):
+                found[name].append((statements[shared.index(max(shared))], row))
+            else:
+                problems[name].append(f"not in the report: {clip(row['statement'])}")
+    return found
+
+
+def _read_rows(text: str, keys: Sequence[str]) -> list[Row]:
+    found = as_json(text)
+    if isinstance(found, dict):  # a list under some name, or a single row
+        found = next((value for value in found.values() if isinstance(value, list)), [found])
+    if not all(isinstance(row, dict) and type(row.get(k)) is str for row in found for k in keys):
+        raise ParseError(f"It is no JSON list of objects with texts under {', '.join(keys)}.")
+    return list(found)
+
+
+def _key(mark: str, references: Sequence[Reference]) -> str:
+    """Return the key of the reference that an address or a mark of a citation means."""
+    bare = mark.strip("[]()^@ ")
+    named = read_report(f"See [it](<{bare}>).").references
+    ids = set(named[0].ids) if named else set()
+    of = (each.key for each in references if each.key in (mark, bare) or ids & set(each.ids))
+    return next(of, bare)
+
+
+class Passage(NamedTuple):
+    """A stretch of a paper.
+
+    Attributes:
+        title: Title of the paper.
+        heading: Heading of its section; ``Abstract`` for the abstract.
+        text: At most `LONGEST` characters.
+    """
+
+    title: str
+    heading: str
+    text: str
+
+
+def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage | None:
+    """Return the passage of a paper that shares most with a statement.
+
+    Passages are runs of whole paragraphs of the abstract or of one section. The score of one is the
+    sum, over the distinct terms that it shares with the statement, of ``log(1 + n / df)``: `n` is
+    the number of passages of the paper and `df` that of those with the term. Ties go to the earlier
+    passage, the abstract first.
+
+    Args:
+        view: The corpus as of a day.
+        paper: Id of the paper.
+        statement: The statement.
+
+    Returns:
+        The passage; None if the paper does not exist in `view` or has no text there.
+    """
+    if not paper or paper not in view:
+        return None
+    found = view.paper(paper)
+    texts = [("Abstract", found.abstract)]
+    texts += [(section.heading, section.text) for section in view.sections(paper)]
+    passages = [
+        Passage(found.title, heading, part)
+        for heading, text in texts
+        for part in pieces(text, LONGEST)
+    ]
+    if not passages:
+        return None
+    terms = [frozenset(analyze(passage.text)) for passage in passages]
+    frequency = Counter(term for of_passage in terms for term in of_passage)
+    wanted = frozenset(analyze(statement))
+    scores = [
+        math.fsum(math.log(1 + len(passages) / frequency[term]) for term in of_passage & wanted)
+        for of_passage in terms
+    ]
+    return passages[scores.index(max(scores))]
+
+
+def pieces(text: str, longest: int) -> Iterator[str]:
+    """Yield runs of whole paragraphs of at most `longest` characters; longer ones are cut."""
+    run = ""
+    for paragraph in filter(None, map(str.strip, text.split("\n\n"))):
+        if run and len(run) + len(paragraph) + 2 > longest:
+            yield run
+            run = ""
+        run = f"{run}\n\n{paragraph}" if run else paragraph
+        while len(run) > longest:
+            ends = (run.rfind(blank, 1, longest + 1) for blank in "\n ")
+            cut = next((end for end in ends if end > 0), longest)
+            yield run[:cut]
+            run = run[cut:].strip()
+    if run:
+        yield run
+
+
+def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[str, Any]]:
+    """Let a model compare statements with passages of the papers that they cite.
+
+    The model quotes the evidence (A.2.3 of ReportBench), then decides on the quotation alone
+    whether it supports the statement (A.2.4).
+
+    Args:
+        pairs: A statement, and the passage or None where there is none, of which nothing is asked.
+        ask: Asks with the templates ``evidence`` and ``verdict``.
+
+    Returns:
+        For each ``outcome``: ``match``, ``mismatch``, ``not_found`` (no evidence), ``unreachable``
+        (no passage) or ``failed`` (no readable answer); and as far as it comes ``passage``,
+        ``evidence``, ``verbatim`` (whether the passage holds it word for word) and ``reason``.
+    """
+    rows: list[dict[str, Any]] = [{"outcome": "unreachable"} for _ in pairs]
+    read = [(row, *pair) for row, pair in zip(rows, pairs, strict=True) if pair[1]]
+    many = [{"statement": text, "title": p.title, "passage": p.text} for _, text, p in read if p]
+    found = []
+    quotations = ask("evidence", many, _read_evidence)
+    for (row, statement, passage), evidence in zip(read, quotations, strict=True):
+        assert passage is not None
+        row["passage"] = passage._asdict()
+        if isinstance(evidence, Failed):
+            row |= {"outcome": "failed", "reason": evidence.reason}
+        elif evidence == NOT_FOUND:
+            row["outcome"] = "not_found"
+        else:
+            row |= {"evidence": evidence, "verbatim": _plain(evidence) in _plain(passage.text)}
+            found.append((row, {"statement": statement, "evidence": evidence}))
+    many = [values for _, values in found]
+    verdicts = ask("verdict", many, lambda text: _read(text, "match", _BOOLEANS))
+    for (row, _), verdict in zip(found, verdicts, strict=True):
+        if isinstance(verdict, Failed):
+            row |= {"outcome": "failed", "reason": verdict.reason}
+        else:
+            row |= {"outcome": "match" if verdict[0] else "mismatch", "reason": verdict[1]}
+    return rows
+
+
+def vote(
+    claims: Sequence[Mapping[str, str]], ask: Ask, voters: Mapping[str, Model], votes: int
+) -> list[dict[str, Any]]:
+    """Let models vote on statements (A.2.5 and section 3.1 of ReportBench).
+
+    Args:
+        claims: Values of the template ``vote`` for each statement.
+        ask: Asks with that template.
+        voters: Name -> model.
+        votes: Votes of each model. Vote `i` from 1 has the seed `i`, so that each is a request of
+            its own, and the temperature `TEMPERATURE`.
+
+    Returns:
+        For each ``outcome``: ``true`` or ``false`` by majority of the votes for and against,
+        ``tie``, or ``failed`` if no vote can be read; ``confidence``: the share of the readable
+        votes that say the same, None without a majority; ``official``: the outcome if every vote
+        that is not for it is against it; ``votes``, each with ``model``, and ``decision`` (true,
+        false or "unsure") and ``reason``, or else ``failed``.
+    """
+    cast: list[list[dict[str, Any]]] = [[] for _ in claims]
+    for name, model in voters.items():
+        for seed in range(1, votes + 1):
+            sampling = {"model": model, "seed": seed, "temperature": TEMPERATURE}
+            answers = ask(
+                "vote", claims, lambda text: _read(text, "decision", _DECISIONS), **sampling
+            )
+            for row, answer in zip(cast, answers, strict=True):
+                if isinstance(answer, Failed):
+                    row.append({"model": name, "failed": answer.reason})
+                else:
+                    row.append({"model": name, "decision": answer[0], "reason": answer[1]})
+    return [_count(row) for row in cast]
+
+
+def _count(votes: list[dict[str, Any]]) -> dict[str, Any]:
+    said = Counter(str(vote["decision"]).lower() for vote in votes if "decision" in vote)
+    outcome = _majority(said["true"], said["false"])
+    return {
+        "outcome": outcome if said else "failed",
+        "confidence": None if outcome == "tie" else said[outcome] / said.total(),
+        "official": _majority(said["true"], len(votes) - said["true"]),
+        "votes": votes,
+    }
+
+
+def _majority(votes_for: int, votes_against: int) -> str:
+    if votes_for == votes_against:
+        return "tie"
+    return "true" if votes_for > votes_against else "false"
+
+
+_BOOLEANS: dict[str, Any] = {"true": True, "false": False}
+_DECISIONS = _BOOLEANS | {"unsure": "unsure"}
+
+
+def _read_evidence(text: str) -> str:
+    found = unfenced(without_thoughts(text)).strip('"“” \n')
+    if not found:
+        raise ParseError(f"It is empty. Quote the passage, or answer {NOT_FOUND}.")
+    return NOT_FOUND if NOT_FOUND in found.upper().replace(" ", "_") else found
+
+
+def _read(text: str, key: str, known: Mapping[str, Any]) -> tuple[Any, str]:
+    found = as_json(text)
+    value = str(found.get(key)).strip().lower() if isinstance(found, dict) else ""
+    if value not in known:
+        raise ParseError(f'It is no JSON object whose "{key}" is {" or ".join(known)}.')
+    return known[value], " ".join(str(found.get("reason", "")).split())
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(tokenize(text))} "

@@ -1,0 +1,369 @@
+"""Marks of citation: by key, footnote, address, number, or author and year.
+
+Exports of deep-research products leave superscripts and bare numbers behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from arena.report.bibliography import address_ids, addresses_in, bare_ids
+from arena.report.model import Bibliography, Inline, Mark, Reference
+
+# By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
+
+
+GROUP = re.compile(
+    r"(?<![\\!])\[(?:[^\[\]@]{0,100}[\s\-])?-?(?<!\\)@(?:\{[^{}\n]{1,500}\}|[^\[\]{])++\](?!\()"
+)
+"""A group; in front of a round bracket it is a link."""
+# A key ends before punctuation that a blank or the end follows, as Pandoc has it.
+_KEY = re.compile(r"(?<![\w@.\\])@(?:\{([^{}\n]+)\}|([^\s;,\]{}]*[^\s;,\]{}.:?!]))")
+_CODE_OR_GROUP = re.compile(
+    r"(?P<code>^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n(?:.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
+    r"|(?P<ticks>`++)(?:(?!\n\s*\n).){1,2000}?(?<!`)(?P=ticks)(?!`)"
+    r"|\\[\\`]|`++)|" + GROUP.pattern,
+    re.DOTALL | re.MULTILINE,
+)
+
+
+_WRAPPED = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+) *(?:markdown|md) *\n"
+    r"(?P<inside>.*?)(?:^ {0,3}(?P=fence)[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+
+
+def unwrap(markdown: str) -> str:
+    """Return a text without the fences that language models put around Markdown."""
+    return _WRAPPED.sub(lambda match: match["inside"], markdown)
+
+
+def cited_ids(markdown: str) -> list[str]:
+    """Return the ids that a text cites in Pandoc's form, distinct, in order of first citation.
+
+    What stands in code is no citation, except in fences of Markdown. A key with unusual characters
+    is written ``[@{...}]``.
+
+    >>> cited_ids("Known [@a; @arxiv:1706.03762], `[@not]`. See [-@a, p. 3].")
+    ['a', 'arxiv:1706.03762']
+    """
+    groups = (each[0] for each in _CODE_OR_GROUP.finditer(unwrap(markdown)) if not each["code"])
+    return list(dict.fromkeys(key for group in groups for key in _keys(group)))
+
+
+def replace_groups(markdown: str, mark: Callable[[list[str]], str]) -> str:
+    """Return a text with what `mark` returns for the keys of each group outside code."""
+
+    def replace(match: re.Match[str]) -> str:
+        keys = [] if match["code"] else _keys(match[0])
+        return mark(keys) if keys else match[0]
+
+    return _CODE_OR_GROUP.sub(replace, markdown)
+
+
+def _keys(group: str) -> list[str]:
+    return [braced or plain for braced, plain in _KEY.findall(group)]
+
+
+def _pandoc(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield the groups in brackets."""
+    for group in GROUP.finditer(text.bare):
+        if keys := _keys(group[0]):
+            references = tuple(Reference(key, ids=(f"corpus:{key}",)) for key in keys)
+            yield Mark(group.start(), group.end(), references)
+
+
+# By address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
+
+
+_NO_WORDS = re.compile(r"[\[(【]*(?:\W|\d|https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv)*[\])】]*",
+                       re.IGNORECASE)  # fmt: skip
+_LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
+
+
+def _links(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield links to other sites, addresses, and identifiers of arXiv and DOIs.
+
+    Links to one paper are one reference, whatever the address. The text of a link stays in the
+    sentence if it has words other than a site's name.
+    """
+    for link in text.links:
+        if not link.address.lower().startswith(("http://", "https://")):
+            continue
+        words = text.text[link.start : link.end]
+        title = "" if _NO_WORDS.fullmatch(words) else words
+        reference = _linked(link.address, title, bibliography)
+        yield Mark(link.start, link.end, (reference,), kept=bool(title))
+    for start, end in addresses_in(text.bare):
+        yield Mark(start, end, (_linked(text.bare[start:end], "", bibliography),))
+    for start, end, key in bare_ids(text.bare):
+        yield Mark(start, end, (bibliography.names.get(key) or Reference(key, ids=(key,)),))
+
+
+def _linked(address: str, title: str, bibliography: Bibliography) -> Reference:
+    ids = address_ids(address)
+    entry = next((bibliography.names[key] for key in ids if key in bibliography.names), None)
+    return entry or Reference(ids[0], title=title, ids=ids)
+
+
+def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield ``[^1]``, and the labels of links, ``[words][label]``, if an address explains them."""
+    for match in _LABEL.finditer(text.bare):
+        label = match[1] or match[2]
+        if match[1] or (label in bibliography.names and not label.isdigit()):
+            yield Mark(match.start(), match.end(), (bibliography.cited(label),))
+
+
+# By number: ``[12]``, ``[1, 3-5]``, ``[69]-[71]``, ``(12)``, ``【12†source】``, or bare
+
+
+_NUMBERS = re.compile(
+    r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
+    r"(?:\s*[,;]\s*(?:pp?|[Ss]ec|[Cc]h|[Ff]ig|[Tt]ab|[Tt]hm)\b[^\[\]]{0,40})?"
+    r"\s*(?:(?:†|\+ ?L)[^\[\]【】]{0,80})?[\]］】]"
+)
+_ROUND = re.compile(r"(?<!\d)\(\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(;\D[^()]{0,80})?\)")
+_BETWEEN = re.compile(r"\s*[-–—]\s*")
+_NO_NUMBERS = range(1900, 2100)  # but years
+_LONGEST = 200  # a range of more numbers is none
+
+
+def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield the groups in brackets.
+
+    A number that no entry has is a mark too, except 0 (``[0, 1]`` is an interval) and, if no entry
+    has it, a year. Round brackets are marks where `_cites_in_round_brackets` holds and the list has
+    all of their numbers. Yields nothing where the list has authors and no numbers.
+    """
+    if bibliography.authors and bibliography.references:
+        return
+    for match in _ROUND.finditer(text.bare) if bibliography.rounded else ():
+        found = tuple(bibliography.cited(str(number)) for number in _spread(match[1]))
+        if all(entry.text for entry in found):
+            yield Mark(match.start(), match.end(), found, kept=bool(match[2]))
+    groups = [
+        (match.start(), match.end(), _spread(match["numbers"]))
+        for match in _NUMBERS.finditer(text.bare)
+    ]
+    groups = [group for group in groups if _is_mark(group[2], bibliography)]
+    for place, (start, end, numbers) in enumerate(groups):
+        after = groups[place + 1] if place + 1 < len(groups) else None
+        if after and _BETWEEN.fullmatch(text.bare, end, after[0]):  # [69]-[71]
+            numbers = [*numbers, *range(numbers[-1] + 1, min(after[2][0], numbers[-1] + _LONGEST))]
+            end = after[0]
+        yield Mark(start, end, tuple(bibliography.cited(str(number)) for number in numbers))
+
+
+def _cites_in_round_brackets(texts: Iterable[Inline], listed: Collection[str]) -> bool:
+    """Return whether round brackets hold at least half of the numbers of a list, and ten."""
+    groups = (match for text in texts for match in _ROUND.finditer(text.bare))
+    seen = {str(number) for match in groups for number in _spread(match[1])}.intersection(listed)
+    return 2 * len(seen) >= max(len(listed), 20)
+
+
+def _spread(text: str) -> list[int]:
+    """Return the numbers of a list with ranges, distinct, in order.
+
+    >>> _spread("1, 3-5; 9")
+    [1, 3, 4, 5, 9]
+    """
+    numbers: list[int] = []
+    for piece in re.split(r"\s*[,;，、\s]\s*(?![-–—])", re.sub(r"\s*[-–—]+\s*", "-", text.strip())):
+        ends = [int(end) for end in piece.split("-") if end]
+        if ends and ends[0] < ends[-1] <= ends[0] + _LONGEST:
+            numbers += range(ends[0], ends[-1] + 1)
+        else:
+            numbers += ends
+    return list(dict.fromkeys(numbers))
+
+
+def _is_mark(numbers: list[int], bibliography: Bibliography) -> bool:
+    return all(
+        str(number) in bibliography.names or (number and number not in _NO_NUMBERS)
+        for number in numbers
+    )  # fmt: skip
+
+
+_RAISED = re.compile(r"\^\{\s*(\d{1,4}(?:\s*[,;\s–—-]\s*\d{1,4})*)\s*\}")
+_RUN = r"\d{1,3}(?:[ ,]+\d{1,3})*"
+_BARE = re.compile(
+    rf"(?:(?<=[^\W\d_])|(?<=[)\]\"”'’%.,;:!?}}\x00])|(?<=\b(?:19|20)\d\d))[ \n]+(?P<before>{_RUN})"
+    r"(?=\s*(?:[.,;:!?)](?!\d)|[–—\ue001]|\s-\s|$))"
+    r"|(?<=[^\W\d_][.!?])(?P<behind>\d{1,3}(?:,\d{1,3})*)(?=\s|$)"
+    rf"|(?<=[.!?\"”)])[ ](?P<between>{_RUN})(?=\s+[A-Z])"
+)
+_NO_MARK = re.compile(
+    r"(?:\b(?:[Ff]ig(?:ure)?s?|[Tt]ables?|[Ss]ec(?:tion)?s?|[Cc]hapters?|[Pp]arts?|[Ss]teps?|[Pp]hases?|[Ss]tages?"
+    r"|[Ll]evels?|[Tt]ypes?|[Tt]ier|[Vv]ersions?|[Ee]q(?:uation)?s?|[Aa]lgorithms?|[Ll]ayers?|[Tt]op|[Aa]ppendix"
+    r"|[Nn]o|[Ll]lama|LLaMA|LLAMA|GPT|PaLM|Gemini|Claude|Phi|Gemma|Qwen|[Vv]ol|[Pp]ages?|pp?|[Tt]o|[Oo]f|[Ii]s"
+    r"|[Bb]y|[Aa]t|and|or|than|from|only|about|around|over|under|with|has|have|are|equals?|[Cc]lass|[Rr]ank"
+    r"|[Jj]anuary|[Ff]ebruary|[Mm]arch|[Aa]pril|[Mm]ay|[Jj]une|[Jj]uly|[Aa]ugust|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember)\.?|[=<>≈~×+*/§$])$"
+)
+
+
+def _bare_marks(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield superscripts and bare numbers where nothing but these can be a report's marks.
+
+    That is if its list is one of bare numbers; or if it has no numbers in brackets, a numbered list
+    or none, and `_cites_bare_numbers`. A bare number is a mark before a full stop, a comma or the
+    like, or right behind a full stop, unless a word such as "Figure" or "Llama" stands before it or
+    the list ends below it.
+    """
+    # Almost every number has an entry; one above them all is a quantity.
+    unlisted = 0 if bibliography.references else 999
+    highest = max((int(name) for name in bibliography.names if name.isdigit()), default=unlisted)
+    for start, end, numbers in _bare_numbers(text) if bibliography.bare else ():
+        each = _spread(numbers)
+        if all(0 < number <= highest for number in each):
+            yield Mark(start, end, tuple(bibliography.cited(str(number)) for number in each))
+
+
+def _bare_numbers(text: Inline) -> Iterator[tuple[int, int, str]]:
+    """Yield the places and numbers that may be marks."""
+    for match in _RAISED.finditer(text.bare):
+        yield match.start(), match.end(), match[1]
+    for match in _BARE.finditer(text.bare):
+        kind = match.lastgroup or ""
+        before = text.bare[max(0, match.start() - 12) : match.start()]
+        if " " in match[kind] or not _NO_MARK.search(before):
+            yield match.start(kind), match.end(), match[kind]
+
+
+def _cites_bare_numbers(texts: Iterable[Inline]) -> bool:
+    """Return whether texts without numbers in brackets cite by superscripts or bare numbers.
+
+    They do if at least three numbers occur, among them 1, and half of those up to the highest.
+    """
+    seen = {
+        number
+        for text in texts
+        for _, _, numbers in _bare_numbers(text)
+        for number in _spread(numbers)
+    }
+    return len(seen) >= 3 and 1 in seen and 2 * len(seen) >= max(seen)
+
+
+# By author and year: ``(Smith et al., 2020; Lee, 2021a)``, ``Smith and Lee [2020]``
+
+
+_WORD = r"(?:[^\W\d_a-z][\w’'`-]*(?:- ?\w+)?)"
+_PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s+)"
+_NAME = rf"{_PARTICLE}*{_WORD}(?:\s+{_PARTICLE}*{_WORD}){{0,2}}"
+_MORE = rf"(?:(?:\s*,\s*|\s*,?\s+(?:and|&)\s+){_NAME}){{0,4}}"
+_NAMES = rf"{_NAME}{_MORE}(?:\s*,?\s+et\s+al\b\.?)?(?:['’]s?)?"
+_YEAR = r"(?:19|20)\d{2}[a-z]?"
+_YEARS = rf"{_YEAR}(?:\s*(?:,|and|&)\s*(?:{_YEAR}|[a-z](?![\w.])))*"
+_ONE = re.compile(rf"(?P<names>{_NAMES})\s*[,.]*\s*(?P<years>{_YEARS})(?![\w/-])")
+_NAME_GROUP = re.compile(r"\(([^()]{6,1500})\)|\[([^\[\]]{6,1500})\]")
+_NARRATIVE = re.compile(
+    rf"(?P<names>{_NAMES}),?\s*(?:\((?P<round>{_YEARS})\)|\[(?P<square>{_YEARS})\])"
+)
+_NO_NAME = re.compile(
+    r"january|february|march|april|may|june|july|august|september|october|november|december|spring"
+    r"|summer|autumn|fall|winter|since|until|in|by|early|late|mid"
+)
+
+
+def _names(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield groups in round or square brackets, and names before a year in brackets.
+
+    A single name that no entry has is none if it is in capitals ("ICLR, 2021") or a month.
+    Yields nothing where the report numbers its references.
+    """
+    if not bibliography.authors:
+        return
+    for match in _NARRATIVE.finditer(text.bare):
+        if found := _named(match["names"], match["round"] or match["square"], bibliography):
+            yield Mark(match.start(), match.end(), found, kept=True)
+    for group in _NAME_GROUP.finditer(text.bare):
+        found = tuple(
+            reference
+            for one in _ONE.finditer(group[0])
+            for reference in _named(one["names"], one["years"], bibliography)
+        )
+        if found:
+            rest = _ONE.sub("", group[0][1:-1])
+            yield Mark(group.start(), group.end(), found, kept=len(re.findall(r"\w{2,}", rest)) > 3)
+
+
+def _named(names: str, years: str, bibliography: Bibliography) -> tuple[Reference, ...]:
+    several = re.search(r"\bet\s+al\b|\band\b|&", names)
+    bare = re.sub(r"\s*,?\s+et\s+al\b\.?|['’]s?$", "", names)
+    people = [
+        re.sub(r"^.*\s", "", re.sub(r"-\s+", "-", person).strip()).lower()
+        for person in re.split(r"\s*,\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+", bare)
+    ]
+    found = []
+    for year in _each_year(years):
+        keys = [" ".join([*people[:2], year]), f"{people[0]} {year}"]
+        keys += [f"{people[-1]} {year}"]  # "Besides, Smith et al. (2020)"
+        entry = next((key for key in keys if key in bibliography.names), None)
+        doubtful = len(people) > 1 or names.isupper() or _NO_NAME.fullmatch(people[0])
+        if entry or several or not (doubtful or bibliography.references):
+            found.append(bibliography.cited(entry or keys[-1 if " et" in names else 1]))
+    return tuple(found)
+
+
+def _each_year(years: str) -> list[str]:
+    """Return ``2020a``, ``2020b`` of ``2020a, b``."""
+    found: list[str] = []
+    for piece in re.findall(rf"{_YEAR}|\b[a-z]\b", years):
+        found.append(piece if piece[0].isdigit() else found[-1][:4] + piece)
+    return found
+
+
+# All styles
+
+
+STYLES = {
+    "pandoc": _pandoc, "footnotes": _labels, "links": _links,
+    "numbers": _numbers, "author-year": _names, "exports": _bare_marks,
+}  # fmt: skip
+"""Functions that find marks, by style; of marks that overlap, that of the first style counts."""
+
+
+def as_cited(bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliography:
+    """Return the bibliography with the forms of marks that paragraphs of a report may use."""
+    numbered = [name for name in bibliography.names if name.isdigit()]
+    bracketed = any(
+        True for each in texts for marks in (_pandoc, _numbers) for _ in marks(each, bibliography)
+    )
+    bare = bibliography.bare or (
+        not bracketed
+        and bool(numbered or not bibliography.references)
+        and _cites_bare_numbers(texts)
+    )
+    authors = not (numbered or bare or (bracketed and not bibliography.references))
+    rounded = not (bracketed or bare) and _cites_in_round_brackets(texts, numbered)
+    return bibliography._replace(bare=bare, authors=authors, rounded=rounded)
+
+
+def find_marks(
+    inline: Inline, bibliography: Bibliography, styles: Iterable[str], used: set[str]
+) -> list[Mark]:
+    """Return the marks in a paragraph, in order; add their styles to `used`."""
+    marks: list[Mark] = []
+    for style in styles:
+        if new := _apart(STYLES[style](inline, bibliography), marks):
+            used.add(style)
+            marks = sorted([*marks, *new], key=_place)
+    return marks
+
+
+def _apart(marks: Iterable[Mark], taken: Sequence[Mark]) -> list[Mark]:
+    """Return the marks that overlap none of those taken and none before them, in order."""
+    left: list[Mark] = []
+    place = 0
+    for mark in sorted(marks, key=_place):
+        while place < len(taken) and taken[place].end <= mark.start:
+            place += 1
+        free = place == len(taken) or taken[place].start >= mark.end
+        if free and not (left and left[-1].end > mark.start):
+            left.append(mark)
+    return left
+
+
+def _place(mark: Mark) -> tuple[int, int]:
+    return mark.start, mark.end

@@ -1,0 +1,267 @@
+"""Zero-shot, decomposer and self-RAG: a language model writes the queries.
+
+To decide what follows, the model of self-RAG writes a token: ``[Retrieve]`` or ``[No Retrieve]``,
+``[Enough]`` or ``[Continue]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from arena._internal.options import choice, flag, whole
+from arena.agents import AGENTS, Desk, Hit, Steps
+from arena.llm import Fields, LLMAgent, ParseError, unfenced, without_thoughts
+from baselines.parts.asking import judgements, listed, queries, query_in
+
+_TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
+# Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
+_TALK = re.compile(r"[a-z]{3}[.!?]\s+[A-Z]|[?!]$")
+# In brackets anywhere, or a line of its own.
+_NO = r"no[\s_-]?retriev(?:e|al)"
+_RETRIEVE = re.compile(
+    rf"[\[(<*]{{1,3}}\s?(?:({_NO})|retriev(?:e|al))\s?[\])>*]{{1,3}}"
+    rf"|^[^\w\n]{{0,5}}(?:({_NO})|retrieve)(?=[^\w\n]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_STOP = re.compile(
+    r"[\[(<*]{1,3}\s?(enough|continue)\s?[\])>*]{1,3}"
+    r"|^[^\w\n]{0,5}(enough|continue)(?=[^\w\n]*$|:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+RRF_K = 60
+
+
+def one_query(text: str) -> str:
+    """Return the query in ``<Queries>``, or without that tag the first line of the answer.
+
+    The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
+    """
+    try:
+        return queries(text)[0]
+    except ParseError:
+        pass
+    plain = unfenced(_TAG.sub("\n", without_thoughts(text)))
+    lines = [line for line in map(query_in, plain.splitlines()) if line]
+    # "Here is a query:" announces what stands in the next line.
+    line = next((line for line in lines if not line.endswith(":")), "")
+    if not line or _TALK.search(line):
+        raise ParseError("there is no query in the answer.")
+    return line
+
+
+def first_query(text: str) -> tuple[str, bool]:
+    """Return a query, and whether the model wants to read its hits.
+
+    Without a token it does, since the paper's own prompt asks for a query alone.
+    """
+    text = without_thoughts(text)
+    tokens = list(_RETRIEVE.finditer(text))
+    wanted = not (tokens and (tokens[-1][1] or tokens[-1][2]))
+    return one_query(_RETRIEVE.sub("\n", text)), wanted
+
+
+def next_query(text: str) -> str:
+    """Return a better query, empty if the last one was enough."""
+    text = without_thoughts(text)
+    tokens = list(_STOP.finditer(text))
+    if not tokens:
+        return queries(text)[0]
+    last = tokens[-1]
+    if (last[1] or last[2]).lower() == "enough":
+        return ""
+    try:
+        return queries(text)[0]
+    except ParseError:
+        return one_query(text[last.end() :].lstrip(": "))
+
+
+@AGENTS.register("zero-shot")
+class ZeroShot(LLMAgent):
+    """One query that a model derives from the topic (ResearchArena, section 6.1).
+
+    If the model writes no query, it searches for the topic, as `title` does.
+    """
+
+    folder = "zero-shot"
+    templates = {"query": Fields(required=("topic",), optional=("cutoff",))}  # noqa: RUF012
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search once."""
+        query = self.ask("query", one_query, topic=desk.topic, cutoff=desk.cutoff)
+        hits = yield from desk.search(query or desk.topic)
+        desk.ranking = [hit.id for hit in hits]
+
+
+@AGENTS.register("decomposer")
+class Decomposer(LLMAgent):
+    """Queries for sub-questions of the topic, their hits fused (ResearchArena, section 6.1).
+
+    The model writes sub-questions and queries in one answer. The queries are searched one after
+    the other, as far as the budget allows. If the model writes no query, it searches for the
+    topic, as `title` does.
+
+    Args:
+        seed: Seed of the episode.
+        fusion: ``"rrf"``: by reciprocal rank, as the paper says. ``"score"``: all hits sorted by
+            the engine's raw score, as the code that the paper released does.
+        max_queries: Most queries to search for, 1 to 1000; the first that the model wrote.
+        k: Hits per query, 1 to 1000; fewer where the environment allows no more.
+        options: Options of `LLMAgent`.
+
+    Raises:
+        DataError: An option is unknown or out of its range.
+    """
+
+    folder = "decomposer"
+    templates = {"decompose": Fields(required=("topic",), optional=("cutoff",))}  # noqa: RUF012
+
+    def __init__(
+        self,
+        seed: int = 0,
+        fusion: str = "rrf",
+        max_queries: int = 20,
+        k: int = 100,
+        **options: Any,
+    ) -> None:
+        super().__init__(seed, **options)
+        self._fusion = choice("fusion", fusion, ("rrf", "score"))
+        self._max_queries = whole("max_queries", max_queries, 1, 1000)
+        self._k = whole("k", k, 1, 1000)
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search for every part, then fuse."""
+        parts = self.ask("decompose", queries, topic=desk.topic, cutoff=desk.cutoff)
+        lists = yield from desk.search_many((parts or [desk.topic])[: self._max_queries], self._k)
+        if self._fusion == "score":
+            desk.ranking = score_fusion(lists)
+        else:
+            desk.ranking = reciprocal_rank_fusion(lists)
+
+
+def reciprocal_rank_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
+    """Return ids by the sum of ``1 / (RRF_K + rank)`` over the lists that hold them, from rank 1.
+
+    The constant is that of Cormack, Clarke and Büttcher, SIGIR 2009. A repeated id counts at its
+    first place. Ties are in order of their first appearance, list by list.
+    """
+    sums: dict[str, float] = {}
+    for hits in lists:
+        for rank, paper_id in enumerate(dict.fromkeys(hit.id for hit in hits), start=1):
+            sums[paper_id] = sums.get(paper_id, 0.0) + 1 / (RRF_K + rank)
+    return sorted(sums, key=lambda paper_id: -sums[paper_id])
+
+
+def score_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
+    """Return ids by their highest score, as if all hits were one list sorted by score.
+
+    The hits are of one search engine. Ties are in order of their first appearance.
+    """
+    best: dict[str, float] = {}
+    for hit in chain(*lists):
+        best[hit.id] = max(hit.score, best.get(hit.id, hit.score))
+    return sorted(best, key=lambda paper_id: -best[paper_id])
+
+
+@AGENTS.register("self-rag")
+class SelfRAG(LLMAgent):
+    """Zero-shot that refines its query by its hits (Asai et al.; ResearchArena, section 6.1).
+
+    The model writes a query and decides whether to read its hits: ``[Retrieve]`` or
+    ``[No Retrieve]``. If so, it judges each of the first hits, ``[Relevant]`` or
+    ``[Irrelevant]``, then answers ``[Enough]``, or ``[Continue]`` with a better query; and so on.
+
+    It submits the hits of the final query, since in the paper the model "refines its
+    final query generation based on the discovered information from intermediate retrievals":
+    hits of earlier queries shape that query, and enter the ranking only if it returns them
+    again. Papers judged relevant in any round come first, then those not judged, then those judged
+    irrelevant, each in the engine's order. A query without hits leaves the ranking as it is.
+
+    It stops when the model decides so, when it repeats a query, when none of its judgements
+    can be read, and when rounds or searches run out. Without a first query it begins with
+    the topic, as `title` does.
+
+    Args:
+        seed: Seed of the episode.
+        max_rounds: Most searches, 1 to 100. In r rounds the model writes at most r queries, and
+            answers r requests for judgements if one request takes all papers of a round.
+        judged: Hits at the top of a round that are judged, 1 to 1000; each paper once.
+        batch: Papers that are judged in one request, 1 to 1000.
+        abstracts: Whether to read the abstracts of the papers to judge, as far as the budget
+            allows; otherwise they are judged by their titles.
+        k: Hits per query, 1 to 1000; fewer where the environment allows no more.
+        options: Options of `LLMAgent`.
+
+    Raises:
+        DataError: An option is unknown or out of its range.
+    """
+
+    folder = "self-rag"
+    templates = {  # noqa: RUF012
+        "query": Fields(required=("topic",), optional=("cutoff",)),
+        "judge": Fields(required=("topic", "papers"), optional=("cutoff", "query")),
+        "refine": Fields(
+            required=("topic", "relevant"), optional=("cutoff", "irrelevant", "tried")
+        ),
+    }
+
+    def __init__(
+        self,
+        seed: int = 0,
+        max_rounds: int = 3,
+        judged: int = 20,
+        batch: int = 20,
+        abstracts: bool = False,
+        k: int = 100,
+        **options: Any,
+    ) -> None:
+        super().__init__(seed, **options)
+        self._max_rounds = whole("max_rounds", max_rounds, 1, 100)
+        self._judged = whole("judged", judged, 1, 1000)
+        self._batch = whole("batch", batch, 1, 1000)
+        self._abstracts = flag("abstracts", abstracts)
+        self._k = whole("k", k, 1, 1000)
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search, judge and refine until the query is good enough."""
+        first = self.ask("query", first_query, topic=desk.topic, cutoff=desk.cutoff)
+        query, wanted = first or (desk.topic, True)
+        tried: list[str] = []
+        relevant: dict[str, bool] = {}  # paper -> judgement
+        while True:
+            tried.append(query)
+            hits = [hit.id for hit in (yield from desk.search(query, self._k))]
+            desk.ranking = in_order(hits or desk.ranking, relevant)
+            if not wanted:
+                return
+            unseen = [i for i in hits[: self._judged] if i not in relevant]
+            for paper_id in unseen if self._abstracts else ():
+                yield from desk.read(paper_id)
+            judged = judgements(self, desk, unseen, self._batch, self._abstracts, query=query)
+            if unseen and not judged:
+                return  # nothing to refine by
+            relevant |= judged
+            desk.ranking = in_order(desk.ranking, relevant)
+            if len(tried) == self._max_rounds or not desk.searches_left:
+                return
+            query = self._refined(desk, tried, relevant)
+            if not query or query.lower() in map(str.lower, tried):
+                return
+
+    def _refined(self, desk: Desk, tried: Sequence[str], relevant: Mapping[str, bool]) -> str:
+        """Return the next query, empty if the last one is the final one."""
+        known = {"topic": desk.topic, "cutoff": desk.cutoff}
+        known["tried"] = "\n".join(f"{n}. {query}" for n, query in enumerate(tried, start=1))
+        for name, verdict in (("relevant", True), ("irrelevant", False)):
+            papers = [desk.papers[i] for i, judged in relevant.items() if judged is verdict]
+            known[name] = listed(papers, abstracts=False) or "(none)"
+        return self.ask("refine", next_query, **known) or ""
+
+
+def in_order(ranking: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
+    """Return ids with the relevant ones first and the irrelevant ones last, otherwise in order."""
+    place = {True: 0, None: 1, False: 2}
+    return sorted(ranking, key=lambda paper_id: place[relevant.get(paper_id)])
