@@ -60,21 +60,21 @@ def clip(value: object, limit: int = 80) -> str:
 
 
 def has_many_parts(value: object, limit: int) -> bool:
-    """Return whether nested lists, tuples and dicts have more than `limit` parts in all.
+    """Return whether nested lists, tuples and dicts have more than `limit` parts or 1,000 levels.
 
     A part that stands in several places counts each time, as it would in a text: a list that holds
-    the one before it twice, and so on a hundred times, could never be written down.
+    the one before it twice, and so on a hundred times, could never be written down. One that holds
+    itself has levels without end.
     """
-    waiting: list[object] = [value]
-    seen = 0
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict | list | tuple):
-            seen += len(item)
-            if seen > limit:
-                return True
-            waiting.extend(item.values() if isinstance(item, dict) else item)
-    return False
+    level, seen = [value], 0
+    for _ in range(1_000):
+        holders = [item for item in level if isinstance(item, dict | list | tuple)]
+        seen += sum(map(len, holders))
+        if seen > limit or not holders:
+            return seen > limit
+        parts = [item.values() if isinstance(item, dict) else item for item in holders]
+        level = [part for some in parts for part in some]
+    return True
 
 
 def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:

@@ -9,21 +9,21 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import builds, doors, environments, organizer, search, sessions, simulate
-from benchmarks.report import printing
+from benchmarks import builds, environments, organizer, search, sessions, simulate
+from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
-COMMANDS = {
-    "search": search,
-    "env": environments,
-    "doors": doors,
-    "sessions": sessions,
-    "simulate": simulate,
-    "build": builds,
-    "organizer": organizer,
+COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
+    "search": (search.measure, search.show),
+    "env": (environments.measure, environments.show),
+    "doors": (environments.measure_retrieve, environments.show_retrieve),
+    "sessions": (sessions.measure, sessions.show),
+    "simulate": (simulate.measure, simulate.show),
+    "build": (builds.measure, builds.show),
+    "organizer": (organizer.measure, organizer.show),
 }
-"""Name -> module with the functions `measure`, whose parameters are the options, and `show`."""
+"""Name -> a function whose parameters are the options, and one that shows what it returns."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,11 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser, commands = command_line(
         "python -m benchmarks", str(__doc__), "python -m benchmarks search --docs 100000"
     )
-    for name, module in COMMANDS.items():
+    for name, (measure, show) in COMMANDS.items():
         computed: dict[str, Callable[[Any], Any]] = {"json": lambda options: options.json}
-        if "world" in inspect.signature(module.measure).parameters:
+        if "world" in inspect.signature(measure).parameters:
             computed["world"] = _world
-        command, more = printing(module.measure, module.show), partial(_add_more, computed)
+        command, more = printing(measure, show), partial(_add_more, computed)
         add_command(commands, name, command, more=more, computed=computed)
     return run_command(parser, arguments)
 

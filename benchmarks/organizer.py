@@ -57,7 +57,7 @@ Survey = tuple[str, Report, dict[str, tuple[str, str]]]
 """Name, sections, and title and abstract of each reference by key."""
 
 
-class Memory:
+class CachedEncoder:
     """An encoder that encodes each text once."""
 
     def __init__(self, name: str) -> None:
@@ -90,7 +90,7 @@ def measure(*, data: str, encoder: str = "minilm") -> Results:
         other surveys alone. ``sections given`` files each paper under the section whose other
         papers have the nearest mean.
     """
-    place, model = Path(data), Memory(encoder)
+    place, model = Path(data), CachedEncoder(encoder)
     samples = [each for survey in chain(_bloom_eval(place), _reports(place))
                for each in _samples(*survey)]  # fmt: skip
     pairs = [_pairs(sample, model) for sample in samples]
@@ -137,7 +137,7 @@ def _samples(name: str, report: Report, papers: dict[str, tuple[str, str]]) -> I
         yield Sample(name, report.title, known, [filed[key] for key in chosen])
 
 
-def _pairs(sample: Sample, model: Memory) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pairs(sample: Sample, model: CachedEncoder) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return of each pair of papers the likeness, and whether they are in one section."""
     upper, names = np.triu_indices(len(sample.papers), 1), np.array(sample.sections)
     alike = likeness(paper_vectors(sample.papers, model), sample.papers)

@@ -125,7 +125,7 @@ _BODY = [name for name in _KINDS_OF_SPANS if name not in _BIBLIOGRAPHY]
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-class Span(NamedTuple):
+class Tag(NamedTuple):
     """An annotated part of a text, made of texts and of spans."""
 
     name: str
@@ -133,15 +133,15 @@ class Span(NamedTuple):
     attributes: Record = {}  # noqa: RUF012
 
 
-Parts = Sequence[str | Span]
+Parts = Sequence[str | Tag]
 
 
-def _render(parts: Iterable[str | Span]) -> tuple[str, dict[str, list[Record]]]:
+def _render(parts: Iterable[str | Tag]) -> tuple[str, dict[str, list[Record]]]:
     """Return the text of parts, and by name where each span lies in it."""
     texts: list[str] = []
     spans: dict[str, list[Record]] = {}
 
-    def add(part: str | Span, at: int) -> int:
+    def add(part: str | Tag, at: int) -> int:
         if isinstance(part, str):
             texts.append(part)
             return at + len(part)
@@ -165,12 +165,16 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     are ``[n]`` before the full stop of a sentence. So many entries of its bibliography are
     `unmatched`; `draw` is a random 32-bit number.
     """
-    body: list[str | Span] = ["\n", Span("title", [paper["title"]]), "\n\n"]
+    body: list[str | Tag] = ["\n", Tag("title", [paper["title"]]), "\n\n"]
     for name in paper["authors"]:
         first, _, last = name.partition(" ")
-        names: Parts = [Span("author_first_name", [first]), " ", Span("author_last_name", [last])]
-        body += [Span("author", names), "\n\n"]
-    body.append(Span("abstract", [paper["abstract"]]))
+        names: Parts = [
+            Tag("author_first_name", [first]),
+            " ",
+            Tag("author_last_name", [last]),
+        ]
+        body += [Tag("author", names), "\n\n"]
+    body.append(Tag("abstract", [paper["abstract"]]))
     body += _sections(paper, _mentions(paper["references"], unmatched, draw))
     bibliography = list(_bibliography(paper, unmatched))
     number = corpus_id(paper["id"])
@@ -191,7 +195,7 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     return {**record, "updated": f"{release}T05:38:20Z"}
 
 
-def _annotated(parts: Iterable[str | Span], names: Sequence[str]) -> Record:
+def _annotated(parts: Iterable[str | Tag], names: Sequence[str]) -> Record:
     """Return a text, and the spans of each name as JSON, or None."""
     text, spans = _render(parts)
     found = {name: orjson.dumps(spans[name]).decode() if name in spans else None for name in names}
@@ -207,33 +211,129 @@ def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
     return entries + [-1 if k % 4 == 3 else len(references) + k for k in range(unmatched)]
 
 
-def _sections(paper: Record, mentions: list[int]) -> Iterator[str | Span]:
+def _sections(paper: Record, mentions: list[int]) -> Iterator[str | Tag]:
     texts = [section["text"].split(". ") for section in paper["sections"]]
     count, place = sum(map(len, texts)), 0
     for number, (section, sentences) in enumerate(zip(paper["sections"], texts, strict=True), 1):
         yield "\n\n"
-        yield Span("section_header", [section["heading"]], {"n": str(number)})
+        yield Tag("section_header", [section["heading"]], {"n": str(number)})
         half = (len(sentences) + 1) // 2 if len(sentences) > _LONG else len(sentences)
         for paragraph in filter(None, (sentences[:half], sentences[half:])):
-            parts: list[str | Span] = []
+            parts: list[str | Tag] = []
             for sentence in paragraph:
                 parts += [" " if parts else "", sentence.removesuffix(".")]
                 for entry in mentions[place::count]:
                     mark, known = f"[{entry + 1 if entry >= 0 else '?'}]", entry >= 0
                     parts += [
                         " ",
-                        Span("bib_ref", [mark], {"ref_id": f"b{entry}"} if known else {}),
+                        Tag("bib_ref", [mark], {"ref_id": f"b{entry}"} if known else {}),
                     ]
                 parts.append(".")
                 place += 1
             yield "\n"
-            yield Span("paragraph", parts)
+            yield Tag("paragraph", parts)
 
 
-def _bibliography(paper: Record, unmatched: int) -> Iterator[str | Span]:
+def _bibliography(paper: Record, unmatched: int) -> Iterator[str | Tag]:
     matched = [{"matched_paper_id": corpus_id(each["id"])} for each in paper["references"]]
     for place, match in enumerate([*matched, *[{}] * unmatched]):
         title = f"A Made-Up Reference, Number {place + 1} of {paper['id']}"
-        entry: Parts = [Span("bib_title", [title]), ". ", Span("bib_venue", [paper["venue"]])]
+        entry: Parts = [
+            Tag("bib_title", [title]),
+            ". ",
+            Tag("bib_venue", [paper["venue"]]),
+        ]
         yield "\n\n"
-        yield Span("bib_entry", entry, {"id": f"b{place}", **match})
+        yield Tag("bib_entry", entry, {"id": f"b{place}", **match})
+
+
+FIRST_EXTRA = 1 << 42
+"""From here on stand the numbers of papers that no world has."""
+
+_HUGE = 50_000_000  # characters of the longest text
+
+
+def bad_line(dataset: str, part: int, turn: int, line: bytes) -> tuple[str, bytes]:
+    """Return the kind and the text of a bad line.
+
+    Args:
+        dataset: Name of the dataset.
+        part: Number of the file.
+        turn: Number of the bad line in the file, from 1 on.
+        line: The good line that it follows.
+    """
+    dataset = "s2orc" if dataset.startswith("s2orc") else dataset
+    kinds = _KINDS[dataset]
+    kind = kinds[(turn + part) % len(kinds)]
+    if kind == "no JSON":
+        return kind, line[: len(line) // 2] + b"\n"
+    if kind == "NUL bytes":
+        return kind, bytes(len(line) - 1) + b"\n"
+    record = orjson.loads(line)
+    if kind in _CHANGES:
+        extra = FIRST_EXTRA + (part << 28) + (list(_KINDS).index(dataset) << 26)
+        _CHANGES[kind](record, extra + turn)
+    new = orjson.dumps(record) + b"\n"
+    # A record that some other program wrote: its one letter outside ASCII is no UTF-8.
+    return kind, new.replace(b"Cafe ", b"Caf\xe9 ") if kind == "Latin-1" else new
+
+
+def own_survey(record: Record) -> tuple[bytes, bytes]:
+    """Return a survey that cites itself and nothing else, as a paper and a citation."""
+    number = FIRST_EXTRA - 1
+    paper = {**record, "corpusid": number, "title": "A Survey of Itself", "year": 2020,
+             "publicationdate": "2020-06-01", "referencecount": 1}  # fmt: skip
+    link = citation_record(number, number, False, 99, [], "2020-09-13")
+    return orjson.dumps(paper) + b"\n", orjson.dumps(link) + b"\n"
+
+
+def huge_text(record: Record) -> bytes:
+    """Return a record of full text, of a paper that no world has, that is far too long."""
+    part, words = "content" if "content" in record else "body", "It goes on. "
+    text = words * (_HUGE // len(words) + 1)
+    changed = {**record, "corpusid": FIRST_EXTRA - 2, part: {**record[part], "text": text}}
+    return orjson.dumps(changed) + b"\n"
+
+
+def _paper(record: dict[str, Any], extra: int, **changes: Any) -> None:
+    record.update(corpusid=extra, **changes)
+
+
+def _break_annotations(record: dict[str, Any], extra: int, json: str | None = None) -> None:
+    part = record["content" if "content" in record else "body"]
+    record["corpusid"] = extra
+    if json is None:
+        spans = orjson.loads(part["annotations"]["paragraph"])
+        spans[-1]["end"] = len(part["text"]) + 1000
+        json = orjson.dumps([*spans, {"end": 3, "start": 9}]).decode()
+    part["annotations"]["paragraph"] = json
+
+
+_CHANGES: dict[str, Any] = {
+    "told twice": lambda record, _: "title" in record and record.update(title="Told Again"),
+    "year 2099": lambda record, extra: _paper(record, extra, year=2099, publicationdate=None),
+    "year 1": lambda record, extra: _paper(record, extra, year=1, publicationdate="0001-01-01"),
+    "no title": lambda record, extra: _paper(record, extra, title=None),
+    "NUL in a title": lambda record, extra: _paper(record, extra, title="A\x00 Title\x00"),
+    "NUL in a text": lambda record, extra: _paper(record, extra, abstract="A\x00 text\x00."),
+    "Latin-1": lambda record, extra: _paper(
+        record, extra, **{"abstract" if "abstract" in record else "title": "Cafe in the letters"}
+    ),
+    "of no paper": lambda record, extra: _paper(record, extra),
+    "to itself": lambda record, _: record.update(citedcorpusid=record["citingcorpusid"]),
+    "to an unknown paper": lambda record, extra: record.update(citedcorpusid=str(extra)),
+    "id no number": lambda record, _: record.update(citedcorpusid="none known"),
+    "annotations out of range": _break_annotations,
+    "annotations no JSON": lambda record, extra: _break_annotations(
+        record, extra, '[{"end":12,"sta'
+    ),
+}  # fmt: skip
+
+_KINDS = {
+    "papers": ("no JSON", "told twice", "year 2099", "year 1", "no title", "NUL in a title",
+               "NUL bytes", "Latin-1"),
+    "abstracts": ("no JSON", "told twice", "NUL in a text", "Latin-1", "of no paper"),
+    "citations": ("to itself", "no JSON", "told twice", "to an unknown paper", "id no number"),
+    "s2orc": ("annotations out of range", "no JSON", "told twice", "annotations no JSON",
+              "of no paper"),
+}  # fmt: skip

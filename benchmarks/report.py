@@ -1,4 +1,4 @@
-"""What benchmarks share: their commands, the machine in one line, tables, child processes."""
+"""What benchmarks share: commands, tables, queries, servers, and what processes cost."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import functools
 import multiprocessing
 import os
 import platform
+import random
 import resource
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
+import arena
 from arena._internal.cores import cores
 from arena._internal.files import write_json
+from arena.corpus.store import CorpusStore
 from arena.errors import ArenaError, DataError, clip
 
 Results = dict[str, Any]
@@ -150,3 +155,52 @@ class Clock:
     def __exit__(self, *_: object) -> None:
         self.wall = time.perf_counter() - self._begun[0]
         self.cpu = time.process_time() - self._begun[1]
+
+
+_WORDS = (3, 6)  # of a query
+
+
+def queries_of(corpus: arena.Corpus, seed: int = 0) -> Iterator[str]:
+    """Yield distinct queries without end: three to six neighbouring words of a paper's title.
+
+    A query that was there before gets words of further titles, so that a small corpus has enough.
+    The corpus must have a searchable paper with a title.
+    """
+    store, rng, given = CorpusStore(corpus.directory), random.Random(seed), set[str]()
+    searchable = [n for n in range(len(store.titles)) if store.is_searchable(n)]
+    while True:
+        words: list[str] = []
+        while not words or " ".join(words) in given:
+            title = store.titles[rng.choice(searchable)].split()
+            count = min(len(title), rng.randint(*_WORDS))
+            start = rng.randrange(len(title) - count + 1)
+            words += title[start : start + count]
+        given.add(" ".join(words))
+        yield " ".join(words)
+
+
+@contextmanager
+def serving(
+    corpus: arena.Corpus, retriever: str, words: Sequence[str]
+) -> Iterator[tuple[str, int]]:
+    """Yield the URL of a server in a process of its own, and the number of that process.
+
+    Args:
+        corpus: The corpus.
+        retriever: An engine of it.
+        words: What ``arena serve`` serves, and further options.
+
+    Raises:
+        DataError: If the server does not start.
+    """
+    command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
+    command += ["--corpus", str(corpus.directory), "--retriever", retriever]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline().split()
+            if not line:
+                raise DataError("the server did not start; its message stands above.")
+            yield line[2], server.pid
+        finally:
+            server.terminate()

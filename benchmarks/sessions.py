@@ -17,6 +17,7 @@ from contextlib import (
 )
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,7 @@ import requests
 import arena
 from arena.doors import Door, find_door
 from arena.session import Sessions
-from benchmarks.report import Results, check_range, head, numbers, table
-from benchmarks.serving import megabytes_of, queries_of, serving
+from benchmarks.report import Results, check_range, head, numbers, queries_of, serving, table
 
 Plan = list[list[str]]
 """The queries of each episode."""
@@ -185,6 +185,12 @@ def _left(count: Callable[[], int], idle: float) -> int:
     while (left := count()) and time.monotonic() < end:
         time.sleep(0.2)
     return left
+
+
+def megabytes_of(process: int) -> float:
+    """Return the most memory that a process has had, in MB; on Linux."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
 
 
 def _mcp(setup: _Setup, number: int, plan: Plan) -> Played:

@@ -23,18 +23,21 @@ from tabulate import tabulate
 from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena._internal.tables import progress
-from arena._internal.workdir import other_files, whole_directory
-from arena.errors import CorpusError, DataError, clip
-from benchmarks.bad_records import bad_line, huge_text, own_survey
+from arena._internal.workdir import whole_directory
+from arena.errors import DataError, clip
 from benchmarks.release_records import (
     Record,
     abstract_record,
+    bad_line,
     citation_record,
     corpus_id,
+    huge_text,
+    own_survey,
     paper_record,
     text_record,
 )
 from benchmarks.report import Results, check_range
+from corpus_builder.build import check_place
 from corpus_builder.executors import EXECUTORS, Executor
 from corpus_builder.world import BLOCK, World, WorldConfig
 
@@ -50,7 +53,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
 _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 
 
-class Release(NamedTuple):
+class ReleasePlan(NamedTuple):
     """What a simulated release is like; see `measure`."""
 
     world: WorldConfig
@@ -113,7 +116,7 @@ def measure(
     check_range(0, 0.5, bad=bad)
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", release, re.ASCII):
         raise DataError(f"--release {clip(release)}: give a day, YYYY-MM-DD.")
-    settings = Release(world, release, shards, full_text, survey_full_text, text_version, bad)
+    settings = ReleasePlan(world, release, shards, full_text, survey_full_text, text_version, bad)
     check = partial(_check_output, overwrite=overwrite)
     with whole_directory(Path(output), check, manifest=RELEASE, suffix=".simulating") as directory:
         parts = _parts(settings, directory)
@@ -153,26 +156,15 @@ def show(results: Results) -> str:
 
 
 def _check_output(output: Path, overwrite: bool) -> None:
-    """Raise CorpusError if an output holds anything but a release that may be replaced."""
-    if output.is_file():
-        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    has_release = (output / RELEASE).is_file()
-    known = [RELEASE, "papers", "abstracts", "citations", *VERSIONS.values()]
-    if others := output.exists() and other_files(output, known if has_release else ()):
-        raise CorpusError(
-            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
-            "Name a new or empty directory."
-        )
-    if has_release and not overwrite:
-        raise CorpusError(
-            f"{str(output)!r} already holds a release. Pass --overwrite to replace it."
-        )
+    """Raise `CorpusError` if an output holds anything but a release that may be replaced."""
+    ours = (RELEASE, "papers", "abstracts", "citations", *VERSIONS.values())
+    check_place(output, "release", ours if (output / RELEASE).is_file() else (), overwrite)
 
 
 class _Part(NamedTuple):
     """A shard of some datasets: the release, number of the shard, and its files by dataset."""
 
-    release: Release
+    release: ReleasePlan
     number: int
     files: dict[str, Path]
 
@@ -186,7 +178,7 @@ class _Written(NamedTuple):
     bad: Counter[str]
 
 
-def _parts(settings: Release, directory: Path) -> list[_Part]:
+def _parts(settings: ReleasePlan, directory: Path) -> list[_Part]:
     """Return the parts: papers with their texts, and citations, apart."""
     rng, shards = settings.world.rng(_NAMES), settings.shards
     clock = datetime.timedelta(seconds=int(rng.integers(0, 24 * 60 * 60)))

@@ -1,27 +1,35 @@
-"""Build a corpus directory from a source."""
+"""Build a corpus directory from a source: its records checked, staged, ordered and written."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Set
+from contextlib import contextmanager
 from functools import partial
 from glob import escape
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import duckdb
+
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import clear_building, only_writer, other_files, whole_directory
 from arena.corpus import layout
-from arena.errors import ArenaError, CorpusError, clip
-from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder.content import DANGLING, Once, write_content
-from corpus_builder.database import count, readable_errors
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.text.identifiers import title_key
+from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
+from corpus_builder.database import connected, count, execute, literal, readable_errors
 from corpus_builder.executors import Executor
-from corpus_builder.sources import Source
-from corpus_builder.staging import database, stage
+from corpus_builder.files import RowWriter, schema
+from corpus_builder.index import check_fields, make_plan, write_index
+from corpus_builder.manifest import list_files
+from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, parse_paper, parse_survey
+from corpus_builder.sources import LocatedRecord, Source
+from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 
 def build(
@@ -174,16 +182,30 @@ def check_output(output: Path, overwrite: bool) -> None:
             f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
             "that are no UTF-8. Name another directory."
         )
+    check_place(output, "corpus", _corpus_names(output), overwrite)
+
+
+def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool) -> None:
+    """Check that a directory may be written, or replaced.
+
+    Args:
+        output: The directory; it may be missing.
+        what: What is written.
+        ours: Names of the files of such a thing in `output`; empty if there is none.
+        overwrite: Accept a directory that holds one.
+
+    Raises:
+        CorpusError: If `output` is a file, holds one and `overwrite` is false, or other files.
+    """
     if not output.exists():
         return
     if not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    corpus = _corpus_names(output)
-    if corpus and not overwrite:
+    others = other_files(output, map(escape, ours))
+    if ours and not overwrite:
         raise CorpusError(
-            f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
+            f"{str(output)!r} already holds a {what}. Pass --overwrite to replace it."
         )
-    others = other_files(output, map(escape, corpus))
     if others:  # never delete what is not ours
         raise CorpusError(
             f"{str(output)!r} holds other files, {clip(others[0])} for one. "
@@ -207,3 +229,130 @@ def _corpus_names(directory: Path) -> set[str]:
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return set()
+
+
+PAPERS = schema(
+    "id title title_key abstract day:int32 precision is_survey:bool venue authors:texts "
+    "fields:texts arxiv_id doi sections:sections file line:int64"
+)
+SURVEYS = schema(
+    "id title title_key day:int32 precision n_references_total:int64 mind_map arxiv_id doi "
+    "prompts:prompts domain outline article listed_titles:texts file line:int64",
+    prompts=PROMPTS,
+)
+REFERENCES = schema("citing cited influential:bool")
+
+
+def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
+    """Write ``papers``, ``surveys`` and their references as Parquet into `directory`.
+
+    Returns:
+        ``papers`` and ``surveys``, where there are any, mapped to keys that nothing reads and the
+        number of their records.
+
+    Raises:
+        DataError: If a record is unusable, naming its file and line; or if there are no papers.
+    """
+    unknown: dict[str, Counter[str]] = {"papers": Counter(), "surveys": Counter()}
+    with (
+        RowWriter(directory / "papers.parquet", PAPERS) as papers,
+        RowWriter(directory / "references.parquet", REFERENCES) as references,
+    ):
+        for place, paper in _parsed(source.papers(), parse_paper, PAPER_KEYS, unknown["papers"]):
+            day, precision = paper.date or (None, None)
+            sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
+            papers.add(
+                (paper.id, paper.title, title_key(paper.title), paper.abstract, day, precision,
+                 paper.is_survey, paper.venue, paper.authors, paper.fields,
+                 *identifiers_of(paper_keys(place.record)), sections, place.file, place.line)
+            )  # fmt: skip
+            for reference in paper.references:
+                references.add((paper.id, *reference))
+    with (
+        RowWriter(directory / "surveys.parquet", SURVEYS) as surveys,
+        RowWriter(directory / "survey_references.parquet", REFERENCES) as references,
+    ):
+        surveys_of = _parsed(source.surveys(), parse_survey, SURVEY_KEYS, unknown["surveys"])
+        for place, survey in surveys_of:
+            surveys.add(
+                (survey.id, survey.title, title_key(survey.title), survey.date.day,
+                 survey.date.precision, survey.n_references_total, survey.mind_map,
+                 *identifiers_of(paper_keys(place.record)), survey.prompts or None, survey.domain,
+                 survey.outline, survey.article, survey.listed_titles, place.file, place.line)
+            )  # fmt: skip
+            for reference in survey.references:
+                references.add((survey.id, *reference))
+    if not papers.count:
+        raise DataError("the source holds no papers. Give at least one.")
+    for keys in unknown.values():
+        records = keys.pop(_ANY, 0)
+        if len(keys) > _MOST_KEYS:  # not some of them, which would depend on the order of records
+            keys.clear()
+            keys[_ANY] = records
+    return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
+
+
+_MOST_KEYS = 50
+_ANY = "any of more than 50 keys"
+
+
+def _parsed(
+    records: Iterator[LocatedRecord], parse: Any, known: Set[str], unknown: Counter[str]
+) -> Iterator[tuple[LocatedRecord, Any]]:
+    for place in records:
+        try:
+            yield place, parse(place.record)
+        except DataError as error:
+            raise DataError(f"{place.file} line {place.line}: {error}") from None
+        if keys := place.record.keys() - known:
+            unknown[_ANY] += 1
+            if len(unknown) <= _MOST_KEYS + 1:
+                unknown.update(keys)
+
+
+_MEMORY_LIMIT = 1_000_000_000
+
+_STAGED = ("papers", "surveys", "references", "survey_references")
+
+
+# Of a release these come from other files than the papers, see corpus_builder.stages.corpus.
+_PARTS = """
+CREATE VIEW staged_abstracts AS
+SELECT id, abstract, 0 AS rank, file, line FROM staged_papers WHERE abstract <> '';
+CREATE VIEW staged_texts AS
+SELECT id, sections, file, line FROM staged_papers WHERE len(sections) > 0;
+"""
+
+
+@contextmanager
+def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database over the staged files, with the tables ``documents`` and ``links``.
+
+    Raises:
+        DataError: If an id occurs twice.
+    """
+    with connected(staging / "spill", _MEMORY_LIMIT, 1) as connection:
+        for name in _STAGED:
+            connection.execute(
+                f"CREATE VIEW staged_{name} AS "
+                f"SELECT * FROM read_parquet({literal(staging / f'{name}.parquet')})"
+            )
+        for name in ("papers", "surveys"):
+            _refuse_duplicates(connection, name)
+        connection.execute(_PARTS)
+        create_documents(connection)
+        execute(connection, f"CREATE TABLE links AS {LINKS}")
+        yield connection
+
+
+def _refuse_duplicates(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    twice = connection.execute(
+        f"SELECT id, min(file), min(line, 2) AS lines FROM staged_{name} "
+        "GROUP BY id HAVING count(*) > 1 ORDER BY lines[2], id LIMIT 1"
+    ).fetchone()
+    if twice:
+        identifier, file, (first, second) = twice
+        raise DataError(
+            f"{file} lines {first} and {second}: both have id {clip(identifier)}. "
+            "Ids are unique; remove or rename one."
+        )

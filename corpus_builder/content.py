@@ -21,9 +21,9 @@ from arena.corpus import layout
 from arena.corpus.store import hash_id
 from arena.dates import GUESSED, format_day
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder.database import count, literal, rows, sorted_rows, tables
-from corpus_builder.parquet import RowWriter, schema
-from corpus_builder.prompt_checks import FLAGS, PromptFlag, check_prompt
+from corpus_builder.database import count, execute, literal, rows, sorted_rows, tables
+from corpus_builder.files import RowWriter, schema
+from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
 
 Once = Callable[[str, Callable[[], Any]], Any]
 
@@ -38,7 +38,7 @@ def write_content(
     """Write all files of a corpus but its indexes and its manifest.
 
     Args:
-        connection: Connection with the tables of `corpus_builder.staging.database`.
+        connection: Connection with the tables of `corpus_builder.build.database`.
         directory: Directory of the corpus.
         scratch: Directory for temporary files.
         dangling: Number of references to papers that are not in the corpus.
@@ -309,6 +309,30 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
 
 
 REFERENCES = schema("document:int32 cited:int32 influential:bool")
+
+
+# A paper with the id or the title of a survey task is that survey, whatever its own flag says:
+# hiding a namesake costs a paper, showing the survey would give the task away.
+_DOCUMENTS = """
+CREATE TABLE documents AS
+SELECT (row_number() OVER (ORDER BY day NULLS LAST, id) - 1)::INTEGER AS document,
+       id, day, survey, day IS NOT NULL AND NOT survey AS searchable
+FROM (SELECT id, day, is_survey
+             OR id IN (SELECT id FROM staged_surveys)
+             OR title_key IN (SELECT title_key FROM staged_surveys WHERE title_key <> '')
+             AS survey
+      FROM staged_papers)
+"""
+
+
+def create_documents(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create ``documents(document, id, day, survey, searchable)``, one row a paper.
+
+    It is made of ``staged_papers(id, title_key, day, is_survey)`` and
+    ``staged_surveys(id, title_key)``.
+    """
+    execute(connection, _DOCUMENTS)
+
 
 # A survey's reference list is a gold label and an undated paper is out of reach, so a link counts
 # only between two searchable papers. The ids are compared before the joins: comparing documents

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from arena.errors import DataError
-from corpus_builder.parquet import read_rows
+from corpus_builder.files import read_rows
 
 T = TypeVar("T")
 

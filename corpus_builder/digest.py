@@ -22,10 +22,9 @@ from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
 from arena.llm import Failed, Fields, ask_many
 from arena.tasks import TaskSet, choose_surveys
-from corpus_builder._index import list_files
 from corpus_builder._model import open_model
-from corpus_builder._register import register
-from corpus_builder.parquet import read_rows
+from corpus_builder.files import read_rows
+from corpus_builder.manifest import list_files, register
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)

@@ -23,9 +23,9 @@ from arena.dates import format_day, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.text.identifiers import title_key
-from corpus_builder._index import list_files
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, count, execute, literal, readable_errors, rows
+from corpus_builder.manifest import list_files
 
 LEAST = 10
 """References in reach that a paper needs by default."""
@@ -128,22 +128,7 @@ def write_paper_tasks(
         tempfile.TemporaryDirectory(prefix="arena-tasks-") as scratch,
         connected(Path(scratch), _MEMORY, cores()) as connection,
     ):
-        paths = {"papers": layout.PAPERS, "references": layout.REFERENCES}
-        files = {name: literal(root / path) for name, path in paths.items()}
-        execute(connection, DOCUMENTS.format(**files))
-        query = _CANDIDATES.format(least=least, end=end, **files)
-        candidates, drawn = _draw(connection, query, files["papers"], seed)
-        chosen = drawn[:most]
-        if not chosen:
-            raise DataError(
-                f"no paper before {format_day(end)} cites {least} papers in reach and has a title "
-                "of its own. Lower --least, name later --test surveys, or build a larger corpus."
-            )
-        connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))
-        connection.execute("CREATE TABLE chosen AS SELECT * FROM drawn")
-        execute(connection, _STAGED.format(**files))
-        tasks_sha256, written = write_tasks(connection, new)
-        marked = f"read_parquet({literal(new / layout.GOLD)}) WHERE status = 'gold' AND influential"
+        tasks_sha256, counts = _write(connection, root, new, end, least, most, seed)
         manifest = {
             "format_version": layout.FORMAT_VERSION,
             "corpus": corpus.sha256,
@@ -152,13 +137,7 @@ def write_paper_tasks(
                 "least": least, "most": most, "seed": seed, "test": named,
                 "before": format_day(end),
             },
-            "counts": {
-                "candidates": candidates,
-                "same_title": candidates - len(drawn),
-                "tasks": len(chosen),
-                "labels": written["survey_references_gold"],
-                "influential": count(connection, f"SELECT count(*) FROM {marked}"),
-            },
+            "counts": counts,
             "code": code_sha256(write_paper_tasks, write_tasks),
             "files": list_files(new),
         }  # fmt: skip
@@ -184,6 +163,41 @@ def _end(
             f"{first.date}. Give an earlier day, or name later surveys with --test."
         )
     return end if wanted is None else wanted, None if test is None else chosen
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    root: Path,
+    new: Path,
+    end: int,
+    least: int,
+    most: int | None,
+    seed: int,
+) -> tuple[str, dict[str, int]]:
+    """Write the tasks of the corpus in `root` into `new`; return their hash and ``counts``."""
+    papers, references = (literal(root / path) for path in (layout.PAPERS, layout.REFERENCES))
+    files = {"papers": papers, "references": references}
+    execute(connection, DOCUMENTS.format(**files))
+    query = _CANDIDATES.format(least=least, end=end, **files)
+    candidates, drawn = _draw(connection, query, papers, seed)
+    chosen = drawn[:most]
+    if not chosen:
+        raise DataError(
+            f"no paper before {format_day(end)} cites {least} papers in reach and has a title of "
+            "its own. Lower --least, name later --test surveys, or build a larger corpus."
+        )
+    connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))
+    connection.execute("CREATE TABLE chosen AS SELECT * FROM drawn")
+    execute(connection, _STAGED.format(**files))
+    tasks_sha256, written = write_tasks(connection, new)
+    marked = f"read_parquet({literal(new / layout.GOLD)}) WHERE status = 'gold' AND influential"
+    return tasks_sha256, {
+        "candidates": candidates,
+        "same_title": candidates - len(drawn),
+        "tasks": len(chosen),
+        "labels": written["survey_references_gold"],
+        "influential": count(connection, f"SELECT count(*) FROM {marked}"),
+    }
 
 
 def _draw(

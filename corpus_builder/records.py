@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from arena.dates import GUESSED, ResolvedDate, parse_date
 from arena.errors import DataError, clip, did_you_mean
+from arena.report.sentences import split_sentences
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder.prompt_checks import level_of
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
@@ -91,6 +91,24 @@ class SurveyRecord(NamedTuple):
     outline: str | None
     article: str | None
     listed_titles: list[str]
+
+
+_LONGEST_PARAGRAPH = 900  # characters
+
+
+def level_of(prompt: str) -> str:
+    r"""Return the level of a prompt whose source names none.
+
+    One sentence is ``sentence``; several in one line of at most 900 characters are ``paragraph``;
+    more, or several lines, are ``detailed``. So do the three examples of ReportBench (A.3).
+
+    >>> level_of("Survey reefs."), level_of("Survey reefs. Cite all."), level_of("Survey:\n1. X")
+    ('sentence', 'paragraph', 'detailed')
+    """
+    text = prompt.strip()
+    if "\n" in text or len(text) > _LONGEST_PARAGRAPH:
+        return "detailed"
+    return "paragraph" if len(split_sentences(text)) > 1 else "sentence"
 
 
 def parse_paper(raw: object) -> PaperRecord:

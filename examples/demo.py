@@ -11,11 +11,13 @@ import time
 from pathlib import Path
 
 from tabulate import tabulate
-from worlds import open_or_build
 
 import arena
-from arena.errors import ArenaError
+from arena.corpus import Corpus
+from arena.errors import ArenaError, CorpusError
 from arena.results.comparison import write_html
+from corpus_builder.build import build
+from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
 ENGINES = ("bm25", "dense")
@@ -77,6 +79,25 @@ Try next, after `source .venv/bin/activate`:
   arena experiment researcharena --corpus {output / "world"} --surveys 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}
 """)
+
+
+def open_or_build(
+    config: WorldConfig, directory: Path, engines: tuple[str, ...] = ("bm25",)
+) -> Corpus:
+    """Return a world, built if it is not in `directory` or was made with other knobs."""
+    try:
+        corpus = Corpus.open(directory)
+        made = corpus.manifest["source"].get("config")
+        if made == config.to_dict() and set(engines) <= set(corpus.manifest["indexes"]):
+            print(f"The made-up world in {directory} is there already.")
+            return corpus
+    except CorpusError:
+        pass  # not there yet, or of an older format
+    print(f"Building a made-up world of {config.papers} papers and {config.surveys} surveys ...")
+    started = time.monotonic()
+    build(WorldSource(config), directory, engines=engines, overwrite=True)
+    print(f"Built {directory} in {time.monotonic() - started:.1f} s.", flush=True)
+    return Corpus.open(directory)
 
 
 def run_of(output: Path, task: str, agent: str, retriever: str) -> Path:

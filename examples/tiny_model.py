@@ -47,39 +47,8 @@ def tiny_model(prompts: list[str], tools: list[Any], seed: int, steps: int) -> t
         for prompt in prompts
     ]
     topics = [json.loads(prompt[prompt.index('{"topic"') :])["topic"] for prompt in prompts]
-    model: Any = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=96,
-            intermediate_size=192,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            max_position_embeddings=8192,
-            tie_word_embeddings=True,
-            initializer_range=0.1,
-            bos_token_id=None,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    )
+    model = _llama(tokenizer)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.0)
-
-    def learn(sequences: list[list[int]], known: list[int]) -> None:
-        """Take one step on what follows the first `known` tokens of each sequence."""
-        longest = max(map(len, sequences))
-        pad = tokenizer.pad_token_id
-        ids = torch.tensor([each + [pad] * (longest - len(each)) for each in sequences])
-        first = min(known) - 1
-        hidden = model.model(input_ids=ids).last_hidden_state[:, first:-1]
-        wanted = ids[:, first + 1 :].clone()
-        for row, (each, count) in enumerate(zip(sequences, known, strict=True)):
-            wanted[row, : count - first - 1] = -100
-            wanted[row, len(each) - first - 1 :] = -100
-        optimizer.zero_grad()
-        loss: Any = cross_entropy(model.lm_head(hidden).flatten(0, 1), wanted.flatten())
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
 
     def tokens(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False).input_ids  # type: ignore[no-any-return]
@@ -87,7 +56,7 @@ def tiny_model(prompts: list[str], tools: list[Any], seed: int, steps: int) -> t
     words = range(3, len(tokenizer))
     for _ in range(steps):
         halves = [draw.choices(words, k=24) for _ in range(32)]
-        learn([half + half for half in halves], [25] * 32)
+        _learn(model, optimizer, [half + half for half in halves], [25] * 32)
     pairs = list(zip(rendered, topics, strict=True))
     # First with the end of the prompts alone, which is quick, then with the whole of them.
     for number in range(2 * steps):
@@ -105,8 +74,44 @@ def tiny_model(prompts: list[str], tools: list[Any], seed: int, steps: int) -> t
             answer = draw.choice([call, tokens(SILENT + _END)])
             sequences.append(question + answer)
             known.append(len(question))
-        learn(sequences, known)
+        _learn(model, optimizer, sequences, known)
     return model.eval(), tokenizer
+
+
+def _llama(tokenizer: Any) -> Any:
+    """Return a model of two layers with random weights."""
+    return LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=96,
+            intermediate_size=192,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            max_position_embeddings=8192,
+            tie_word_embeddings=True,
+            initializer_range=0.1,
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+
+
+def _learn(model: Any, optimizer: Any, sequences: list[list[int]], known: list[int]) -> None:
+    """Take one step on what follows the first `known` tokens of each sequence."""
+    longest, pad = max(map(len, sequences)), model.config.pad_token_id
+    ids = torch.tensor([each + [pad] * (longest - len(each)) for each in sequences])
+    first = min(known) - 1
+    hidden = model.model(input_ids=ids).last_hidden_state[:, first:-1]
+    wanted = ids[:, first + 1 :].clone()
+    for row, (each, count) in enumerate(zip(sequences, known, strict=True)):
+        wanted[row, : count - first - 1] = -100
+        wanted[row, len(each) - first - 1 :] = -100
+    optimizer.zero_grad()
+    loss: Any = cross_entropy(model.lm_head(hidden).flatten(0, 1), wanted.flatten())
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
 
 
 def _tokenizer(texts: list[str]) -> Any:

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from worlds import open_or_build
+from demo import open_or_build
 
 import arena
 import arena.cli
@@ -40,7 +40,7 @@ SETTINGS = "rollouts.json"
 _ROLLOUT = ("reset", "get_reward")  # functions of an environment that are no tools
 
 
-class Plan(NamedTuple):
+class GrpoPlan(NamedTuple):
     """How much is done. `QUICK` only checks that everything runs; `LARGE` is for other models."""
 
     steps: int = 60
@@ -54,8 +54,8 @@ class Plan(NamedTuple):
     tests: int = 60  # surveys of each corpus to test on
 
 
-QUICK = Plan(steps=3, prompts=1, generations=4, papers=200, surveys=6, tests=6)
-LARGE = Plan(steps=1, prompts=1, tokens=512, calls=3, rate=1e-5, tests=10)
+QUICK = GrpoPlan(steps=3, prompts=1, generations=4, papers=200, surveys=6, tests=6)
+LARGE = GrpoPlan(steps=1, prompts=1, tokens=512, calls=3, rate=1e-5, tests=10)
 
 
 def execute(options: argparse.Namespace) -> None:
@@ -65,7 +65,7 @@ def execute(options: argparse.Namespace) -> None:
     if tracker != "none" and importlib.util.find_spec(tracker) is None:
         raise DataError(f"--report-to {tracker} needs its package. Run: pip install {tracker}")
     os.environ.setdefault("WANDB_MODE", "offline")
-    plan = QUICK if options.quick else Plan() if options.model == "tiny" else LARGE
+    plan = QUICK if options.quick else GrpoPlan() if options.model == "tiny" else LARGE
     plan = plan._replace(**{k: v for k in plan._fields if (v := getattr(options, k, None))})
     output = Path(options.output)
     os.environ.setdefault("WANDB_DIR", str(output))
@@ -106,7 +106,7 @@ def execute(options: argparse.Namespace) -> None:
     )
 
 
-def _world(output: Path, plan: Plan, seed: int, synonymy: float = 0.5) -> Path:
+def _world(output: Path, plan: GrpoPlan, seed: int, synonymy: float = 0.5) -> Path:
     config = WorldConfig(seed=seed, papers=plan.papers, surveys=plan.surveys, synonymy=synonymy)
     path = output / "worlds" / f"{seed}-{plan.papers}-{plan.surveys}"
     return open_or_build(config, path).directory
@@ -144,7 +144,7 @@ def _clocked(function: Callable[..., Any], spent: list[float]) -> Callable[..., 
 
 def _trainer(
     options: argparse.Namespace,
-    plan: Plan,
+    plan: GrpoPlan,
     worlds: dict[str, Path],
     environments: dict[str, type[Any]],
 ) -> tuple[Any, list[dict[str, Any]]]:
@@ -225,7 +225,7 @@ def _save(trainer: Any, folder: Path, settings: dict[str, Any]) -> None:
     write_json(folder / SETTINGS, settings)
 
 
-def _test(trainer: Any, plan: Plan, output: Path, when: str, tests: dict[str, Path]) -> None:
+def _test(trainer: Any, plan: GrpoPlan, output: Path, when: str, tests: dict[str, Path]) -> None:
     """Let the weights play surveys of the tests, and log the means."""
     for name, corpus in tests.items():
         found = arena.run(
@@ -322,7 +322,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--reward", default="gain", help="as docs/rewards.md has it")
     parser.add_argument("--tools", default="search", help="with commas, such as search,submit")
-    for name, default in Plan._field_defaults.items():
+    for name, default in GrpoPlan._field_defaults.items():
         parser.add_argument(f"--{name}", type=type(default), metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--train", metavar="CORPUS", help="train on it, and on no world")

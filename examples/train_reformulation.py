@@ -8,40 +8,39 @@ docs/training.md describes what is learned and the results. Needs pip install to
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reformulation import report
+from demo import open_or_build
 from reformulation.agent import Policy, Reformulation
-from worlds import open_or_build
 
 import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
+from arena._internal.lazy import require
 from arena._internal.tables import progress
-from arena.cli.app import Parser, run_command
+from arena.cli.app import Parser, print_table, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.results.plots import STYLE, Plot, ticks
 from corpus_builder.executors import make_executor
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.world import WorldConfig
 
-NEEDED = ("torch",)
 HARDER = 0.9
 """Synonymy of the harder worlds; it is 0.5 by default."""
 
 
-class Plan(NamedTuple):
+class Scale(NamedTuple):
     """How much is done; worlds are named by their seeds."""
 
     train: tuple[int, ...] = tuple(range(1001, 1009))
@@ -55,17 +54,14 @@ class Plan(NamedTuple):
     """Of the learning curve, besides the first."""
 
 
-QUICK = Plan((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, episodes=64, points=2)
+QUICK = Scale((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, episodes=64, points=2)
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Build the worlds, train, test, write and print."""
     started = time.monotonic()
-    if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-        raise DataError(
-            f"training needs {', '.join(missing)}. Run `pip install {' '.join(missing)}`."
-        )
-    plan = QUICK if arguments.quick else Plan()
+    require("training", "torch")
+    plan = QUICK if arguments.quick else Scale()
     if arguments.episodes is not None:
         plan = plan._replace(episodes=arguments.episodes)
     for name, value in (("--seeds", arguments.seeds), ("--episodes", plan.episodes)):
@@ -110,9 +106,9 @@ def execute(arguments: argparse.Namespace) -> None:
     levels = results["tests"]["unseen worlds"]["mean"]
     shown = {name: levels[name] for name in ("random", "title", "oracle")}
     shown["random phrases, fused"] = levels["random phrases"]
-    atomic_write(output / "learning_curve.svg", report.svg(results["curves"], shown))
+    atomic_write(output / "learning_curve.svg", learning_curve(results["curves"], shown))
     write_json(output / "results.json", results)
-    report.show(results)
+    print_results(results)
     print(f"{time.monotonic() - started:.0f} s; files in {output}")
 
 
@@ -129,17 +125,17 @@ def _compare_with(other: Path, results: dict[str, Any]) -> None:
         trained = theirs["tests"].get(name, {}).get("by_survey", {}).get("trained", {})
         if trained.keys() != test["by_survey"]["trained"].keys():
             raise DataError(f"--beside {str(other)!r} was tested on other surveys in {name}.")
-        pair = report.paired(test["by_survey"]["trained"], trained)
+        pair = paired(test["by_survey"]["trained"], trained)
         test["trained_against"][f"trained on {theirs['tasks']}"] = pair
 
 
 def _train(
-    output: Path, train: Sequence[Corpus], test: Sequence[Corpus], plan: Plan, seed: int
+    output: Path, train: Sequence[Corpus], test: Sequence[Corpus], plan: Scale, seed: int
 ) -> tuple[int, list[tuple[int, float]]]:
     """Train one seed, save its weights; return it with (episodes, mean recall@100 on `test`)."""
     from reformulation import learning
 
-    settings = learning.Settings(episodes=plan.episodes)
+    settings = learning.Knobs(episodes=plan.episodes)
     updates = settings.updates
     points = {round(updates * point / plan.points) for point in range(plan.points + 1)}
     curve: list[tuple[int, float]] = []
@@ -179,20 +175,16 @@ def _test(output: Path, group: str, corpora: Sequence[Corpus], seeds: int) -> di
         name: [_recalls(corpora, *run) for run in runs]
         for name, runs in progress(players.items(), desc=f"testing on {group}", unit="agent")
     }
-    by_survey = {name: report.mean_over(runs) for name, runs in recalls.items()}
+    by_survey = {name: mean_over(runs) for name, runs in recalls.items()}
     return {
         "mean": {name: float(np.mean(list(found.values()))) for name, found in by_survey.items()},
         "by_seed": [float(np.mean(list(run.values()))) for run in recalls["trained"]],
         "trained_against": {
-            other: report.paired(by_survey["trained"], by_survey[other])
+            other: paired(by_survey["trained"], by_survey[other])
             for other in ("title", "random phrases", "cited phrases")
         },
-        "each_seed_against_title": [
-            report.paired(run, by_survey["title"]) for run in recalls["trained"]
-        ],
-        "random_phrases_against_title": report.paired(
-            by_survey["random phrases"], by_survey["title"]
-        ),
+        "each_seed_against_title": [paired(run, by_survey["title"]) for run in recalls["trained"]],
+        "random_phrases_against_title": paired(by_survey["random phrases"], by_survey["title"]),
         "by_survey": by_survey,
     }
 
@@ -212,12 +204,91 @@ def _recalls(
     return found
 
 
+Recalls = Mapping[str, float]
+"""Survey -> recall@100."""
+
+
+def mean_over(runs: Sequence[Recalls]) -> dict[str, float]:
+    """Return the mean of several runs, by survey."""
+    return {survey: float(np.mean([run[survey] for run in runs])) for survey in runs[0]}
+
+
+def paired(ours: Recalls, theirs: Recalls) -> dict[str, Any]:
+    """Compare two agents by survey: the Wilcoxon signed-rank test, two-sided.
+
+    Pairs without a difference are left out, as Wilcoxon has it; `n` counts all pairs.
+
+    >>> paired({"a": 0.5, "b": 0.75}, {"a": 0.25, "b": 0.25})
+    {'n': 2, 'better': 2, 'worse': 0, 'mean_difference': 0.375, 'p': 0.5}
+    """
+    from scipy.stats import wilcoxon
+
+    # Rounded, so that means over seeds that differ in the last bit only are ties.
+    gaps = np.round([ours[survey] - theirs[survey] for survey in sorted(ours)], 12)
+    return {
+        "n": len(gaps),
+        "better": int((gaps > 0).sum()),
+        "worse": int((gaps < 0).sum()),
+        "mean_difference": float(gaps.mean()),
+        "p": float(wilcoxon(gaps).pvalue) if gaps.any() else 1.0,
+    }
+
+
+def print_results(results: Mapping[str, Any]) -> None:
+    """Print the mean of every agent on every group of tests, and the paired tests."""
+    tests = results["tests"]
+    agents = next(iter(tests.values()))["mean"]
+    rows = [(agent, *(test["mean"][agent] for test in tests.values())) for agent in agents]
+    for seed in range(results["seeds"]):
+        rows.append((f"trained, seed {seed}", *(test["by_seed"][seed] for test in tests.values())))
+    print_table(rows, ("recall@100", *tests))
+    for name, test in tests.items():
+        print(f"\nOn {name}, by survey (Wilcoxon signed-rank test, two-sided):")
+        pairs = {
+            f"trained against {other}": pair for other, pair in test["trained_against"].items()
+        }
+        pairs["random phrases against title"] = test["random_phrases_against_title"]
+        for title, pair in pairs.items():
+            p = f"p = {pair['p']:.2g}" if pair["p"] >= 1e-4 else f"p = {pair['p']:.0e}"
+            print(
+                f"  {title}: {pair['mean_difference']:+.4f} a survey, better on {pair['better']}, "
+                f"worse on {pair['worse']} of {pair['n']}, {p}"
+            )
+
+
+def learning_curve(
+    curves: Mapping[str, Sequence[tuple[int, float]]], levels: Mapping[str, float]
+) -> str:
+    """Return an SVG of learning curves with levels to compare with.
+
+    Args:
+        curves: Name -> (episodes, mean recall@100), in order.
+        levels: Name -> mean recall@100 of an agent that does not learn.
+    """
+    last = max(curve[-1][0] for curve in curves.values())
+    plot = Plot(70, 620, 20, 330, ticks(0, last, whole=True), ticks(0, 1))
+    plot.y_axis(lambda value: f"{value:g}")
+    plot.x_axis(ticks(0, last, whole=True), lambda value: f"{value:g}")
+    plot.titles("training episodes", "mean recall@100 on unseen worlds")
+    for name, level in levels.items():
+        plot.line("trend", plot.left, plot.y(level), plot.right, plot.y(level))
+        plot.text(plot.right + 8, plot.y(level) + 4, f"{name} {level:.3f}")
+    for place, (name, curve) in enumerate(curves.items()):
+        points = [(plot.x(episodes), plot.y(recall)) for episodes, recall in curve]
+        with plot.group(f"c{place % 6}"):
+            plot.path("curve", points)
+            for point in (*points, (plot.left + 15, plot.top + 15 + 20 * place)):
+                plot.mark(place, *point)
+        plot.text(plot.left + 28, plot.top + 20 + 20 * place, name)
+    return plot.file(800, 380, "Learning curves of the seeds", STYLE)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status."""
     parser = Parser("train_reformulation.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", required=True, help="directory for all files, with worlds")
     parser.add_argument("--seeds", type=int, default=3, help="default: 3")
-    parser.add_argument("--episodes", type=int, help=f"of training, default: {Plan().episodes}")
+    parser.add_argument("--episodes", type=int, help=f"of training, default: {Scale().episodes}")
     parser.add_argument(
         "--tasks", choices=("surveys", "papers"), default="surveys",
         help="what to train on: surveys of the worlds, or papers from before the first of them",

@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -224,6 +225,29 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("world") / "corpus"
     build(WorldSource(WorldConfig(seed=7, papers=600, surveys=8)), directory)
     return directory
+
+
+@lru_cache
+def once(make: type, *arguments: Any) -> Any:
+    """Make a thing of the first call with these arguments, and return it again."""
+    return make(*arguments)
+
+
+@pytest.fixture
+def read_once(world: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What audits and checks read and derive from `world` and `mini`, read and derived once."""
+    from arena.testing.exposure import Words
+    from arena.testing.files import Facts
+    from arena.testing.reference import Bm25
+
+    def facts(directory: str | Path, tasks: str | Path | None = None) -> Facts:
+        unchanged = tasks is None and Path(directory) in (world, mini)
+        return once(Facts, str(directory)) if unchanged else Facts(directory, tasks)
+
+    for module in ("auditor", "contract"):
+        monkeypatch.setattr(f"arena.testing.{module}.Facts", facts)
+    monkeypatch.setattr("arena.testing.auditor.Bm25", lambda *of: once(Bm25, *of))
+    monkeypatch.setattr("arena.testing.exposure.Words", lambda of: once(Words, of))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """What an agent is: it receives observations, returns actions, and has access to nothing else.
 
-Both can be converted to and from the messages of OpenAI's chat format.
+Functions here convert both from and to the messages of OpenAI's chat format.
 """
 
 from __future__ import annotations

@@ -168,11 +168,6 @@ class Pair:
         """Both surveys, under ``human`` and ``generated``."""
         return {"human": self.human, "generated": self.generated}
 
-    def spent(self) -> dict[str, int]:
-        """Return the number of the judge's ``calls`` so far, and of ``failed`` answers."""
-        notes = self.session.notes() if self.session else {"calls": [], "failed": []}
-        return {"calls": len(notes["calls"]), "failed": len(notes["failed"])}
-
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returned for this key."""
         if key not in self._kept:
@@ -372,13 +367,24 @@ def survey_metric(
     return register
 
 
-def survey_metrics() -> dict[str, SurveyMetric]:
-    """Return the metrics of surveys by name, tier by tier."""
+def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric]:
+    """Return the metrics of surveys with these names in their order; by default all, by tier.
+
+    Raises:
+        UnknownNameError: There is no such metric.
+    """
     from arena.report.metrics import REPORT_METRICS
 
-    known = (REPORT_METRICS.get(name) for name in REPORT_METRICS.names())
-    metrics = {each.metric.name: each.metric for each in known if isinstance(each, Column)}
-    return dict(sorted(metrics.items(), key=lambda item: TIERS.index(item[1].tier)))
+    columns = (REPORT_METRICS.get(name) for name in REPORT_METRICS.names())
+    known = {each.metric.name: each.metric for each in columns if isinstance(each, Column)}
+    if names is None:
+        names = sorted(known, key=lambda name: TIERS.index(known[name].tier))
+    chosen = {}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
+        chosen[name] = known[name]
+    return chosen
 
 
 def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
@@ -396,12 +402,9 @@ def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[st
         UnknownNameError: There is no such metric.
         LLMError: The judge could not be asked.
     """
-    known = survey_metrics()
     rows = {}
-    for name in known if names is None else names:
-        if name not in known:
-            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
-        metric, before, start = known[name], pair.spent(), time.perf_counter()
+    for name, metric in survey_metrics(names).items():
+        before, start = _judge_notes(pair), time.perf_counter()
         try:
             if "judge" in metric.needs and pair.session is None:
                 raise JudgeFailedError("it needs a judge.")
@@ -409,6 +412,11 @@ def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[st
         except JudgeFailedError as error:
             finding = Finding(dict.fromkeys(metric.columns), reason=str(error))
         seconds = time.perf_counter() - start
-        spent = {key: count - before[key] for key, count in pair.spent().items()}
+        spent = {key: count - before[key] for key, count in _judge_notes(pair).items()}
         rows[name] = {"finding": finding, "seconds": seconds, **spent}
     return rows
+
+
+def _judge_notes(pair: Pair) -> dict[str, int]:
+    notes = pair.session.notes() if pair.session else {"calls": [], "failed": []}
+    return {key: len(notes[key]) for key in ("calls", "failed")}

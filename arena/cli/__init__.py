@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from arena.cli import judge, mindmap, results, serve
-from arena.cli.app import Command, add_command, add_group, command_line, run_command
+from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
 from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
@@ -48,6 +48,12 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    words = sys.argv[1:] if argv is None else argv
+    return run_command(make_parser("evaluate" in words[:1]), argv)
+
+
+def make_parser(suites: bool) -> Parser:
+    """Return the parser of the whole command line; `suites` adds a command for each suite."""
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
@@ -59,5 +65,5 @@ def main(argv: Sequence[str] | None = None) -> int:
         group = add_group(commands, name, summary, metavar, example)
         for inner, function in functions.items():
             add_command(group, inner, function)
-    results.add_evaluate(commands, sys.argv[1:] if argv is None else argv)
-    return run_command(parser, argv)
+    results.add_evaluate(commands, suites)
+    return parser

@@ -14,6 +14,7 @@ other, and all missing options are named at once.
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import io
 import json
@@ -22,7 +23,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -59,11 +60,6 @@ Args:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and name the nearest choice."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        for kind in (int, float):
-            self.register("type", kind, _number(kind))
-
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -91,15 +87,24 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}{end} See `{self.prog} --help`.\n")
 
 
-def _number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        try:
-            return kind(text)
-        except ValueError:
-            what = "an integer" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text!r}: give {what}.") from None
+class _Pairs(argparse.Action):
+    """Collects ``NAME=VALUE`` items in a mapping; a value is JSON or else a string."""
 
-    return read
+    def __call__(self, parser: Any, namespace: Any, item: Any, option: str | None = None) -> None:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
+        with suppress(ValueError):
+            value = json.loads(value)
+        setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: value})
+
+
+def _number(kind: Callable[[str], Any], text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        what = "an integer" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"{text!r}: give {what}.") from None
 
 
 def command_line(prog: str, description: str, example: str) -> tuple[Parser, Any]:
@@ -153,9 +158,7 @@ def add_command(
         add_argument(parser, parameter, *helps[parameter.name])  # none without a description
 
     def execute(arguments: argparse.Namespace) -> None:
-        values = {
-            each.name: parameter_value(each, getattr(arguments, each.name)) for each in parameters
-        }
+        values = {each.name: getattr(arguments, each.name) for each in parameters}
         function(**values, **{name: compute(arguments) for name, compute in computed.items()})
 
     parser.set_defaults(execute=execute)
@@ -198,25 +201,26 @@ def add_argument(
         option = option.replace("--", "--no-") if default else option
         parser.add_argument(option, dest=parameter.name, action=action, help=text)
         return
-    settings: dict[str, Any] = {
-        "metavar": metavar or ("NAMES" if kind is tuple else None),
-        "help": text,
-    }
+    usual = {int: "N", float: "N", tuple: "NAMES", dict: "NAME=VALUE"}.get(kind)
+    settings: dict[str, Any] = {"metavar": metavar or usual, "help": text}
     if get_origin(kind) is Literal:
         settings["choices"] = get_args(kind)
     elif kind in (int, float):
-        settings |= {"type": kind, "metavar": metavar or "N"}
+        settings["type"] = functools.partial(_number, kind)
+    elif kind is tuple:
+        settings["type"] = _names
     if not is_option:
         many = "+" if required else "*"
         settings["nargs"] = many if kind is list else None if required else "?"
         parser.add_argument(parameter.name, **settings)
         return
-    if kind in (list, dict):
+    if kind is list:
         settings |= {"action": "append", "help": f"{text}; may be repeated"}
-        settings["metavar"] = metavar or ("NAME=VALUE" if kind is dict else None)
-    if not required and default is not None:
+    elif kind is dict:
+        settings |= {"action": _Pairs, "default": {}, "help": f"{text}; may be repeated"}
+    elif not required and default is not None:
         shown = ",".join(default) if kind is tuple else default
-        settings |= {"default": shown, "help": f"{text} (default: {shown})"}
+        settings |= {"default": default, "help": f"{text} (default: {shown})"}
     parser.add_argument(option, required=required, **settings)
 
 
@@ -229,12 +233,8 @@ def _kind(parameter: inspect.Parameter) -> Any:
     return kind if origin in (None, Literal) else origin
 
 
-def parameter_value(parameter: inspect.Parameter, value: Any) -> Any:
-    """Return what a parameter gets for the parsed value of its option."""
-    kind = _kind(parameter)
-    if kind is dict:
-        return parse_options(f"--{parameter.name.replace('_', '-')}", value)
-    return parse_names(value) if kind is tuple else value
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @contextmanager
@@ -254,10 +254,9 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
-    arguments = parser.parse_args(argv)
-    execute: Callable[[argparse.Namespace], None] = arguments.execute
     try:
-        execute(arguments)
+        arguments = parser.parse_args(argv)
+        arguments.execute(arguments)
         sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
@@ -308,24 +307,6 @@ def printable(text: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def parse_options(option: str, items: Sequence[str] | None) -> dict[str, Any]:
-    """Return the ``NAME=VALUE`` items of a repeated option; a value is JSON or else a string.
-
-    Raises:
-        DataError: if an item has no ``=``.
-    """
-    options = {}
-    for item in items or ():
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
-        try:
-            options[name] = json.loads(value)
-        except ValueError:
-            options[name] = value
-    return options
-
-
 def parse_size(option: str, text: str) -> int:
     """Return the bytes that a text such as ``4GB``, ``512MiB`` or ``1.5 TB`` means.
 
@@ -342,10 +323,3 @@ def parse_size(option: str, text: str) -> int:
         raise DataError(f"{option} {text!r}: write a number and a unit, such as 4GB or 512MiB.")
     base = 1024 if match[3] else 1000
     return int(float(match[1]) * base ** " kmgt".index(match[2].lower() or " "))
-
-
-def parse_names(text: str | None) -> tuple[str, ...] | None:
-    """Return the names in a text with commas; None stays None."""
-    if text is None:
-        return None
-    return tuple(name.strip() for name in text.split(",") if name.strip())

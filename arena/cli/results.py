@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -173,8 +172,8 @@ def export_inspect(
     print(f"{output}: {number} samples")
 
 
-def add_evaluate(commands: Any, argv: Sequence[str]) -> None:
-    """Add the command ``evaluate``; if `argv` names it, with a command for each suite."""
+def add_evaluate(commands: Any, suites: bool) -> None:
+    """Add the command ``evaluate``, with a command for each suite where it is asked for."""
     group = add_group(
         commands,
         "evaluate",
@@ -182,7 +181,7 @@ def add_evaluate(commands: Any, argv: Sequence[str]) -> None:
         "SUITE",
         "arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl",
     )
-    if "evaluate" not in argv[:1]:  # other commands do not wait for the suites
+    if not suites:  # other commands do not wait for them
         return
     from arena.suites import SUITES
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from json import dumps, loads
 from typing import Any, Literal
 
 from arena.cli.app import print_json, print_table, printable, resumable
@@ -184,8 +185,6 @@ def show(
     Example:
         arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
     """
-    from json import dumps, loads
-
     from arena.runs import replay_steps
 
     for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
@@ -208,8 +207,6 @@ def show(
 
 def _call(action: Any) -> str:
     """Return an action as one line, such as ``search(query="graphs", k=10)``."""
-    from json import dumps
-
     if not isinstance(action, dict) or not isinstance(action.get("arguments"), dict):
         return printable(dumps(action), 200)
     values = [f"{name}={dumps(value)}" for name, value in action["arguments"].items()]

@@ -4,9 +4,9 @@ Every task of `arena.tasks` has an environment, ``arena/NAME-v0``: `SurveyEnv` p
 its argument `task` names, and `SurveyVectorEnv` plays many episodes of it at once.
 """
 
+from arena.envs._factory import StartingPapers, starting_papers
 from arena.envs.core import SurveyEnv
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.envs.vector import SurveyVectorEnv
 
 __all__ = [

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
+from arena import trec
 from arena._internal.options import whole
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
@@ -39,7 +41,14 @@ from arena.tasks import (
 )
 from arena.tools import MAX_QUERY, TOOLS, Episode
 
+REFERENCES = ("oracle", "found")
+"""Values of the argument `references`."""
+
+_MAX_LISTED = 1_000
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
+
+# Many environments over one opened corpus read its labels once.
+_TASK_SETS: WeakKeyDictionary[Corpus, TaskSet] = WeakKeyDictionary()
 
 _LIMITS = {
     "max_steps": (1, 10**6),
@@ -94,7 +103,7 @@ class EpisodeFactory:
         most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
-        self.tasks = TaskSet(self.corpus)
+        self.tasks = _TASK_SETS.setdefault(self.corpus, TaskSet(self.corpus))
         self._check_encoder(encoder)
         self._check_metrics(rewards, encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
@@ -265,3 +274,80 @@ class EpisodeFactory:
             from arena.mindmap import identity
 
             identity(name)  # reports a missing package now, not at the end of an episode
+
+
+class StartingPapers(NamedTuple):
+    """Says which papers an episode starts with.
+
+    Attributes:
+        rankings: Survey id -> paper ids, best first; a survey that is left out starts with none.
+            None stands for the survey's own references in document order, which reveals nothing
+            but their dates.
+    """
+
+    rankings: Mapping[str, Sequence[str]] | None
+
+    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
+        """Return ids of papers that exist in `view`, in the order in which they are listed."""
+        if self.rankings is None:
+            papers: Iterable[str] = tasks.gold(survey_id).gains
+        else:
+            papers = dict.fromkeys(self.rankings.get(survey_id, ()))
+        return [paper_id for paper_id in papers if paper_id in view][:_MAX_LISTED]
+
+    def check(self, tasks: TaskSet) -> None:
+        """Raise DataError for a run of other surveys: every episode would start with nothing."""
+        if self.rankings and not self.rankings.keys() & tasks.surveys.keys():
+            first = next(iter(self.rankings))
+            raise DataError(
+                f"found names {clip(first)} and no survey of this corpus."
+                f"{did_you_mean(first, tasks.surveys)} Give a run on this corpus."
+            )
+
+
+def starting_papers(
+    references: str, found: Mapping[str, Sequence[str]] | str | Path | None, corpus: Corpus
+) -> StartingPapers | None:
+    """Return what the environment's arguments `references` and `found` stand for.
+
+    Args:
+        references: ``"oracle"`` for the survey's own references, ``"found"`` for those of a run.
+        found: A run (``run.trec`` or the directory of a run), or survey id -> paper ids. None
+            with ``"found"`` starts episodes without papers.
+        corpus: Corpus of the environment.
+
+    Raises:
+        DataError: `references` is unknown, `found` is neither a run nor a mapping to lists of
+            ids, or it contradicts `references`.
+    """
+    if references not in REFERENCES:
+        raise DataError(f"references={clip(references)}.{did_you_mean(references, REFERENCES)}")
+    if found is None:
+        return StartingPapers(None) if references == "oracle" else None
+    if references == "oracle":
+        raise DataError("found=... goes with references='found', not with 'oracle'.")
+    if isinstance(found, Mapping):
+        for survey_id, papers in found.items():
+            if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):
+                raise DataError(f"found[{clip(survey_id)}]={clip(papers)}: give a list of ids.")
+        return StartingPapers({survey_id: tuple(papers) for survey_id, papers in found.items()})
+    if not isinstance(found, str | Path):
+        raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
+    path = Path(found)
+    _refuse_other_corpus(path if path.is_dir() else path.parent, corpus)
+    run = trec.read_run(path / "run.trec" if path.is_dir() else path)
+    number = corpus.document_number
+    return StartingPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
+
+
+def _refuse_other_corpus(directory: Path, corpus: Corpus) -> None:
+    """Raise DataError for a run of ours over another corpus, whose surveys may share ids."""
+    try:
+        sha256 = json.loads((directory / "manifest.json").read_bytes())["sha256"]["corpus"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # a run of another system does not name its corpus
+    if sha256 != corpus.sha256:
+        raise DataError(
+            f"found={clip(str(directory))} is a run over corpus {clip(sha256)}, this is "
+            f"{corpus.sha256!r}. Give a run over this corpus."
+        )

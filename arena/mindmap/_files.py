@@ -112,10 +112,10 @@ def _content(path: Path) -> str | Iterator[_Record]:
         raise DataError("it is empty.")
     if not begins_like_json(text) or _is_markdown(path, text):
         return text
-    lines = text.split("\n")
     try:
         value = parse_json(text)
     except DataError:
+        lines = data.split(b"\n")
         with contextlib.suppress(DataError):  # JSON lines under another suffix
             if all(isinstance(value, dict) for _, value in itertools.islice(_parsed(lines), 2)):
                 return _parsed(lines)
@@ -135,13 +135,13 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from iter(lambda: file.readline(_MAX_BYTES + 1), b"")
 
 
-def _parsed(lines: Iterable[bytes | str]) -> Iterator[_Record]:
+def _parsed(lines: Iterable[bytes]) -> Iterator[_Record]:
     """Yield the value of each line that is not blank."""
     for number, line in enumerate(lines, 1):
         with naming(f"line {number}"):
             if len(line) > _MAX_BYTES:
                 raise DataError(f"it is longer than {MAX_MEBIBYTES} MiB.")
-            text = (_decoded(line) if isinstance(line, bytes) else line).strip()
+            text = _decoded(line).strip()
             value = parse_json(text) if text else None
         if text:
             yield f"line {number}", value

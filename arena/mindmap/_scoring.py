@@ -98,11 +98,14 @@ def evaluate(
 
 
 def _needed(names: Sequence[str], encoder: object, extractor: object) -> dict[str, Any]:
-    """Return of ``encoder`` and ``extractor`` what a metric needs: names, or what objects make."""
+    """Return those that a metric needs: a name as it is, an object with what it will make."""
     needed = frozenset().union(*map(needs, names))
-    parts = {"encoder": encoder, "extractor": extractor}
-    made = {kind: kept(kind, plugin) for kind, plugin in parts.items() if kind in needed}
-    return {kind: parts[kind] if isinstance(parts[kind], str) else made[kind] for kind in made}
+    parts = {}
+    for kind, plugin in (("encoder", encoder), ("extractor", extractor)):
+        if kind in needed:
+            made = kept(kind, plugin)
+            parts[kind] = plugin if isinstance(plugin, str) else made
+    return parts
 
 
 def _metric_names(with_extractor: bool = True) -> list[str]:

@@ -58,22 +58,24 @@ class MindMap:
                 if not isinstance(value, kind):
                     raise DataError(f"{name} hold {clip(value)}: expected {kind.__name__} only.")
 
-    def nodes(self) -> Iterator[MindMap]:
-        """Yield this node and all below it, in preorder."""
-        waiting = [self]
+    def levels(self) -> Iterator[tuple[int, MindMap]]:
+        """Yield this node and all below it, in preorder, each after its steps from here."""
+        waiting = [(0, self)]
         while waiting:
-            node = waiting.pop()
-            yield node
-            waiting.extend(reversed(node.children))
+            level, node = waiting.pop()
+            yield level, node
+            waiting.extend((level + 1, child) for child in reversed(node.children))
+
+    def nodes(self) -> Iterator[MindMap]:
+        """Return an iterator over this node and all below it, in preorder."""
+        return (node for _, node in self.levels())
 
     def labels(self) -> list[str]:
         """Return the distinct labels without the root's own, in preorder.
 
         A label that the root shares with a node below it is in the list.
         """
-        nodes = self.nodes()
-        next(nodes)
-        return list(dict.fromkeys(node.label for node in nodes))
+        return list(dict.fromkeys(node.label for level, node in self.levels() if level))
 
     def all_papers(self) -> list[str]:
         """Return the distinct papers of the whole tree, in preorder."""
@@ -87,11 +89,7 @@ class MindMap:
     @property
     def depth(self) -> int:
         """The number of steps from the root to the deepest node; 0 for a root alone."""
-        depth, level = 0, self.children
-        while level:
-            depth += 1
-            level = tuple(child for node in level for child in node.children)
-        return depth
+        return max(level for level, _ in self.levels())
 
     def to_json(self) -> dict[str, Any]:
         """Return nested plain dicts with the keys ``label``, ``children`` and ``papers``.

@@ -13,7 +13,6 @@ from arena.report.model import Bibliography, Inline, Mark, Reference
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
 
-
 GROUP = re.compile(
     r"(?<![\\!])\[(?:[^\[\]@]{0,100}[\s\-])?-?(?<!\\)@(?:\{[^{}\n]{1,500}\}|[^\[\]{])++\](?!\()"
 )
@@ -26,8 +25,6 @@ _CODE_OR_GROUP = re.compile(
     r"|\\[\\`]|`++)|" + GROUP.pattern,
     re.DOTALL | re.MULTILINE,
 )
-
-
 _WRAPPED = re.compile(
     r"^ {0,3}(?P<fence>`{3,}+|~{3,}+) *(?:markdown|md) *\n"
     r"(?P<inside>.*?)(?:^ {0,3}(?P=fence)[ \t]*$|\Z)",
@@ -77,7 +74,6 @@ def _pandoc(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 # By address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
 
-
 _NO_WORDS = re.compile(r"[\[(【]*(?:\W|\d|https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv)*[\])】]*",
                        re.IGNORECASE)  # fmt: skip
 _LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
@@ -118,7 +114,6 @@ def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 # By number: ``[12]``, ``[1, 3-5]``, ``[69]-[71]``, ``(12)``, ``【12†source】``, or bare
 
-
 _NUMBERS = re.compile(
     r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
     r"(?:\s*[,;]\s*(?:pp?|[Ss]ec|[Cc]h|[Ff]ig|[Tt]ab|[Tt]hm)\b[^\[\]]{0,40})?"
@@ -144,10 +139,11 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         if all(entry.text for entry in found):
             yield Mark(match.start(), match.end(), found, kept=bool(match[2]))
     groups = [
-        (match.start(), match.end(), _spread(match["numbers"]))
+        (match.start(), match.end(), numbers)
         for match in _NUMBERS.finditer(text.bare)
+        for numbers in [_spread(match["numbers"])]
+        if all(str(n) in bibliography.names or (n and n not in _NO_NUMBERS) for n in numbers)
     ]
-    groups = [group for group in groups if _is_mark(group[2], bibliography)]
     for place, (start, end, numbers) in enumerate(groups):
         after = groups[place + 1] if place + 1 < len(groups) else None
         if after and _BETWEEN.fullmatch(text.bare, end, after[0]):  # [69]-[71]
@@ -177,13 +173,6 @@ def _spread(text: str) -> list[int]:
         else:
             numbers += ends
     return list(dict.fromkeys(numbers))
-
-
-def _is_mark(numbers: list[int], bibliography: Bibliography) -> bool:
-    return all(
-        str(number) in bibliography.names or (number and number not in _NO_NUMBERS)
-        for number in numbers
-    )  # fmt: skip
 
 
 _RAISED = re.compile(r"\^\{\s*(\d{1,4}(?:\s*[,;\s–—-]\s*\d{1,4})*)\s*\}")
@@ -246,7 +235,6 @@ def _cites_bare_numbers(texts: Iterable[Inline]) -> bool:
 
 
 # By author and year: ``(Smith et al., 2020; Lee, 2021a)``, ``Smith and Lee [2020]``
-
 
 _WORD = r"(?:[^\W\d_a-z][\w’'`-]*(?:- ?\w+)?)"
 _PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s+)"
@@ -316,7 +304,6 @@ def _each_year(years: str) -> list[str]:
 
 # All styles
 
-
 STYLES = {
     "pandoc": _pandoc, "footnotes": _labels, "links": _links,
     "numbers": _numbers, "author-year": _names, "exports": _bare_marks,
@@ -328,7 +315,7 @@ def as_cited(bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliograph
     """Return the bibliography with the forms of marks that paragraphs of a report may use."""
     numbered = [name for name in bibliography.names if name.isdigit()]
     bracketed = any(
-        True for each in texts for marks in (_pandoc, _numbers) for _ in marks(each, bibliography)
+        any(marks(each, bibliography)) for each in texts for marks in (_pandoc, _numbers)
     )
     bare = bibliography.bare or (
         not bracketed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
@@ -91,6 +92,15 @@ BREAK = "\ue001"
 
 HIDDEN = "\x00"
 """Stands in `Inline.bare` for each character of code or of a formula."""
+
+MATH = re.compile(
+    r"\$\$(?P<display>.+?)\$\$"
+    r"|\$(?P<inline>(?:[^$\\]|\\.){1,2000}?)\$(?!\d)"
+    r"|\\\((?P<round>.{1,2000}?)\\\)"
+    r"|\\\[(?P<square>(?!\s*\^?[\d,;\s–-]+\\\])[^\[\]]{1,5000}?)\\\]",
+    re.DOTALL,
+)
+"""A formula of Markdown."""
 
 
 class Link(NamedTuple):

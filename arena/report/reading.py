@@ -22,6 +22,7 @@ from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, u
 from arena.report.model import (
     BREAK,
     HIDDEN,
+    MATH,
     Inline,
     Link,
     Report,
@@ -138,13 +139,6 @@ def _sections(
 
 # The blocks of Markdown, through markdown-it-py
 
-MATH = re.compile(
-    r"\$\$(?P<display>.+?)\$\$"
-    r"|\$(?P<inline>(?:[^$\\]|\\.){1,2000}?)\$(?!\d)"
-    r"|\\\((?P<round>.{1,2000}?)\\\)"
-    r"|\\\[(?P<square>(?!\s*\^?[\d,;\s–-]+\\\])[^\[\]]{1,5000}?)\\\]",
-    re.DOTALL,
-)
 _RAISED = re.compile(r"\s*\{?\s*\}?\s*\^\s*(?:\{([\d\s,;–-]+)\}|(\d))\s*")
 _MARK = re.compile(r"\s*(?:\d{1,3}(?:(?:\s|\\quad|,)+\d{1,3})*|\[\d{1,3} \+ [^\[\]]*\])\s*")
 _CELL = re.compile(r"</?(?:p|div|td|th|tr|li|br)\b", re.IGNORECASE)

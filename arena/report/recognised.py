@@ -13,6 +13,7 @@ from arena.report.marks import as_cited, find_marks
 from arena.report.model import (
     BREAK,
     HIDDEN,
+    MATH,
     Inline,
     Mark,
     Reference,
@@ -21,7 +22,6 @@ from arena.report.model import (
     Statement,
     TextBlock,
 )
-from arena.report.reading import MATH
 from arena.report.sentences import add_statements
 from arena.text.identifiers import normal_title
 
@@ -124,9 +124,13 @@ def find_citations(
 
 def find_records(
     references: Sequence[Reference], records: Sequence[Mapping[str, Any]]
-) -> dict[str, int]:
-    """Return the place of the record of each entry, by its key, as `find_citations` finds it."""
-    return _places(references, [_Name.of(record) for record in records])
+) -> dict[int, str]:
+    """Return the key of the first entry of each record, by the record's place.
+
+    An entry has the record that `find_citations` finds.
+    """
+    places = _places(references, [_Name.of(record) for record in records])
+    return {place: key for key, place in reversed(places.items())}
 
 
 def article_report(title: str, abstract: str, citations: Citations) -> Report:

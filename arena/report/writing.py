@@ -83,8 +83,8 @@ def write_bibtex(report: Report) -> str:
         words, address = _described(reference)
         fields = {"title": reference.title or words, "year": str(reference.year or "")}
         for scheme, name in _FIELDS.items():
-            ids = (each for each in reference.ids if each.startswith(f"{scheme}:"))
-            fields[name] = next(ids, "").removeprefix(f"{scheme}:")
+            ids = (each.partition(":") for each in reference.ids)
+            fields[name] = next((key for kind, _, key in ids if kind == scheme), "")
         fields |= {"archiveprefix": "arXiv" if fields["eprint"] else "", "url": address}
         fields["note"] = reference.text if reference.text != fields["title"] else ""
         lines = [f"  {name} = {{{_tex(value)}}}," for name, value in fields.items() if value]
@@ -124,23 +124,18 @@ def _text(report: Report, mark: Callable[[list[str]], str]) -> str:
 def _described(reference: Reference) -> tuple[str, str]:
     """Return what describes a reference in words, and its address if the words lack it."""
     words = reference.text or reference.title or reference.key
-    return words, next(
-        (
-            address + each.partition(":")[2]
-            for each in reference.ids
-            for scheme, address in _ADDRESSES.items()
-            if each.startswith(scheme) and each.partition(":")[2] not in words
-        ),
-        "",
-    )
+    for scheme, _, name in (each.partition(":") for each in reference.ids):
+        if scheme in _ADDRESSES and name not in words:
+            return words, _ADDRESSES[scheme] + name
+    return words, ""
 
 
 _ADDRESSES = {
-    "arxiv:": "https://arxiv.org/abs/",
-    "doi:": "https://doi.org/",
-    "openreview:": "https://openreview.net/forum?id=",
-    "acl:": "https://aclanthology.org/",
-    "url:": "https://",
+    "arxiv": "https://arxiv.org/abs/",
+    "doi": "https://doi.org/",
+    "openreview": "https://openreview.net/forum?id=",
+    "acl": "https://aclanthology.org/",
+    "url": "https://",
 }
 
 

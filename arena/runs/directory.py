@@ -197,10 +197,10 @@ class OpenedRun:
         if self.files is not None:
             return self.files
         played = sum(1 for _ in read_episodes(self.path))
+        total = len(self.manifest["surveys"])
         raise CorpusError(
-            f"{str(self.directory)!r} is not finished: {played} of "
-            f"{len(self.manifest['surveys'])} episodes are played. The `arena run` that began it "
-            "resumes there."
+            f"{str(self.directory)!r} is not finished: {played} of {total} episodes are played. "
+            "The `arena run` that began it resumes there."
         )
 
     def refuse_changed(self, *names: str) -> None:

@@ -14,7 +14,8 @@ from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval import Retriever, parse_name
+from arena.mindmap import identity
+from arena.retrieval import parse_name
 from arena.rewards import REWARDS, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
@@ -29,7 +30,10 @@ from arena.tasks import (
 from arena.tools import TOOLS
 
 FOUND = "found"
-"""The one argument of an environment that may name a file; the run keeps its content."""
+"""The one argument of an environment that may name a file; the run keeps its content.
+
+Environments of tasks with `references` have it.
+"""
 
 _ELSEWHERE = ("corpus", "task", "tasks", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
@@ -49,11 +53,6 @@ def definition_of(task: str) -> dict[str, Any]:
     """Return the task as manifests record it: all that shapes what is played and scored."""
     fields = TASKS.get(task)._asdict() | {"environment": environment_id(task)}
     return {name: value for name, value in fields.items() if name not in _UNRECORDED}
-
-
-def takes_found(task: str) -> bool:
-    """Return whether the environment of a task has the argument `FOUND`."""
-    return bool(TASKS.get(task).references)
 
 
 def make_environment(
@@ -113,11 +112,11 @@ def arguments_of(
             raise DataError(f"no limit {clip(name)}.{did_you_mean(name, limits)}")
     if isinstance(retrievers, str) or not isinstance(retrievers, Sequence):
         raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
-    for name, value in (
-        ("retriever_options", retriever_options),
-        ("reward_options", reward_options),
-        ("env_options", env_options),
-    ):
+    mappings = {
+        "retriever_options": retriever_options, "reward_options": reward_options,
+        "env_options": env_options,
+    }  # fmt: skip
+    for name, value in mappings.items():
         if value is not None and not isinstance(value, Mapping):
             raise DataError(f"{name}={clip(value)}: give a mapping of names to values.")
     options = dict(env_options or {})
@@ -135,9 +134,9 @@ def arguments_of(
         **limits,
         **(budget or {}),
     }
-    if "mind_map" in kinds_of_answers(task) or any(
-        map(compares_texts, [*metrics, *_paid(reward, reward_options)])
-    ):
+    rewards = make_rewards(reward, reward_options)
+    paid = [each.metric for each in rewards if isinstance(each, MetricReward)]
+    if "mind_map" in kinds_of_answers(task) or any(map(compares_texts, [*metrics, *paid])):
         arguments["encoder"] = encoder
     for name in options:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
@@ -145,12 +144,6 @@ def arguments_of(
                 f"{clip(name)} is no further option: give it as an argument of its own."
             )
     return arguments | options
-
-
-def _paid(reward: Any, options: Mapping[str, Any] | None) -> list[str]:
-    """Return the names of the metrics that a reward pays."""
-    rewards = make_rewards(reward, options)
-    return [each.metric for each in rewards if isinstance(each, MetricReward)]
 
 
 def papers_of_run(
@@ -203,25 +196,16 @@ def hashes(
     return digests
 
 
-def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
-    """Return the opened engine behind ``search``."""
-    return corpus.retriever(arguments["retriever"], **arguments["retriever_options"])
-
-
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the identity of the encoder that compares headings; None if none are compared."""
-    if "encoder" not in arguments:
-        return None
-    from arena.mindmap import identity
-
-    return identity(arguments["encoder"])
+    return identity(arguments["encoder"]) if "encoder" in arguments else None
 
 
 def code_of(
     env: gymnasium.Env[Any, Any], corpus: Corpus, arguments: Mapping[str, Any]
 ) -> list[Any]:
     """Return the classes and functions that an environment consists of, for `code_sha256`."""
-    engines = [engine_of(corpus, arguments)]
+    engines = [corpus.retriever(arguments["retriever"], **arguments["retriever_options"])]
     engines += [corpus.retriever(name) for name in arguments["retrievers"]]
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])
     kind = type(env.unwrapped)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena import __version__, trec
 from arena._internal.files import atomic_write, code_sha256, sha256_file, sha256_json, write_json
@@ -19,6 +19,7 @@ from arena._internal.tables import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import DataError, NoLabelsError, clip
+from arena.mindmap import MindMap, beside, render
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player, play_episodes
@@ -43,20 +44,13 @@ from arena.tasks import (
     kinds_of_answers,
     play_order,
     ranking_of,
-    scored_stages,
     stages_of,
     with_topic,
 )
 
-if TYPE_CHECKING:
-    from arena.mindmap import MindMap
-
 PICTURES = "pictures"
 """Folder of the pictures of mind-maps."""
-
-REPORTS = "reports"
-"""Folder of the submitted reports."""
-
+_REPORTS = "reports"
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _DIGITS = 16
@@ -140,8 +134,7 @@ def run(
     corpus = Corpus.of(corpus, tasks)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
-    metrics = checked_metrics(metrics) if metrics else []
-    scored_stages(task, metrics)
+    metrics = checked_metrics(metrics or None, task) or []
     task_set = TaskSet(corpus)
     agent_options = agent_options or {}
     whole("jobs", jobs, 1)
@@ -161,7 +154,7 @@ def run(
     prompt = arguments.get("prompt") or "title"
     chosen = play_order(task_set, _choose(task, task_set, surveys, prompt))
     starting_papers = None
-    if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
+    if arguments.get(environment.FOUND) is not None and TASKS.get(task).references:
         starting_papers = environment.papers_of_run(arguments, corpus, task_set, chosen)
         arguments[environment.FOUND] = starting_papers
     player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
@@ -214,6 +207,7 @@ def _manifest(
 ) -> dict[str, Any]:
     """Return what tells this run from others, as its manifest has it."""
     env, factory, limits = player.env, player.agents, budget_of(task)
+    engine = corpus.retriever(arguments["retriever"], **arguments["retriever_options"])
     try:
         options = plain(agent_options)
     except (TypeError, ValueError) as error:
@@ -231,7 +225,7 @@ def _manifest(
             ),
             "budget": {key: arguments[key] for key in limits},
             "retriever": arguments["retriever"],
-            "retriever_options": environment.engine_of(corpus, arguments).config,
+            "retriever_options": engine.config,
             "encoder": environment.encoder_of(arguments),
             "seed": player.seed,
             "surveys": player.surveys,
@@ -260,19 +254,19 @@ def write_results(
             "truncated": record["truncated"],
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
-    task = manifest["task"]
-    scorer = Scorer(
-        task,
-        tasks,
-        besides=manifest.get("metrics", {}).get("names", ()),
-        encoder=manifest["environment"].get("encoder", ENCODER),
-    )
-    summary = scorer.summary(answers, seen)
+    task, encoder = manifest["task"], manifest["environment"].get("encoder", ENCODER)
+    besides = manifest.get("metrics", {}).get("names", ())
+    summary = Scorer(task, tasks, besides=besides, encoder=encoder).summary(answers, seen)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    names = [*_write_answers(output, task, manifest["agent"], answers, tasks)]
-    names += _write_qrels(output, task, tasks, answers)
+    names = _write_answers(output, task, manifest["agent"], answers, tasks)
+    if kinds_of_answers(task) != {"mind_map"}:
+        names.append("qrels.trec")
+        if qrels := {s: gains for s in answers if (gains := tasks.gold(s).gains)}:
+            trec.write_qrels(output / names[-1], qrels)
+        else:  # no survey can be scored; the file exists all the same
+            atomic_write(output / names[-1], b"")
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
 
@@ -293,9 +287,9 @@ def _write_answers(
             names.append("reports.jsonl")
             rows = [{"survey": s, "report": text} for s, text in submitted.items()]
             atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
-            (output / REPORTS).mkdir(exist_ok=True)
+            (output / _REPORTS).mkdir(exist_ok=True)
             for survey_id, text in submitted.items():
-                names.append(f"{REPORTS}/{file_name(survey_id)}.md")
+                names.append(f"{_REPORTS}/{file_name(survey_id)}.md")
                 atomic_write(output / names[-1], text.encode())
         elif specification.answer == "mind_map":
             names.append("mind_maps.jsonl")
@@ -306,40 +300,16 @@ def _write_answers(
     return names
 
 
-def _write_qrels(output: Path, task: str, tasks: TaskSet, answers: dict[str, Answers]) -> list[str]:
-    if kinds_of_answers(task) == {"mind_map"}:
-        return []
-    qrels = {s: gains for s in answers if (gains := tasks.gold(s).gains)}
-    if qrels:
-        trec.write_qrels(output / "qrels.trec", qrels)
-    else:  # no survey can be scored; the file exists all the same
-        atomic_write(output / "qrels.trec", b"")
-    return ["qrels.trec"]
-
-
 def write_pictures(
     output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
 ) -> list[str]:
-    """Write ``pictures/SURVEY.svg``: the submitted map, beside the survey's own if it has one.
-
-    Args:
-        output: Directory of the run.
-        submitted: Survey id -> mind-map.
-        gold: Survey id -> the survey's own mind-map, None where it has none.
-
-    Returns:
-        The names of the files, relative to `output`.
-    """
-    from arena.mindmap import beside, render
-
+    """Draw each submitted map, beside the survey's own if it has one; return the files' names."""
     names = []
     for survey_id, tree in submitted.items():
         names.append(f"{PICTURES}/{file_name(survey_id)}.svg")
         own = gold[survey_id]
-        if own is None:
-            picture = render(tree, "svg")
-        else:
-            picture = beside(tree, own, captions=("submitted", "the survey's own"))
+        captions = ("submitted", "the survey's own")
+        picture = render(tree, "svg") if own is None else beside(tree, own, captions=captions)
         (output / PICTURES).mkdir(exist_ok=True)
         atomic_write(output / names[-1], picture)
     return names

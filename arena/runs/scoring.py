@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from arena import metrics as ranking_metrics
@@ -15,7 +14,8 @@ from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.mindmap import needs
+from arena.mindmap import SCORES, MindMap, floors, identity, needs
+from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
@@ -41,10 +41,6 @@ from arena.tools import MAX_SUBMITTED, answer_json
 
 Answers = Mapping[str, Any]
 """Stage -> a ranking (list of ids), a `MindMap`, or the Markdown of a report."""
-
-_NONE_SEEN: Mapping[str, Any] = MappingProxyType({})
-
-_RunFile = dict[str, list[tuple[str, float]]]
 
 
 class Scorer:
@@ -81,13 +77,11 @@ class Scorer:
         self._task, self._tasks, self._encoder, self._extractor = task, tasks, encoder, extractor
         self._own = metrics is None
         own = TASKS.get(task).metrics if self._own else ()
-        further = [*besides] if metrics is None else [*metrics, *besides]
-        columns = scored_stages(task, further)
+        columns = scored_stages(task, [*(metrics or ()), *besides])
         self._columns = {name: column for name, column in columns.items() if name not in own}
         self.names = [*own, *self._columns]
-        self.functions = measures(task) if self._own else []
-        self.functions += [metric_function(metric) for _, metric in self._columns.values()]
         further = [metric for _, metric in self._columns.values()]
+        self.functions = [*(measures(task) if self._own else ()), *map(metric_function, further)]
         own_maps = self._own and "mind_map" in kinds_of_answers(task)
         self._compares = own_maps or any(map(compares_texts, further))
         of_maps = [metric for metric in further if kind_of_metric(metric) == "mind_map"]
@@ -116,7 +110,7 @@ class Scorer:
         return scores
 
     def summary(
-        self, answers: Mapping[str, Answers], seen: Mapping[str, Set[str] | None] = _NONE_SEEN
+        self, answers: Mapping[str, Answers], seen: Mapping[str, Set[str] | None] | None = None
     ) -> dict[str, Any]:
         """Score the answers to surveys and report what was reachable at all.
 
@@ -138,11 +132,10 @@ class Scorer:
         scored, ceilings = [], []
         for survey_id in sorted(answers):
             gold = self._tasks.gold(survey_id)
-            scores = self(answers[survey_id], survey_id, seen.get(survey_id))
+            scores = self(answers[survey_id], survey_id, (seen or {}).get(survey_id))
             if len(scores) == len(self.names):
                 scored.append(scores)
-                ideal = ideal_answers(self._task, self._tasks, survey_id)
-                ceilings.append(self(ideal, survey_id))
+                ceilings.append(self(ideal_answers(self._task, self._tasks, survey_id), survey_id))
             per_survey[survey_id] = dict.fromkeys(self.names) | {
                 **scores,
                 "gold": len(gold.gains),
@@ -150,7 +143,6 @@ class Scorer:
                 "references_total": gold.references_total,
                 "submitted": {stage: _size(answer) for stage, answer in answers[survey_id].items()},
             }
-        floors = self._floors(answers) if self._own else {}
         guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
         return {
@@ -168,13 +160,11 @@ class Scorer:
                 },
             },
             **({"dates_guessed": guessed} if guessed else {}),
-            **floors,
+            **(self._floors(answers) if self._own else {}),
         }
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the mind-maps in `answers`, as `arena.mindmap.floors`."""
-        from arena.mindmap import SCORES, MindMap, floors
-
         for stage, specification in stages_of(self._task):
             if specification.answer == "mind_map":
                 pairs = [
@@ -198,14 +188,10 @@ class Scorer:
         """Return what compares the headings; None where none is compared."""
         if not self._compares:
             return None
-        from arena.mindmap import identity
-
         return identity(self._encoder, self._extractor if self._extracts else None)
 
     def code_sha256(self) -> str:
         """Return the hash of the code that makes the scores."""
-        from arena.mindmap.extractors import EXTRACTORS
-
         plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
         plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
         return code_sha256(*self.functions, *plug_ins)
@@ -215,15 +201,20 @@ def _size(answer: Any) -> int:
     return len(ranking_of(answer)) if isinstance(answer, list | str) else answer.size
 
 
-def checked_metrics(metrics: Sequence[str]) -> list[str]:
-    """Return distinct names of metrics, those of files by their plain names.
+def checked_metrics(metrics: Sequence[str] | None, task: str) -> list[str] | None:
+    """Return distinct names of metrics, those of files by their plain names; None stays None.
 
     Raises:
-        DataError: `metrics` is empty or one string.
+        UnknownNameError: A metric is unknown.
+        DataError: `metrics` is empty or one string, or no stage submits what a metric scores.
     """
+    if metrics is None:
+        return None
     if not metrics or isinstance(metrics, str):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
-    return list(dict.fromkeys(map(ranking_metrics.resolve, metrics)))
+    names = list(dict.fromkeys(map(ranking_metrics.resolve, metrics)))
+    scored_stages(task, names)
+    return names
 
 
 def rescore(
@@ -258,16 +249,13 @@ def rescore(
         CorpusError: `run` holds no run or a damaged one, its trajectories changed after it
             finished, or the corpus or the task set is not the run's.
     """
-    from arena.mindmap.extractors import EXTRACTORS
-
     recorded = OpenedRun(run)
     if encoder is None:
         encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
         recorded.check_name(ENCODERS, encoder)
     ENCODERS.get(encoder)
     EXTRACTORS.get(extractor)
-    names = None if metrics is None else checked_metrics(metrics)
-    scored_stages(recorded.task, names or ())  # an unknown name is reported first
+    names = checked_metrics(metrics, recorded.task)  # an unknown one is reported first
     corpus, task_set = recorded.open_corpus(corpus, tasks)
     if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
@@ -288,8 +276,8 @@ def rescore(
             "answers": sha256_json(
                 [
                     [survey_id, [stage, answer_json(answer)]]
-                    for survey_id, submitted in sorted(answers.items())
-                    for stage, answer in submitted.items()
+                    for survey_id in sorted(answers)
+                    for stage, answer in answers[survey_id].items()
                 ]
             ),
             "code": scorer.code_sha256(),
@@ -338,12 +326,10 @@ def score(
             f"the task {task!r} is not answered by one ranking, so a TREC run cannot be scored on "
             "it. `arena rescore` scores the answers of a run."
         )
-    names = None if metrics is None else checked_metrics(metrics)
-    scored_stages(task, names or ())  # an unknown name is reported first
+    names = checked_metrics(metrics, task)  # an unknown one is reported first
     if not isinstance(run_file, str | Path):
         raise DataError(f"run_file={clip(run_file)}: give a TREC run, or the directory of a run.")
-    tasks = TaskSet(corpus)
-    path = Path(run_file)
+    tasks, path = TaskSet(corpus), Path(run_file)
     run, played = _read(path, corpus)
     for survey_id in run:
         if survey_id not in tasks.surveys:
@@ -352,26 +338,22 @@ def score(
                 f"does not have.{did_you_mean(survey_id, tasks.surveys)}"
             )
     chosen = choose_surveys(tasks, played if surveys is None else surveys)
-    answers = {
-        survey_id: {
-            task: trec.order(run.get(survey_id, []), corpus.document_number)[:MAX_SUBMITTED]
-        }
-        for survey_id in chosen
-    }
-
+    number = corpus.document_number
+    rankings = {s: trec.order(run.get(s, []), number)[:MAX_SUBMITTED] for s in chosen}
+    answers = {survey_id: {task: ranking} for survey_id, ranking in rankings.items()}
     scorer = Scorer(task, tasks, names)
     summary = scorer.summary(answers)
-    summary["task"] = task
-    summary["sha256"] = {
-        "corpus": corpus.sha256,
-        "tasks": tasks.sha256,
-        # as they were scored: the file may be a pipe
-        "run": sha256_json({survey_id: found[task] for survey_id, found in answers.items()}),
-        "code": scorer.code_sha256(),
-    }
     summary["counts"]["missing"] = sum(survey_id not in run for survey_id in chosen)
     summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
-    return summary
+    return summary | {
+        "task": task,
+        "sha256": {
+            "corpus": corpus.sha256,
+            "tasks": tasks.sha256,
+            "run": sha256_json(rankings),  # as they were scored: the file may be a pipe
+            "code": scorer.code_sha256(),
+        },
+    }
 
 
 def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
@@ -384,7 +366,9 @@ def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers])
     return count
 
 
-def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
+def _read(
+    path: Path, corpus: Corpus
+) -> tuple[dict[str, list[tuple[str, float]]], list[str] | None]:
     """Return what a run file holds and, for a run by `arena run`, the surveys that it played."""
     if not path.is_dir():
         manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}

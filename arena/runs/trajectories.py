@@ -11,6 +11,7 @@ from typing import Any
 
 from arena._internal.files import misfit
 from arena.errors import CorpusError, DataError, clip
+from arena.mindmap import read_mind_map
 from arena.tasks import stages_of
 
 VERSION = 2
@@ -82,8 +83,6 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
     Raises:
         DataError: The task does not take such an answer.
     """
-    from arena.mindmap import read_mind_map
-
     expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
         if expected.get(stage) != _KINDS[type(answer)]:

@@ -1,10 +1,128 @@
 """Published benchmarks as suites over one gym, one file each.
 
-To add one, add a module to this package:
+A suite names parts that the gym already has. To add one, add a module to this package:
 
     SUITES.register("mine")(Suite(title="...", source="jsonl", ..., evaluate=evaluate))
 """
 
-from arena.suites.base import SUITES, Evaluation, Suite
+from __future__ import annotations
 
-__all__ = ["SUITES", "Evaluation", "Suite"]
+import json
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arena._internal.files import sha256_file, sha256_json
+from arena.errors import DataError
+from arena.registry import Registry
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of what another system made, survey by survey.
+
+    Attributes:
+        mean: Mean of each metric over the surveys that count; None without any.
+        surveys: The scores of each survey, by its id in the order of the data. A survey without a
+            readable prediction has the worst score of every metric, and a ``reason``.
+        missing: Ids of the surveys without a prediction.
+        problems: One sentence for each line that cannot be used, and why.
+        settings: What made the numbers: encoder, hashes of the files, versions.
+        micro: Ratios of sums over the same surveys, for the metrics that are such ratios.
+    """
+
+    mean: Mapping[str, float | None]
+    surveys: Mapping[str, Mapping[str, Any]]
+    missing: Sequence[str]
+    problems: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    micro: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists under the names of the attributes."""
+        return {
+            "mean": dict(self.mean),
+            **({"micro": dict(self.micro)} if self.micro else {}),
+            "surveys": {name: dict(row) for name, row in self.surveys.items()},
+            "missing": list(self.missing),
+            "problems": list(self.problems),
+            "settings": dict(self.settings),
+        }
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of a table for the terminal."""
+        rows_of = self.surveys.values()  # a metric that nothing has needs no column
+        names = [name for name in self.mean if any(row[name] is not None for row in rows_of)]
+        rows: list[tuple[Any, ...]] = [
+            (survey, *(row[name] for name in names), row.get("reason", ""))
+            for survey, row in self.surveys.items()
+        ]
+        rows.append(("mean", *(self.mean[name] for name in names), ""))
+        if self.micro:
+            rows.append(("micro", *(self.micro.get(name) for name in names), ""))
+        return ["survey", *names, ""], rows
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A published benchmark.
+
+    Args:
+        title: One line for lists.
+        paper: Authors' title and where the formulas are.
+        source: Name of the source that builds its corpus.
+        modes: Name of a way to play it -> id of the environment, and further arguments of
+            `gymnasium.make`.
+        metrics: Names of the metrics in its tables.
+        experiment: Name of the experiment that lays out its tables.
+        evaluate: Scores outputs of another system; its signature is its command line.
+    """
+
+    title: str
+    paper: str
+    source: str
+    modes: Mapping[str, tuple[str, Mapping[str, Any]]]
+    metrics: Sequence[str]
+    experiment: str
+    evaluate: Callable[..., Evaluation] | None = None
+
+
+SUITES: Registry[Suite] = Registry(
+    "suite", packages=["arena.suites"], entry_points="researcharena.suites"
+)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None if there is none."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def folder_sha256(folder: str | Path) -> str:
+    """Return the hash of the names and the contents of all files in a folder."""
+    root = Path(folder)
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    return sha256_json({path.relative_to(root).as_posix(): sha256_file(path) for path in files})
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
+    """Yield number, text and object of each line that is not blank; None if it is no JSON object.
+
+    Raises:
+        DataError: The file is not UTF-8.
+        OSError: It cannot be read.
+    """
+    try:
+        # Not splitlines(): a text in JSON may hold U+2028.
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                record = None
+            yield number, line, record if isinstance(record, dict) else None

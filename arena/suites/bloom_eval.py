@@ -7,15 +7,11 @@ released code.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-
-import yaml
 
 from arena._internal.files import atomic_write, code_sha256, sha256_file
 from arena._internal.options import number
@@ -32,116 +28,14 @@ from arena.bloom import (
     survey_metrics,
 )
 from arena.corpus import layout
-from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
-from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256, mean
+from arena.suites import SUITES, Suite, folder_sha256, mean
 from arena.suites.bloom_eval_data import read_surveys
+from arena.suites.bloom_eval_tables import SurveyEvaluation, as_html, table3, tier_mean
 from arena.suites.reportbench import Library
-
-SPENT = ("seconds", "calls", "failed")
-AVERAGED = ("", "f1", "ds")
-"""The columns of a metric that count in the mean of its tier."""
-
-
-@dataclass(frozen=True)
-class SurveyEvaluation(Evaluation):
-    """Scores of generated surveys; ``surveys`` has a row for each topic.
-
-    Attributes:
-        tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
-            and the metrics that have no mean (``without``).
-        counted: Column -> number of topics that have it.
-        details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
-        agreement: Column -> how the scores and people's go together over the topics.
-    """
-
-    tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    counted: Mapping[str, int] = field(default_factory=dict)
-    details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
-    agreement: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
-        plain = super().to_json()
-        return {
-            "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
-            "counted": dict(self.counted), **plain, "agreement": dict(self.agreement),
-            "spent": {
-                topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
-                for topic, rows in self.details.items()
-            },
-            "details": dict(self.details),
-        }  # fmt: skip
-
-    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
-        """Return the rows of Table 3, this system's means beside the numbers of the paper.
-
-        Returns:
-            Tier; name of the column, or ``average`` of the tier; mean over topics, None without
-            any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
-            systems and for people, empty for nothing.
-        """
-        rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
-        printed, averages = table3()["tiers"], paper_means()
-        for tier, found in self.tiers.items():
-            for name in found["columns"]:
-                topics = f"{self.counted[name]} of {len(self.surveys)}"
-                rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
-            metrics = len({name.partition("_")[0] for name in found["columns"]})
-            share = f"{metrics - len(found['without'])} of {metrics} metrics"
-            rows.append((tier, "average", found["mean"], share, averages[tier]))
-        return rows
-
-    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the headers and the rows of Table 3 for the terminal."""
-        systems = table3()["systems"]
-        rows = [
-            (*row, *([f"{score:.2f}" for score in paper] or [""] * len(systems)))
-            for *row, paper in self.rows()
-        ]
-        return ["tier", "score", "generated", "counted", *systems], rows
-
-
-@functools.cache
-def table3() -> Any:
-    """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
-    path = Path(__file__).with_name("bloom_eval_table3.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def paper_means() -> dict[str, list[float | None]]:
-    """Return the average of each tier for the paper's systems and people, by `tier_mean`."""
-    printed = table3()
-    return {
-        tier: [
-            tier_mean({name: values[place] for name, values in scores.items()})
-            for place in range(len(printed["systems"]))
-        ]
-        for tier, scores in printed["tiers"].items()
-    }
-
-
-def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
-    """Return the mean over the metrics of a tier; None if none has a score.
-
-    The F1 and the DS of one metric are averaged first (caption of Figure 4); so come all 24
-    averages of Table 3.
-
-    Args:
-        scores: Column -> score; other columns than `AVERAGED` do not count.
-        ds: Whether DS counts.
-
-    >>> round(tier_mean({"efid_f1": 0.1, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07}), 3)
-    0.185
-    """
-    of_metric = defaultdict(list)
-    for name, score in scores.items():
-        metric, _, column = name.partition("_")
-        if score is not None and column in AVERAGED and (ds or column != "ds"):
-            of_metric[metric].append(score)
-    return mean(mean(values) for values in of_metric.values())
 
 
 def score_surveys(
@@ -259,21 +153,16 @@ def score_surveys(
         agreement=_agreement(rows, people, columns),
     )  # fmt: skip
     if page is not None:
-        from arena.suites.bloom_eval_page import as_html
-
         atomic_write(page, as_html(result))
     return result
 
 
 def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
     """Return metrics by name, those of Table 3 in its order; by default all."""
-    known = survey_metrics()
-    for name in names or ():
-        if name not in known:
-            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
+    known = survey_metrics(names)
     printed = [name.partition("_")[0] for tier in table3()["tiers"].values() for name in tier]
-    order = [*printed, *known]
-    return {name: known[name] for name in sorted(names or known, key=order.index)}
+    order = [*printed, *survey_metrics()]
+    return {name: known[name] for name in sorted(known, key=order.index)}
 
 
 def _library(corpus: str | None) -> Callable[[Reference], Work | None]:

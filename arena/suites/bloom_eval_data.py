@@ -60,7 +60,9 @@ def read_surveys(
     for topic, place in places.items():
         try:
             if place.is_file():
-                articles[topic] = _plain_report(place, know)
+                data = place.read_bytes()
+                text = data.decode("utf-8", "replace")
+                articles[topic] = article_of(read_report(data), text, know)
             elif official or not (place / "expert_article.json").is_file():
                 articles[topic] = _released(place)
                 if official:
@@ -119,40 +121,30 @@ def _topic(stem: str, topics: Sequence[str]) -> str | None:
     return max(named, key=len, default=None)
 
 
-def _plain_report(path: Path, know: Callable[[Reference], Work | None]) -> Article:
-    data = path.read_bytes()
-    return article_of(read_report(data), data.decode("utf-8", "replace"), know)
-
-
 def _released(folder: Path) -> Article:
     """Read ``content.json``; its list of references is its own, or else ``reference.json``."""
-    where = _where(folder)
-    content = _json(folder / "content.json")
+    path = folder / "content.json"
+    content = _json(path)
     pieces = content if isinstance(content, list) else [content]
     if not pieces or not all(isinstance(piece, str) for piece in pieces):
-        raise DataError(f"{where}/content.json holds no text: {clip(content, 60)}.")
+        raise DataError(f"{_name(path)} holds no text: {clip(content, 60)}.")
     text = "\n\n".join(pieces)
     records = _records(folder)
     report = read_report(text)
-    places = find_records(report.references, records)
-    keys = {place: key for key, place in reversed(places.items())}
-    if records and not places:
+    keys = find_records(report.references, records)
+    if records and not keys:
         heading = f"{text}\n\n# References\n\n"
-        numbered = read_report(heading + "\n\n".join(map(_numbered, records)))
-        named = read_report(heading + "\n\n".join(map(_named, records)))
+        numbered, named = (
+            read_report(heading + "\n\n".join(map(entry, records))) for entry in (_numbered, _named)
+        )
         report = max(
             (numbered, named), key=lambda each: sum(bool(entry.text) for entry in each.cited)
         )
         if report is numbered:
             keys = {place: record["number"] for place, record in enumerate(records)}
         else:
-            places = find_records(report.references, records)
-            keys = {place: key for key, place in reversed(places.items())}
-    article = article_of(report, text)
-    outline = _outline(folder) or article.outline
-    title = report.title or next((each.text for each in outline if not each.level), "")
-    works = _works(records, keys) if records else article.works
-    return article._replace(title=title, outline=outline, works=works)
+            keys = find_records(report.references, records)
+    return _with_records(article_of(report, text), folder, records, keys)
 
 
 def _with_pages(article: Article, folder: Path) -> Article:
@@ -168,25 +160,45 @@ def _with_pages(article: Article, folder: Path) -> Article:
 
 def _experts(folder: Path) -> Article:
     """Read ``expert_article.json``: the article as it was recognised from its pages."""
-    where = _where(folder)
-    article, records = _json(folder / "expert_article.json"), _records(folder)
+    path = folder / "expert_article.json"
+    article, records = _json(path), _records(folder)
     article = article if isinstance(article, Mapping) else {}
     title, abstract = (_text(article.get(key)) for key in ("title", "abstract"))
     context, listed = article.get("context"), article.get("reference")
     if not title or not isinstance(context, Mapping):
-        raise DataError(f"{where}/expert_article.json has no title or no context.")
+        raise DataError(f"{_name(path)} has no title or no context.")
     entries = listed if isinstance(listed, list) else [_numbered(record) for record in records]
     citations = find_citations(records, entries, context, mended=True)
     report = article_report(title, abstract, citations)
-    keys = {place: key for key, place in reversed(citations.places.items())}
+    keys = find_records(citations.references, records)
     pieces = [f"# {title}", *(f"## {each.heading}\n\n{each.text}" for each in report.sections)]
     made = article_of(report, "\n\n".join(pieces) + "\n")
-    works = _works(records, keys) if records else made.works
-    return made._replace(outline=_outline(folder) or made.outline, works=works)
+    return _with_records(made, folder, records, keys)
 
 
-def _where(folder: Path) -> str:
-    return f"{folder.parent.name}/{folder.name}"
+def _with_records(
+    article: Article, folder: Path, records: Sequence[Mapping[str, Any]], keys: Mapping[int, str]
+) -> Article:
+    """Add the outline of ``outline.json`` and the works of ``reference.json``, if there are any."""
+    outline = _outline(folder) or article.outline
+    title = article.title or next((each.text for each in outline if not each.level), "")
+    works = tuple(
+        Work(
+            record["title"],
+            record["abstract"],
+            record["citations"],
+            keys.get(place, ""),
+            authors=tuple(record["authors"]),
+            year=year_of(record["date"]),
+        )
+        for place, record in enumerate(records)
+    )
+    return article._replace(title=title, outline=outline, works=works or article.works)
+
+
+def _name(path: Path) -> str:
+    """Return the end of a path: topic, side and file."""
+    return "/".join(path.parts[-3:])
 
 
 def _json(path: Path) -> Any:
@@ -195,15 +207,14 @@ def _json(path: Path) -> Any:
     Raises:
         DataError: It is missing or no JSON.
     """
-    where = f"{_where(path.parent)}/{path.name}"
     try:
         data = json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
         # Half a character, as in "\\ud800", cannot be encoded: it is a question mark from here on.
         return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     except FileNotFoundError:
-        raise DataError(f"{where} is missing.") from None
+        raise DataError(f"{_name(path)} is missing.") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where} is no JSON ({clip(str(error))}).") from None
+        raise DataError(f"{_name(path)} is no JSON ({clip(str(error))}).") from None
 
 
 def _outline(folder: Path) -> tuple[Heading, ...]:
@@ -216,8 +227,7 @@ def _outline(folder: Path) -> tuple[Heading, ...]:
             case [int(level), str(text)] if level in range(100) and level is not bool(level):
                 headings.append(Heading(level, " ".join(text.split())))
             case _:
-                where = f"{_where(folder)}/outline.json"
-                raise DataError(f"{where}: {clip(pair, 60)} is no [level, heading].")
+                raise DataError(f"{_name(path)}: {clip(pair, 60)} is no [level, heading].")
     return tuple(headings)
 
 
@@ -226,7 +236,7 @@ def _records(folder: Path) -> list[dict[str, Any]]:
     path = folder / "reference.json"
     data = _json(path) if path.is_file() else []
     if not isinstance(data, list | Mapping):
-        raise DataError(f"{_where(folder)}/reference.json holds no references: {clip(data, 60)}.")
+        raise DataError(f"{_name(path)} holds no references: {clip(data, 60)}.")
     named = (
         data.items() if isinstance(data, Mapping) else ((str(n), x) for n, x in enumerate(data, 1))
     )
@@ -234,15 +244,14 @@ def _records(folder: Path) -> list[dict[str, Any]]:
     for place, (name, value) in enumerate(named, 1):
         record = value if isinstance(value, Mapping) else {"title": value}
         number = re.search(r"\d{1,9}$", name)
-        authors = record.get("authors")
+        if isinstance(authors := record.get("authors"), list):
+            names = [_text(each) for each in authors]
+        else:
+            names = re.split(r"\s*[,;]\s*", _text(authors)) if _text(authors) else []
         records.append(
             {
                 "number": str(int(number[0])) if number else str(place),
-                "authors": [_text(each) for each in authors]
-                if isinstance(authors, list)
-                else re.split(r"\s*[,;]\s*", _text(authors))
-                if _text(authors)
-                else [],
+                "authors": names,
                 "citations": _count(record.get("citation_count")),
                 "abstract": _text(record.get("abs") or record.get("abstract")),
                 "title": re.sub(r"^\[?\d{1,4}[\].]\s+", "", _text(record.get("title"))),
@@ -261,20 +270,6 @@ def _count(value: object) -> int | None:
 def _text(value: object) -> str:
     text = " ".join(str(value).split()) if isinstance(value, str | int) else ""
     return "" if text.casefold() in _NOTHING else text
-
-
-def _works(records: Sequence[Mapping[str, Any]], keys: Mapping[int, str]) -> tuple[Work, ...]:
-    return tuple(
-        Work(
-            record["title"],
-            record["abstract"],
-            record["citations"],
-            keys.get(place, ""),
-            authors=tuple(record["authors"]),
-            year=year_of(record["date"]),
-        )
-        for place, record in enumerate(records)
-    )
 
 
 def _numbered(record: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works, evaluate
-from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
+from arena.suites import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
@@ -52,6 +52,7 @@ class Library:
 
     def __init__(self, corpus: str | None) -> None:
         self._papers = {paper.name.id: paper for paper in _papers(corpus)} if corpus else {}
+        self.is_known = corpus is not None
         self.finder = PaperFinder(paper.name for paper in self._papers.values())
 
     def find(self, reference: Reference) -> CorpusPaper | None:
@@ -116,7 +117,7 @@ def score_reports(
             if not (report.references if official else report.cited):
                 raise DataError("no citations")
             score = _official_row if official else _row
-            surveys[name] = score(report, survey, library, corpus is not None) | row
+            surveys[name] = score(report, survey, library) | row
         except DataError as error:
             zero = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
             gold_size = len(_gold_titles(survey)) if official else len(survey.works)
@@ -227,20 +228,18 @@ def _standing(name: str, day: int | None, survey: GoldSurvey, held: CorpusPaper 
     return "survey" if held is not None and held.is_survey else "reachable"
 
 
-def _row(report: Report, survey: GoldSurvey, library: Library, with_corpus: bool) -> dict[str, Any]:
+def _row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:
     report, standing = identify(report, survey, library)
     gains = {work.id: 1 for work in survey.works}
     known = [*REFERENCES, *COUNTS, "unresolved_count", "late_rate", "self_rate"]
-    names = [*known, "survey_rate"] if with_corpus else known
+    names = [*known, "survey_rate"] if library.is_known else known
     scores = evaluate(report, ReportGold(gains, standing), names)
     cited = cited_works(report).values()
     counts = {"hits": len(gains.keys() & set(cited)), "cited": len(cited), "gold": len(gains)}
     return {**_ZERO, **scores, **counts, "styles": list(report.styles)}
 
 
-def _official_row(
-    report: Report, survey: GoldSurvey, library: Library, with_corpus: bool
-) -> dict[str, Any]:
+def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:
     titles = {work.id: work.title for work in survey.works}
     finder = PaperFinder(survey.works)
     made = set()

@@ -1,6 +1,6 @@
 """ResearchArena: discovery, selection and organization of the papers of a survey."""
 
-from arena.suites.base import SUITES, Suite
+from arena.suites import SUITES, Suite
 
 SUITES.register("researcharena")(
     Suite(

@@ -15,12 +15,11 @@ from arena.papers import MAX_QUERY, MAX_TITLE
 from arena.runs.episodes import PlayedStep
 from arena.tasks import TASKS, stages_of
 from arena.testing.attacks import Attack, Attacker, SentCall, Target, without_ids
-from arena.testing.episodes import flat, plain
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts, StoredSurvey
 from arena.testing.reference import Bm25, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter, brief
-from arena.testing.walk import parsed, strings
+from arena.testing.walk import flat, parsed, plain, strings
 from arena.tools import Episode, Search, Shown, ToolError, answer_json, parse_action
 
 ANY: Any = object()

@@ -1,13 +1,17 @@
-"""The contract of an environment: what is checked, and the function that runs the checks."""
+"""The contract of an environment: what is checked, recorded episodes, and what runs the checks."""
 
 from __future__ import annotations
 
+import copy
 import importlib
+import itertools
+import json
+import random
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -15,13 +19,16 @@ from gymnasium.envs.registration import EnvSpec
 from arena._internal.options import whole
 from arena._internal.tables import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.testing.actions import schemas_of
-from arena.testing.episodes import Trace, random_play, record
+from arena.runs.episodes import play
+from arena.testing.attacks import schemas_of
 from arena.testing.files import Facts
 from arena.testing.report import CHECKS, CheckError, Result
+from arena.testing.walk import first_difference, parsed, plain, values_of
 
 STEPS = 16
 """Most steps of a recorded episode."""
+ENDINGS = ("submit", "organize", "submit_report", "finish")
+"""Tools that end a stage; random play calls them rarely before its last step."""
 _LONGEST = 400  # characters of a detail
 
 
@@ -212,3 +219,74 @@ class Subject:
         """Return the number of recorded episodes and steps, for the detail of a check."""
         steps = sum(len(trace.steps) for trace in self.traces)
         return f"{len(self.traces)} episodes, {steps} steps"
+
+
+class Trace(NamedTuple):
+    """A recorded episode. All but the actions are plain values of JSON (see `plain`)."""
+
+    seed: int
+    start: list[Any]  # observation and info of the reset
+    actions: list[Any]  # as they were sent
+    steps: list[list[Any]]  # observation, reward, terminated, truncated, info of each step
+
+    def ids(self) -> list[str]:
+        """Return the distinct ids in the results of the episode."""
+        results = [parsed(observation["result"]) for observation, *_ in (self.start, *self.steps)]
+        return list(dict.fromkeys(values_of("id", results)))
+
+
+def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
+    """Return a function that searches for the topic, and then samples the action space.
+
+    Within an episode the action space draws ids that were shown. Endings are rare before the last
+    of `steps` steps.
+    """
+    space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
+    search = schemas_of(env).get("search")
+    space.seed(seed)
+
+    def act(observation: Mapping[str, Any]) -> Any:
+        if (step := next(number)) == 1 and search:
+            k = min(50, search["properties"].get("k", {}).get("maximum", 50))
+            return {"tool": "search", "arguments": {"query": observation["topic"], "k": k}}
+        action = plain(space.sample())
+        while step < steps and action["tool"] in ENDINGS and rng.random() < 0.8:
+            action = plain(space.sample())
+        return action
+
+    return act
+
+
+def record(env: gymnasium.Env[Any, Any], seed: int, act: Callable[[Any], Any], limit: int) -> Trace:
+    """Record the first `limit` steps of an episode; `act` makes actions of observations."""
+    trace = Trace(seed, [], [], [])
+    for step in itertools.islice(play(env, act, seed=seed), limit + 1):
+        if not trace.start:
+            trace.start.extend(plain([step.observation, step.info]))
+        else:
+            trace.actions.append(copy.deepcopy(step.action))
+            trace.steps.append(plain(list(step[1:])))
+    return trace
+
+
+def replay(
+    env: gymnasium.Env[Any, Any], trace: Trace, form: Callable[[Any], Any] = copy.deepcopy
+) -> Trace:
+    """Send the actions of `trace` again, each as `form` writes it, until the episode ends."""
+    actions = iter(trace.actions)
+    return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions))
+
+
+def difference(expected: Trace, got: Trace) -> str | None:
+    """Return where two episodes first differ, or None."""
+    places = ("observation", "reward", "terminated", "truncated", "info")
+    names = [f"step {n}, action {json.dumps(plain(action))[:100]}"
+             for n, action in enumerate(expected.actions, 1)]  # fmt: skip
+
+    def named(trace: Trace) -> dict[str, Any]:
+        steps = zip(names, trace.steps, strict=False)
+        start = {"observation": trace.start[0], "info": trace.start[1]}
+        return {"the reset": start} | {n: dict(zip(places, s, strict=True)) for n, s in steps}
+
+    where = first_difference(named(expected), named(got))
+    return where and f"seed {expected.seed}, {where}"

@@ -35,11 +35,45 @@ Leaks = Iterator[tuple[str, str]]
 """(name of a leak, what is wrong)."""
 
 
+class Words:
+    """The words of all texts of a corpus, looked up in several ways."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The words of all texts of each document."""
+        numbers = range(len(self._facts.papers))
+        return ["".join(f" {_whole(text)} " for text in self._facts.texts(n)) for n in numbers]
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Keys of the fields and venues of all papers."""
+        names = (name for p in self._facts.papers for name in (*p.fields, p.venue or ""))
+        return {title_key(name) for name in names} - {""}
+
+    @cached_property
+    def grams(self) -> dict[str, int]:
+        """Document of each text that is no short word, title and every eighth gram of a text."""
+        grams: dict[str, int] = {}
+        for number in range(len(self._facts.papers)):
+            for place, text in enumerate(self._facts.texts(number)):
+                words = words_of(text)
+                if len("".join(words)) >= _SHORTEST_KEY and len(text) < _LONGEST_KEY:
+                    grams.setdefault(_whole(text), number)
+                if place == 0 and _SHORTEST_TITLE <= len(words) < _GRAM:
+                    grams.setdefault(" ".join(words), number)
+                for at in range(0, len(words) - _GRAM + 1, _GRAM):
+                    grams.setdefault(" ".join(words[at : at + _GRAM]), number)
+        return grams
+
+
 class Exposure:
     """Finds ids, dates, titles and texts of papers out of reach in results, and labels."""
 
     def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+        self._facts, self._words = facts, Words(facts)
         self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
         # (tool, key, what a value under it may show) -> for each call that value, or None.
         self._hints: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
@@ -196,7 +230,7 @@ class Exposure:
         sizes = range(_SHORTEST_TITLE, _GRAM + 1)
         grams = (" ".join(words[at : at + n]) for n in sizes for at in range(len(words) - n + 1))
         for gram in (_whole(text), *grams):
-            number = self._grams.get(gram)
+            number = self._words.grams.get(gram)
             if number is None or view.mask[number] or _is_part(gram, sent):
                 continue
             if not self._is_in_reach(gram, view):
@@ -207,42 +241,15 @@ class Exposure:
 
     def _is_name(self, text: str, view: PlainView) -> bool:
         """Return whether a paper in reach has a text as its title, heading, field or venue."""
-        return title_key(text) in self._names or self._is_in_reach(_whole(text), view)
+        return title_key(text) in self._words.names or self._is_in_reach(_whole(text), view)
 
     def _is_in_reach(self, words: str, view: PlainView) -> bool:
         """Return whether a text of a paper in reach has these words one after the other."""
         place = view.cutoff, view.excluded, words
         if place not in self._in_reach:
             line = f" {words} "
-            self._in_reach[place] = any(line in self._lines[n] for n in view.numbers.tolist())
+            self._in_reach[place] = any(line in self._words.lines[n] for n in view.numbers.tolist())
         return self._in_reach[place]
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        """The words of all texts of each document."""
-        numbers = range(len(self._facts.papers))
-        return ["".join(f" {_whole(text)} " for text in self._facts.texts(n)) for n in numbers]
-
-    @cached_property
-    def _names(self) -> set[str]:
-        """Keys of the fields and venues of all papers."""
-        names = (name for p in self._facts.papers for name in (*p.fields, p.venue or ""))
-        return {title_key(name) for name in names} - {""}
-
-    @cached_property
-    def _grams(self) -> dict[str, int]:
-        """Document of each text that is no short word, title and every eighth gram of a text."""
-        grams: dict[str, int] = {}
-        for number in range(len(self._facts.papers)):
-            for place, text in enumerate(self._facts.texts(number)):
-                words = words_of(text)
-                if len("".join(words)) >= _SHORTEST_KEY and len(text) < _LONGEST_KEY:
-                    grams.setdefault(_whole(text), number)
-                if place == 0 and _SHORTEST_TITLE <= len(words) < _GRAM:
-                    grams.setdefault(" ".join(words), number)
-                for at in range(0, len(words) - _GRAM + 1, _GRAM):
-                    grams.setdefault(" ".join(words[at : at + _GRAM]), number)
-        return grams
 
 
 def words_of(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The one walker of objects: all that public attributes and containers lead to."""
+"""Walking values: all that an object leads to, and the leaves and differences of values of JSON."""
 
 from __future__ import annotations
 
@@ -99,6 +99,67 @@ def parsed(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return None
+
+
+def first_difference(one: Any, other: Any) -> str | None:
+    """Return where and how two plain values first differ, or None."""
+    first, second = dict(flat(one)), dict(flat(other))
+    for path in first | second:
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+        place = place.removeprefix(".") or "value"
+        if path not in first or path not in second:
+            return f"{place} is there only the {'first' if path in first else 'second'} time"
+        a, b = first[path], second[path]
+        if type(a) is type(b) and a == b:
+            continue
+        if isinstance(a, str) and isinstance(b, str):
+            pairs = enumerate(zip(a, b, strict=False))
+            at = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+            parts = " and then ".join(repr(text[max(0, at - 20) : at + 30]) for text in (a, b))
+            return f"{place} differs at character {at}: {parts}"
+        return f"{place} is {a!r:.60} and then {b!r:.60}"
+    return None
+
+
+def flat(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, Any]]:
+    """Yield (the keys and indexes that lead to it, leaf) for a value of JSON."""
+    if isinstance(value, dict | list) and value:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from flat(item, (*path, key))
+    else:
+        yield path, value
+
+
+def plain(value: Any) -> Any:
+    """Return a deep copy that JSON can hold; other objects become their ``repr``."""
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if np.isfinite(value) else repr(float(value))
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return repr(value)
+
+
+def unbatched(batch: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """Return the observation of one environment from a batch of observations."""
+    return {
+        name: unbatched(value, place) if isinstance(value, Mapping) else value[place]
+        for name, value in batch.items()
+    }
+
+
+def info_of(infos: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """Return the info of one environment; Gymnasium batches each key with a mask ``_key``."""
+    return {
+        key: info_of(value, place) if isinstance(value, Mapping) else value[place]
+        for key, value in infos.items()
+        if isinstance(mask := infos.get(f"_{key}"), np.ndarray) and mask[place]
+    }
 
 
 def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from arena._internal import tables
 from arena._internal.cores import cores
 from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
+from arena.results.plots import clean
 from arena.text.display import shown
-from corpus_builder._register import register_card
-from corpus_builder.card import charts
-from corpus_builder.card.facts import ALL, measure
-from corpus_builder.card.words import fenced, markdown, percent, table
+from corpus_builder.card.figures import (
+    ALL,
+    complexity,
+    coverage,
+    dates,
+    disciplines,
+    measure,
+    percent,
+)
 from corpus_builder.database import connected, readable_errors
+from corpus_builder.manifest import register_card
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
@@ -124,11 +133,11 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
     """Return the files of a card by name; it names no indexes, which may be added at any time."""
     counts, source = manifest["counts"], manifest["source"]
     figures = {
-        "dates": charts.dates(facts["years"]),
-        "disciplines": charts.disciplines("disciplines.svg", facts["papers"], "papers"),
-        "surveys": charts.disciplines("surveys.svg", facts["surveys"], "survey tasks"),
-        "coverage": charts.coverage(facts["coverage"]),
-        "maps": charts.complexity(facts["maps"]),
+        "dates": dates(facts["years"]),
+        "disciplines": disciplines("disciplines.svg", facts["papers"], "papers"),
+        "surveys": disciplines("surveys.svg", facts["surveys"], "survey tasks"),
+        "coverage": coverage(facts["coverage"]),
+        "maps": complexity(facts["maps"]),
     }
     licence = source.get("licence", source.get("license"))
     own = {key: value for key, value in source.items() if key not in ("stages", "yield")}
@@ -235,3 +244,46 @@ def command(manifest: Mapping[str, Any]) -> str:
 
 def _quoted(value: object) -> str:
     return shlex.quote(shown(str(value)))
+
+
+_LONGEST = 200
+_ROWS = 100
+# What GitHub makes a link or a formula of without any brackets.
+_BARE = re.compile(r"(?i)(?<=\bwww)\.|:(?=//)|\$|@")
+
+
+def markdown(value: object) -> Markup:
+    """Return a number with its thousands apart, or a text in which nothing acts in Markdown."""
+    if isinstance(value, Markup):
+        return value
+    text = _cell(value) or ""
+    return Markup(text if isinstance(value, int) else _bare(tables.escape_markdown(text)))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> Markup:
+    """Return a table in Markdown; of many rows the first.
+
+    Args:
+        header: Names of the columns.
+        rows: Cells: text, integers, or None.
+        align: One letter per column, ``l`` or ``r``.
+    """
+    cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
+    left = f"\n\nand {len(rows) - _ROWS:,} more." if len(rows) > _ROWS else ""
+    return Markup(_bare(tables.Table(header, cells, align).markdown()) + left)
+
+
+def fenced(code: str) -> Markup:
+    """Return a block of shell code that ends where it ends, whatever `code` holds."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
+    return Markup(f"{fence}sh\n{code}\n{fence}")
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    return f"{value:,}" if isinstance(value, int) else clean(value, _LONGEST)
+
+
+def _bare(text: str) -> str:
+    return _BARE.sub(lambda match: "\\" + match[0], text)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.cli.app import add_command, add_group, command_line, run_command
-from corpus_builder.cli import download
-from corpus_builder.cli.build import add_build
+from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
 from corpus_builder.cli.info import card, index, info, verify
-from corpus_builder.cli.tasks import tasks
-from corpus_builder.cli.written import digest, prompts
+from corpus_builder.cli.made import digest, prompts, tasks
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,8 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "arena-corpus build world --output world",
     )
     add_build(commands)
-    group = add_group(commands, "download", download.SUMMARY, "SOURCE")
-    add_command(group, "s2orc", download.download_s2orc)
+    group = add_group(commands, "download", SUMMARY, "SOURCE")
+    add_command(group, "s2orc", download_s2orc)
     for function in (card, digest, index, info, prompts, tasks, verify):
         add_command(commands, function.__name__, function)
     return run_command(parser, argv)

@@ -1,4 +1,4 @@
-"""``arena-corpus build SOURCE``."""
+"""``arena-corpus build`` and ``download``: a corpus from a source, the files of a source."""
 
 from __future__ import annotations
 
@@ -7,9 +7,118 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from arena.cli.app import add_command, add_group, parse_size, print_json, printable, resumable
+from arena.cli.app import (
+    add_command,
+    add_group,
+    parse_size,
+    print_json,
+    print_table,
+    printable,
+    resumable,
+)
 from arena.errors import DataError
 from corpus_builder.cli.info import print_card
+
+SUMMARY = "Fetch the files of a release; killed at any moment, the same command goes on."
+
+
+def download_s2orc(
+    *,
+    output: str,
+    release: str = "latest",
+    datasets: tuple[str, ...] = ("papers", "abstracts", "citations", "s2orc"),
+    dry_run: bool = False,
+    verify: bool = False,
+    parallel: int = 4,
+    rate: float = 1.0,
+    attempts: int = 8,
+    patience: float = 60.0,
+    key_env: str = "S2_API_KEY",
+    base_url: str = "https://api.semanticscholar.org/datasets/v1",
+    json: bool = False,
+) -> None:
+    """Datasets of a release of Semantic Scholar, through its Datasets API.
+
+    Args:
+        output (DIR): A new directory, or one to go on with.
+        release (ID): Release such as 2024-02-06.
+        datasets (NAMES): Datasets with commas.
+        dry_run: Only say how much it is.
+        verify: Read files that are complete again, and compare.
+        parallel: Files at once.
+        rate (X): Most requests a second to the API.
+        attempts: Attempts at a file, in a row without a byte.
+        patience (SECONDS): Seconds without a byte before trying again.
+        key_env (NAME): Environment variable with the key.
+        base_url (URL): Address of the API.
+
+    Example:
+        arena-corpus download s2orc --release latest --output DIR
+    """
+    from corpus_builder.download import download
+
+    with resumable():
+        report = download(
+            output,
+            release,
+            datasets,
+            parallel=parallel,
+            key_env=key_env,
+            base_url=base_url,
+            rate=rate,
+            attempts=attempts,
+            patience=patience,
+            verify=verify,
+            dry_run=dry_run,
+            on_estimate=(lambda _: None) if json else _print_estimate,
+            on_message=(lambda _: None) if json else _print,
+        )
+    if json:
+        print_json(report)
+    elif not dry_run:
+        files = sum(dataset["files"] for dataset in report["datasets"].values())
+        fetched = report["fetched"]
+        print(
+            f"All {files:,} files are complete; {fetched['files']:,} were fetched now "
+            f"({format_bytes(fetched['bytes'])})."
+        )
+
+
+def _print(line: str) -> None:
+    """Print a line above the bar, if there is one."""
+    from tqdm import tqdm
+
+    tqdm.write(printable(line, 1000))
+
+
+def _print_estimate(report: dict[str, Any]) -> None:
+    print(f"release {report['release']}")
+    rows = [
+        (n, f"{of['files']:,}", format_bytes(of["bytes"])) for n, of in report["datasets"].items()
+    ]
+    print_table(rows, ("dataset", "files", "size"))
+    here, needed, free = (
+        format_bytes(report[f"{name}_bytes"]) for name in ("here", "needed", "free")
+    )
+    verdict = "" if report["needed_bytes"] <= report["free_bytes"] else ": TOO LITTLE"
+    print(
+        f"{here} are here, {needed} are to be fetched, {free} are free on the disk{verdict}.",
+        flush=True,
+    )
+
+
+def format_bytes(count: float) -> str:
+    """Return a number of bytes as text.
+
+    >>> format_bytes(999), format_bytes(64_250_000_000)
+    ('999 B', '64.2 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.95:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
+
 
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
 _MOST = 4  # reasons that a line names, the most frequent ones
@@ -50,7 +159,7 @@ def _add_arguments(source: Any, parser: Any) -> None:
 def _make_source(name: str, source: Any, arguments: Any) -> Any:
     """Make a source from its options; download it before if that is asked for."""
     if getattr(arguments, "download", False):
-        from corpus_builder.download import fetch_published, format_bytes
+        from corpus_builder.download import fetch_published
 
         def say(line: str) -> None:
             if not arguments.json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,7 +13,6 @@ from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
 from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
-from corpus_builder.prompt_checks import FLAGS
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.matching import yield_rows
 
@@ -136,7 +135,7 @@ def verify(directory: str, *, json: bool = False) -> None:
     Example:
         arena-corpus verify demo/world
     """
-    from corpus_builder.verify import verify as verify_files
+    from corpus_builder.manifest import verify as verify_files
 
     root = Path(directory)
     report = verify_files(root)
@@ -206,38 +205,49 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
+        *_notes(manifest, directory, listed),
     ]  # fmt: skip
+    print_rows(rows)
+
+
+def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tuple[str, str]]:
+    """Yield warnings and notes; `listed` is the number of references that surveys list."""
+    counts = manifest["counts"]
     if not counts["searchable"]:
         why = (
             "undated (key `date`)"
             if counts["undated"] == counts["papers"]
             else "undated or surveys"
         )
-        rows.append(("warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"))
+        yield "warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"
     if not counts["surveys"]:
-        rows.append(("note", "there is no survey task: the corpus can be searched, not scored on"))
+        yield "note", "there is no survey task: the corpus can be searched, not scored on"
     elif not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:
-        rows.append(("note", "no survey lists a paper: their labels are their mind-maps alone"))
+        yield "note", "no survey lists a paper: their labels are their mind-maps alone"
     elif not counts["surveys_with_gold"]:
         why = "none lists a paper of this corpus from before its date (key `references`)"
-        rows.append(("warning", f"no survey can be scored: {why}; are the two files swapped?"))
+        yield "warning", f"no survey can be scored: {why}; are the two files swapped?"
     if known := counts["survey_papers_unflagged"]:
-        rows.append(("note", f"{known:,} papers have the id or title of a survey task, so they "
-                             "count as that survey"))  # fmt: skip
+        yield (
+            "note",
+            f"{known:,} papers have the id or title of a survey task, so they count as that survey",
+        )
     if counts["unflagged_survey_titles"]:
-        rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
-                             "'survey' in the title but are not flagged is_survey"))  # fmt: skip
-    if any(counts[f"prompts_{flag}"] for flag in FLAGS):
-        rows += _flag_rows(Path(directory))
+        yield (
+            "note",
+            f"{counts['unflagged_survey_titles']:,} searchable papers have 'survey' in the title "
+            "but are not flagged is_survey",
+        )
+    if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
+        yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
         for key, number in keys.items():
             meant = nearest_key(key, PAPER_KEYS if what == "papers" else SURVEY_KEYS)
             kind = "warning" if meant else "note"
-            rows.append((kind, f"the key {key!r} of {number:,} {what} is not read."
-                                    f"{f' Did you mean {meant!r}?' if meant else ''}"))  # fmt: skip
-    if source.get("note"):
-        rows.append(("note", source["note"]))
-    print_rows(rows)
+            hint = f" Did you mean {meant!r}?" if meant else ""
+            yield kind, f"the key {key!r} of {number:,} {what} is not read.{hint}"
+    if note := manifest["source"].get("note"):
+        yield "note", note
 
 
 def print_rows(rows: Sequence[tuple[str, object]]) -> None:
@@ -272,7 +282,7 @@ def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 def _flag_rows(directory: Path) -> list[tuple[str, str]]:
     """Return a note for each survey with a prompt that holds a title or names no cutoff."""
-    from corpus_builder.parquet import read_rows
+    from corpus_builder.files import read_rows
 
     rows = []
     for survey, flagged in read_rows(directory / layout.ARTICLES, ("survey", "prompt_flags")):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_builder.download.parts import format_bytes
 from corpus_builder.download.published import fetch_published, published_names
 from corpus_builder.download.s2 import DATASETS, download
 
-__all__ = ["DATASETS", "download", "fetch_published", "format_bytes", "published_names"]
+__all__ = ["DATASETS", "download", "fetch_published", "published_names"]

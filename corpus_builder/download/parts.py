@@ -8,11 +8,14 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from arena._internal.files import write_json
+from arena._internal.workdir import clear_temporary, only_writer
+from arena.errors import DataError
 
 
 class Claims(NamedTuple):
@@ -164,14 +167,23 @@ class PartFile:
         self._claims_path.unlink(missing_ok=True)
 
 
-def format_bytes(count: float) -> str:
-    """Return a number of bytes as text.
+@contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Hold a directory of downloads; remove it again if nothing was written.
 
-    >>> format_bytes(999), format_bytes(64_250_000_000)
-    ('999 B', '64.2 GB')
+    Raises:
+        DataError: If it is a file.
+        ArenaError: If another process holds it.
     """
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 999.95:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{str(directory)!r} is no directory. Name another one.")
+    new = not directory.exists()
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with only_writer(directory / ".download.lock", directory):
+            clear_temporary([directory])
+            yield
+    finally:
+        if new:
+            with suppress(OSError):
+                directory.rmdir()

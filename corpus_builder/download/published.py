@@ -18,8 +18,8 @@ from urllib.parse import quote
 from arena._internal.files import write_json
 from arena._internal.workdir import clear_temporary
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import Fetcher, writing
-from corpus_builder.download.parts import Claims, RemoteFile, compare
+from corpus_builder.download.fetch import Fetcher
+from corpus_builder.download.parts import Claims, RemoteFile, compare, writing
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"

@@ -16,9 +16,8 @@ from urllib.parse import quote, unquote, urlsplit
 from arena._internal.options import number, whole
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.connections import KEY_HEADER, FailedError, TransientError
-from corpus_builder.download.fetch import GO_ON, Fetcher, writing
-from corpus_builder.download.parts import Claims, PartFile, RemoteFile
+from corpus_builder.download.fetch import GO_ON, KEY_HEADER, FailedError, Fetcher, TransientError
+from corpus_builder.download.parts import Claims, PartFile, RemoteFile, writing
 from corpus_builder.release.folder import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
@@ -178,16 +177,7 @@ def read_key(variable: str) -> str:
 
 
 class _Api:
-    """Client of the API; sends one request after the other, at a limited rate.
-
-    Args:
-        fetcher: The connections.
-        base_url: Base URL of the API.
-        key_env: Environment variable that holds the key.
-        rate: Most requests a second.
-        directory: Directory of the files.
-        write: Whether to write ``release.json``.
-    """
+    """Client of the API; sends one request after the other, at most `rate` a second."""
 
     def __init__(
         self,

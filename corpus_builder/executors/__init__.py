@@ -1,5 +1,181 @@
-"""Executors, which run the tasks of a build; one file each, registered by name."""
+"""Executors, which run the tasks of a build: their interface, and processes of this machine."""
 
-from corpus_builder.executors.base import EXECUTORS, Executor, make_executor
+from __future__ import annotations
 
-__all__ = ["EXECUTORS", "Executor", "make_executor"]
+import ctypes
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from typing import Any, ClassVar, TypeVar
+
+from arena._internal.cores import block_sigint_in_children
+from arena.errors import DataError, WorkerError, clip
+from arena.registry import Registry
+
+__all__ = ["EXECUTORS", "Executor", "Local", "make_executor"]
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Executor(ABC):
+    """Runs a function over tasks in parallel.
+
+    Args:
+        workers: Number of tasks at once; None only for a remote executor, for as many as the
+            cluster has room for.
+
+    Raises:
+        DataError: If the number is out of range.
+    """
+
+    remote: ClassVar[bool] = False
+    """Whether the workers may be on other machines."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is None and not self.remote:
+            workers = 1
+        if workers is not None and (type(workers) is not int or workers < 1):
+            raise DataError(f"workers={clip(workers)}: give at least 1.")
+        self._workers = workers
+
+    @property
+    def workers(self) -> int:
+        """Number of tasks that run at once."""
+        return self._workers or 1
+
+    @abstractmethod
+    def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """Yield the result of each task as it completes, in any order.
+
+        A remote executor may run a task twice, even at the same time, if it loses a machine.
+
+        Args:
+            function: A function of a module's top level. It writes its files to a file system
+                that all machines share, and publishes only complete ones: it may be killed.
+            tasks: Picklable tasks; each names its own result. They are taken one by one as workers
+                become free. If the first task has the attribute ``directory``, a remote executor
+                checks that every machine sees that directory.
+
+        Raises:
+            WorkerError: If workers are lost.
+            Exception: Whatever the function or `tasks` raises; the other tasks are cancelled.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Kill all workers and the tasks that they are at."""
+
+
+EXECUTORS: Registry[type[Executor]] = Registry(
+    "executor", packages=["corpus_builder.executors"], entry_points="researcharena.executors"
+)
+
+
+def make_executor(name: str, workers: int | None) -> Executor:
+    """Return the executor registered as `name`; None workers are one, or as many as there is room.
+
+    Raises:
+        UnknownNameError: If no executor has that name.
+        DataError: If the number is out of range, or a package is not installed.
+    """
+    return EXECUTORS.get(name)(workers)
+
+
+def limit_threads() -> None:
+    """Keep libraries that this process loads later from starting threads of their own.
+
+    There already is a process for every processor.
+    """
+    for library in ("OMP", "OPENBLAS", "MKL", "RAYON"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
+
+
+def perform(function: Callable[[T], R], task: T) -> R:
+    """Return ``function(task)`` in a worker process.
+
+    Raises:
+        WorkerError: If the function raises an error that cannot be pickled and read back.
+        Exception: Any other error that the function raises.
+    """
+    try:
+        return function(task)
+    except Exception as error:
+        try:
+            same: Any = type(pickle.loads(pickle.dumps(error))) is type(error)
+        except Exception:  # pickling can raise anything
+            same = False
+        if same:
+            raise
+        raise WorkerError(f"{type(error).__name__}: {clip(str(error), 300)}") from None
+
+
+_PR_SET_PDEATHSIG = 1
+_QUEUED = 2  # submitted tasks per process, so that no process waits for its next task
+
+
+@EXECUTORS.register("local")
+class Local(Executor):
+    """A pool of processes of this machine; with one worker, or one task, the caller's process."""
+
+    _pool: ProcessPoolExecutor | None = None
+
+    def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """Yield the result of each task as it completes, in any order."""
+        queue = iter(tasks)
+        first = list(islice(queue, 2))
+        queue = chain(first, queue)
+        if self.workers == 1 or len(first) < 2:
+            yield from map(function, queue)
+            return
+        if self._pool is None:
+            # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(
+                self.workers, context, initializer=_start_worker, initargs=(os.getpid(),)
+            )
+        futures: set[Future[R]] = set()
+        try:
+            while True:
+                for task in islice(queue, _QUEUED * self.workers - len(futures)):
+                    with block_sigint_in_children():  # submitting may start a process
+                        futures.add(self._pool.submit(perform, function, task))
+                if not futures:
+                    break
+                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                    futures.remove(future)
+                    yield future.result()
+        except BrokenProcessPool:
+            self.close()
+            raise WorkerError(
+                "a worker process of this build has ended; it may have been killed for want of "
+                "memory. The same command goes on; give it fewer --workers or less --memory."
+            ) from None
+        finally:
+            if futures:
+                self.close()
+
+    def close(self) -> None:
+        """Kill all worker processes without waiting for their tasks."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list((pool._processes or {}).values()):
+                process.kill()
+            pool.shutdown(cancel_futures=True)
+
+
+def _start_worker(parent: int) -> None:
+    """Make this process end when `parent` ends, however that happens."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the call above
+        os._exit(1)
+    limit_threads()

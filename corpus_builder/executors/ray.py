@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 
 from arena import __version__
 from arena.errors import DataError, WorkerError, clip
-from corpus_builder.executors.base import EXECUTORS, Executor
+from corpus_builder.executors import EXECUTORS, Executor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -184,7 +184,7 @@ def guard(
                     "the same path."
                 ), None
             time.sleep(0.2)
-        base = import_module("corpus_builder.executors.base")
+        base = import_module("corpus_builder.executors")
         base.limit_threads()
         return None, base.perform(pickle.loads(function), pickle.loads(task))
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from corpus_builder.parquet import schema
+from corpus_builder.files import schema
 from corpus_builder.sources.base import ConstructorOptions
 
 TABLES = {

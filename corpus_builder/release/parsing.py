@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._internal.workdir import atomic_directory
-from corpus_builder.lines import MAX_LINE, Lines
-from corpus_builder.parquet import RowWriter
+from corpus_builder.files import MAX_LINE, Lines, RowWriter, write_report
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
-from corpus_builder.reports import write_report
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, get_args
 
-from arena.cli.app import add_argument, parameter_value, read_docstring
+from arena.cli.app import add_argument, read_docstring
 from arena.registry import Registry
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ class ConstructorOptions:
         Raises:
             DataError: If an option is out of range.
         """
-        values = {p.name: parameter_value(p, getattr(arguments, p.name)) for p in cls._parameters()}
-        return cls(**values)
+        return cls(**{p.name: getattr(arguments, p.name) for p in cls._parameters()})
 
     @classmethod
     def _parameters(cls) -> list[inspect.Parameter]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from arena._internal.tables import progress
 from arena.errors import DataError, clip
-from corpus_builder.lines import MAX_LINE, Lines
+from corpus_builder.files import MAX_LINE, Lines
 from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."

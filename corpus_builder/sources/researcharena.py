@@ -230,7 +230,7 @@ def _with_texts(
     takes about the size of the packed input, and as much again while they are joined.
     """
     from corpus_builder.database import connected, literal, rows
-    from corpus_builder.parquet import RowWriter, schema
+    from corpus_builder.files import RowWriter, schema
 
     with tempfile.TemporaryDirectory(prefix="researcharena-") as name:
         directory = Path(name)

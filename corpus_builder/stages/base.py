@@ -18,9 +18,8 @@ from arena._internal.files import TEMPORARY_SUFFIX
 from arena.errors import DataError, clip
 from corpus_builder.database import connected
 from corpus_builder.executors import EXECUTORS, Executor, make_executor
-from corpus_builder.parquet import RowWriter
+from corpus_builder.files import RowWriter, read_report, write_report
 from corpus_builder.release import RecordLimits, Release
-from corpus_builder.reports import read_report, write_report
 from corpus_builder.stages.config import Config
 
 LEAST_MEMORY = 1_000_000_000

@@ -14,10 +14,10 @@ from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError, DataError
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder._index import check_fields, make_plan
 from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
+from corpus_builder.index import check_fields, make_plan
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables

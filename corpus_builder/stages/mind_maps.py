@@ -10,7 +10,7 @@ from typing import Any
 from arena._internal.tables import progress
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.parquet import schema
+from corpus_builder.files import schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 

@@ -16,9 +16,9 @@ from arena._internal.tables import progress
 from arena.corpus import layout
 from arena.errors import DataError
 from corpus_builder.database import copy, count, execute, literal, rows
+from corpus_builder.files import read_report
 from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
-from corpus_builder.reports import read_report
 from corpus_builder.stages.base import Plan, Stage, Steps
 
 SHARDS = "shards"

@@ -11,14 +11,13 @@ import duckdb
 from arena._internal.tables import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
-from corpus_builder.content import DANGLING, LINKS
+from corpus_builder.content import DANGLING, LINKS, create_documents
 from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.files import read_report, write_report
 from corpus_builder.release.parsing import REPORT
-from corpus_builder.reports import read_report, write_report
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
-from corpus_builder.staging import create_documents
 
 LINKED = "links.parquet"
 """One row a link between searchable papers, ordered by both ends."""

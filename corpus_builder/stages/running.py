@@ -16,7 +16,7 @@ from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder.build import check_output
 from corpus_builder.database import readable_errors
-from corpus_builder.reports import read_report, write_report
+from corpus_builder.files import read_report, write_report
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.corpus import CARD, INDEX, is_intact, is_ours
 from corpus_builder.stages.mind_maps import MIND_MAPS

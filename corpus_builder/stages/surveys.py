@@ -13,8 +13,8 @@ import duckdb
 from arena._internal.tables import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
+from corpus_builder.files import read_rows, schema
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.parquet import read_rows, schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 

@@ -25,7 +25,7 @@ ENVIRONMENT = "arena/Discovery-v0"
 REWARD = "gain+final"
 
 
-class Settings(NamedTuple):
+class Knobs(NamedTuple):
     """The knobs of training."""
 
     episodes: int = 1600
@@ -70,14 +70,14 @@ class Learner(nn.Module):
             return Policy(*(np.array(tensor.numpy(), np.float64) for tensor in tensors))
 
 
-class Episode(NamedTuple):
+class Rollout(NamedTuple):
     """What one episode chose, and what it earned after each choice until the end."""
 
     choices: list[Choice]
     returns: list[float]
 
 
-def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> list[Episode]:
+def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> list[Rollout]:
     """Play one episode in each environment of a vector and return them.
 
     Args:
@@ -107,7 +107,7 @@ def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> lis
                 earned[number][-1] += float(rewards[number])
         running &= ~(terminated | truncated)
     return [
-        Episode(agent.choices, np.cumsum(rewards[::-1])[::-1].tolist())
+        Rollout(agent.choices, np.cumsum(rewards[::-1])[::-1].tolist())
         for agent, rewards in zip(agents, earned, strict=True)
     ]
 
@@ -142,7 +142,7 @@ def update(
     optimizer: torch.optim.Optimizer,
     choices: Sequence[Choice],
     gained: NDArray[np.float64],
-    settings: Settings,
+    settings: Knobs,
 ) -> None:
     """Make the choices that gained more likely, the others less.
 
@@ -173,7 +173,7 @@ def update(
         optimizer.step()
 
 
-def train(corpora: Sequence[Corpus], seed: int, settings: Settings) -> Iterator[tuple[int, Policy]]:
+def train(corpora: Sequence[Corpus], seed: int, settings: Knobs) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
     The same arguments give the same policies; torch uses one thread.

@@ -13,7 +13,7 @@ import arena
 from arena.corpus.store import CorpusStore
 from benchmarks.__main__ import main
 from benchmarks.environments import show
-from benchmarks.serving import queries_of
+from benchmarks.report import queries_of
 
 
 def test_every_query_is_asked_once_and_is_made_of_titles(world: Path) -> None:

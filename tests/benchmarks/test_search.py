@@ -16,9 +16,8 @@ from arena.text import analyze
 from benchmarks import collection
 from benchmarks.__main__ import main
 from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
-from benchmarks.engines import ENGINES
 from benchmarks.report import in_child, table
-from benchmarks.search import agreement
+from benchmarks.search import ENGINES, agreement
 
 
 @pytest.fixture(scope="module")

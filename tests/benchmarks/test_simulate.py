@@ -22,12 +22,11 @@ from hypothesis import strategies as st
 
 from arena.errors import CorpusError, DataError
 from benchmarks.__main__ import main as simulate_command
-from benchmarks.bad_records import FIRST_EXTRA
-from benchmarks.release_records import corpus_id, paper_record, text_record
+from benchmarks.release_records import FIRST_EXTRA, corpus_id, paper_record, text_record
 from benchmarks.simulate import measure
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 from corpus_builder.world import World, WorldConfig
 
 CONFIG = WorldConfig(papers=700, surveys=8, seed=5)

@@ -6,7 +6,7 @@ import pytest
 
 from arena.bloom import Article, Pair, Work, compare
 from arena.bloom.base import Finding
-from arena.bloom.metrics.hirc import title_ratio
+from arena.bloom.metrics.citations import title_ratio
 from arena.report import Report
 
 

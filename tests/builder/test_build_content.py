@@ -14,11 +14,10 @@ from helpers import SURVEY, Memory, contents, strings, table
 
 from arena._internal.arrays import load_array
 from arena.corpus import Corpus, layout
-from corpus_builder.build import build
+from corpus_builder.build import build, database, stage
 from corpus_builder.content import LINKS
+from corpus_builder.manifest import verify
 from corpus_builder.sources.world import WorldSource
-from corpus_builder.staging import database, stage
-from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
 ORDER = ["p:old", "s:flag", "p:leap", "p:day", "Z:tie", "p:month", "é:tie", "p:year", "12345",

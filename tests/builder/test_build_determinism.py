@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.corpus import layout
-from corpus_builder import parquet, staging
+from corpus_builder import files
 from corpus_builder.build import build
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -49,10 +49,10 @@ def test_neither_threads_nor_memory_matter(tmp_path: Path, monkeypatch: Any) -> 
     from corpus_builder.world import WorldConfig
 
     source = WorldSource(WorldConfig(seed=3, papers=200, surveys=4))
-    monkeypatch.setattr(parquet, "_CHARACTERS", 1 << 15)  # many row groups, read in parallel
+    monkeypatch.setattr(files, "_CHARACTERS", 1 << 15)  # many row groups, read in parallel
     connect = duckdb.connect
     for threads, memory in ((1, 10**9), (4, 10**9), (3, 60 * 10**6)):
-        monkeypatch.setattr(staging, "_MEMORY_LIMIT", memory)
+        monkeypatch.setattr("corpus_builder.build._MEMORY_LIMIT", memory)
         monkeypatch.setattr(
             duckdb,
             "connect",

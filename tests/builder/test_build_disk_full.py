@@ -58,8 +58,7 @@ def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
     code = """
 import corpus_builder.build as b
 import corpus_builder.content as c
-from corpus_builder import staging
-staging._MEMORY_LIMIT = 20_000_000
+b._MEMORY_LIMIT = 20_000_000
 def write_links(connection, output):
     connection.execute(
         "SELECT * FROM (SELECT hash(range) AS h, repeat('x', 100) || range AS t "

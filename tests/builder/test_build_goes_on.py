@@ -14,8 +14,8 @@ from toy_release import ToyRelease, write_toy
 
 from arena._internal.files import TEMPORARY_SUFFIX
 from corpus_builder.cli import main
+from corpus_builder.manifest import verify
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
 LEFTOVER = f".0123456789abcdef{TEMPORARY_SUFFIX}"

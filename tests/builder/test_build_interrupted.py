@@ -18,7 +18,7 @@ from kills import between_two_renames, kill_at, kill_when
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 pytestmark = pytest.mark.slow
 

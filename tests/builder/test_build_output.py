@@ -19,8 +19,8 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError, DataError
 from corpus_builder import build as build_module
 from corpus_builder.build import build
+from corpus_builder.manifest import verify
 from corpus_builder.sources import LocatedRecord
-from corpus_builder.verify import verify
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from helpers import table
 
 from arena.corpus import layout
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 
 def last_day(date: str | None) -> dt.date | None:

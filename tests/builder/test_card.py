@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from corpus_builder.build import build
 from corpus_builder.card import write_card
-from corpus_builder.card.charts import bars_of_years, fit
+from corpus_builder.card.figures import bars_of_years, fit
 from corpus_builder.card.page import command, flat, losses
 from corpus_builder.sources.jsonl import JsonLines
 

@@ -21,7 +21,7 @@ from arena.errors import CorpusError
 from corpus_builder.card import write_card
 from corpus_builder.cli import main
 from corpus_builder.index import build_index
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 INTACT: dict[str, str] = {}
@@ -166,18 +166,18 @@ def test_the_command(copy: Path, capsys: Any) -> None:
 
 
 MOMENTS = {
-    "before writing": "_register._check_card = die",
+    "before writing": "manifest._check_card = die",
     "half written": "write = Path.write_bytes\n"
     "Path.write_bytes = lambda self, data: (write(self, data[:9]), die())",
-    "before the rename": "_register.put = die",
+    "before the rename": "manifest.put = die",
     "after the rename": "workdir._sync_one = "
     "lambda path: path.name == 'corpus' and (path / 'card').exists() and die()",
     "between two renames": between_two_renames("card"),
-    "before the manifest": "_register.write_json = die",
-    "manifest half written": "_register.write_json = lambda path, data: ("
+    "before the manifest": "manifest.write_json = die",
+    "manifest half written": "manifest.write_json = lambda path, data: ("
     "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
-    "after the manifest": "write = _register.write_json\n"
-    "_register.write_json = lambda *a: (write(*a), die())",
+    "after the manifest": "write = manifest.write_json\n"
+    "manifest.write_json = lambda *a: (write(*a), die())",
 }
 
 
@@ -189,7 +189,7 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, again: b
     write_card(whole)
     if again:
         write_card(copy)
-    kill_at(f"from corpus_builder import _register\n{MOMENTS[moment]}", MAIN, ["card", copy])
+    kill_at(f"from corpus_builder import manifest\n{MOMENTS[moment]}", MAIN, ["card", copy])
     assert Corpus.open(copy).at("2030").search("dense")  # whatever happened, the corpus works
     assert not any(name.startswith(layout.CARD_BUILDING) for name in verify(copy)["problems"])
     mended = command(copy)
@@ -206,7 +206,7 @@ def test_a_manifest_that_cannot_be_written_leaves_all_as_before(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("corpus_builder._register.write_json", full)
+    monkeypatch.setattr("corpus_builder.manifest.write_json", full)
     with pytest.raises(OSError, match=r"No space left on device\. The corpus is as before"):
         write_card(copy)
     assert contents(copy) == before
@@ -252,7 +252,7 @@ sys.addaudithook(lambda event, arguments: event in ("open", "os.listdir", "os.sc
                  opened.append(str(arguments[0])))
 import arena, arena.cli
 corpus, output = sys.argv[1:]
-assert arena.cli.main(["audit", "--corpus", corpus, "--actions", "200"]) == 0
+assert arena.cli.main(["audit", "--corpus", corpus, "--actions", "60"]) == 0
 for task in ("discovery", "selection"):
     arena.run(corpus, task, "title", f"{output}/{task}")
 assert any("/tasks/gold.parquet" in path for path in opened)  # it does see what is opened

@@ -18,7 +18,7 @@ import pytest
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.cli import main
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from toy_release import ToyRelease, write_toy
 from arena.cli import main as arena
 from arena.errors import CorpusError
 from corpus_builder.cli import main
-from corpus_builder.reports import read_report, write_report
+from corpus_builder.files import read_report, write_report
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 

@@ -244,10 +244,10 @@ def test_the_others_are_fetched_all_the_same(server: ReleaseServer, tmp_path: Pa
 
 
 def test_it_ends_when_all_fail(server: ReleaseServer, tmp_path: Path) -> None:
-    for n in range(200):
+    for n in range(20):
         server.objects["papers", f"part_{n:03}.gz"] = Stored(shard(n))
         server.data[f"part_{n:03}.gz"] = [Trouble(reset=True)] * 9
-    fails(server, tmp_path, "0 of 200 files are complete", parallel=1)
+    fails(server, tmp_path, "0 of 20 files are complete", parallel=1)
     assert len(server.fetched()) == 12  # three files, with 4 attempts each
 
 

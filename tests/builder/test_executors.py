@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from arena.errors import DataError, UnknownNameError, WorkerError
-from corpus_builder.executors import EXECUTORS, make_executor
-from corpus_builder.executors.base import perform
+from corpus_builder.executors import EXECUTORS, make_executor, perform
 
 TESTS = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from arena._internal.files import TEMPORARY_SUFFIX
 from corpus_builder.build import build
 from corpus_builder.card import write_card
 from corpus_builder.index import build_index
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 LEFTOVER = f".0123456789abcdef{TEMPORARY_SUFFIX}"
 FOLDERS = [

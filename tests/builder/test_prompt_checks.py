@@ -10,7 +10,8 @@ import pytest
 from arena.corpus import layout
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.prompt_checks import check_prompt, cutoff_in, level_of
+from corpus_builder.prompt_writing import check_prompt, cutoff_in
+from corpus_builder.records import level_of
 from corpus_builder.sources.jsonl import JsonLines
 
 

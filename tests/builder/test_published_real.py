@@ -13,7 +13,8 @@ import pytest
 
 from arena.mindmap import read_mind_map
 from corpus_builder.build import build
-from corpus_builder.prompt_checks import check_prompt, level_of
+from corpus_builder.prompt_writing import check_prompt
+from corpus_builder.records import level_of
 from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.researcharena import survey, typology

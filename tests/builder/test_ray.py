@@ -22,7 +22,7 @@ from helpers import contents
 from toy_release import ToyRelease, write_toy
 
 from arena.errors import DataError, WorkerError
-from corpus_builder.executors import base, make_executor
+from corpus_builder.executors import make_executor
 from corpus_builder.executors import ray as ray_executor
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
@@ -269,7 +269,7 @@ def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> An
 
 
 def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(base, "limit_threads", lambda: None)
+    monkeypatch.setattr("corpus_builder.executors.limit_threads", lambda: None)
     probe = tmp_path / "probe"
     for content in (None, "", "another token"):
         if content is not None:
@@ -281,7 +281,7 @@ def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) ->
 
 
 def test_a_node_that_lacks_a_package(monkeypatch: Any) -> None:
-    monkeypatch.setattr(base, "limit_threads", lambda: None)
+    monkeypatch.setattr("corpus_builder.executors.limit_threads", lambda: None)
     assert called(ray_executor.versions()) == (None, 3)
     refusal, _ = called({**ray_executor.versions(), "no-such-package": "1.0"})
     assert "lacks no-such-package, this machine 1.0" in refusal

@@ -15,7 +15,7 @@ from release_helpers import as_bytes, citation, full_text, paper, write_shard
 from arena.corpus import layout
 from arena.errors import DataError
 from corpus_builder.cli import main
-from corpus_builder.executors.local import Local
+from corpus_builder.executors import Local
 from corpus_builder.sources.s2orc import S2orc
 from corpus_builder.stages import plan, read_config, run_stages
 

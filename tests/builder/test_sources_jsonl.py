@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder import lines
+from corpus_builder import files
 from corpus_builder.sources import SOURCES, jsonl
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -149,7 +149,7 @@ def test_garbage_behind_a_packed_file(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (lines, jsonl):
+    for module in (files, jsonl):
         monkeypatch.setattr(module, "MAX_LINE", 1 << 20)
     line = b'{"id": "' + b"x" * (1 << 20)
     for data in (PLAIN + line, gzip.compress(PLAIN + line)):

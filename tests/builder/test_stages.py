@@ -22,9 +22,9 @@ from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
+from corpus_builder.manifest import verify
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.stages.running import STAGES
-from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
 
 WORLD = WorldConfig(seed=3, papers=600, surveys=6)

@@ -17,7 +17,7 @@ from arena.llm import LLMError, ParseError
 from arena.testing import audit, check_environment
 from corpus_builder.cli import main
 from corpus_builder.digest import make_digests, text_of
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 NAME = "arena/Organization-v0"
 GIVEN = ["p:leap", "p:day", "12345", "p:last"]  # of sv:1
@@ -302,7 +302,7 @@ def test_an_audit_finds_a_digest_of_the_wrong_paper(corpus, monkeypatch):
     monkeypatch.setattr(
         "arena.corpus.digests.Digests.text", lambda self, paper_id: "Problem: another one."
     )
-    report = audit(corpus, 600, environments=[NAME])
+    report = audit(corpus, 300, environments=[NAME])
     assert "text" in report.by_check
 
 

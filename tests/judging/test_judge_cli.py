@@ -150,8 +150,8 @@ def test_a_small_model_answers_in_a_form_or_counts_as_missing(tmp_path):
     schema["required"] = list(DIMENSIONS)
     form = {"type": "json_schema", "json_schema": {"name": "judgement", "schema": schema}}
     with LocalModel() as model:
-        for request, judged in ({}, 0), ({"response_format": form}, 1):
+        for request, tokens, judged in ({}, 16, 0), ({"response_format": form}, 60, 1):
             client = Client(model.name, base_url=model.url, store=tmp_path / "answers.db",
-                            max_tokens=60, request=request)  # fmt: skip
+                            max_tokens=tokens, request=request)  # fmt: skip
             found = judge_pairs("taxobench", {"s": (tree, tree)}, client)
             assert (found.counts["judged"], found.counts["missing"]) == (judged, 1 - judged)

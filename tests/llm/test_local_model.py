@@ -128,7 +128,7 @@ def test_a_replay_needs_no_server():
 AGENTS = {  # surveys, options
     "zero-shot": (3, {"max_tokens": 32}),
     "decomposer": (2, {"max_tokens": 48}),
-    "react": (2, {"max_tokens": 96, "memory": 1500, "limits": {"max_calls": 2}}),
+    "react": (1, {"max_tokens": 96, "memory": 1500, "limits": {"max_calls": 2}}),
 }
 
 

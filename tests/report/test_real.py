@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,9 @@ BY_HAND = {
 }
 
 
+read_once = cache(read_report)
+
+
 @pytest.fixture(scope="session")
 def reports(real_data) -> Path:
     folder = real_data.papers.parent / "reports"
@@ -66,7 +70,7 @@ def reports(real_data) -> Path:
 def test_citations_are_those_that_a_person_reads(reports, name):
     sections, expected = BY_HAND[name]
     split = "," if "," in expected else " "
-    report = read_report(reports / name)
+    report = read_once(reports / name)
     wanted = {
         place
         for place, section in enumerate(report.sections)
@@ -100,7 +104,7 @@ def test_all_are_read(reports):
     files = sorted(reports.glob("*/*.md"))
     assert len(files) == 45
     for file in files:
-        report = read_report(file)
+        report = read_once(file)
         assert report.title and len(report.sections) >= 5
         assert set(report.styles) <= STYLES[file.parent.name]
         cited = report.cited
@@ -114,5 +118,5 @@ def test_all_are_read(reports):
 
 def test_cited_papers_are_found(reports, real_corpus):
     finder = PaperFinder(TaskSet(real_corpus).paper_names())
-    report = resolve(read_report(reports / "HumanSurvey" / "Vision_Transformers.md"), finder)
+    report = resolve(read_once(reports / "HumanSurvey" / "Vision_Transformers.md"), finder)
     assert sum(reference.paper is not None for reference in report.cited) >= 117

@@ -25,11 +25,10 @@ from arena._internal import workdir
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.retrieval import RETRIEVERS
-from corpus_builder import _register
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.index import build_index
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 INTACT = {"problems": {}, "begun": {}}
 TOYS = (
@@ -430,7 +429,7 @@ def test_a_manifest_that_cannot_be_written_undoes_all(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_register, "write_json", full)
+    monkeypatch.setattr("corpus_builder.manifest.write_json", full)
     with pytest.raises(OSError, match="No space left on device"):
         build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
     monkeypatch.undo()
@@ -448,13 +447,13 @@ MOMENTS = {
     "before writing": "index.write_index = die",
     "written": "workdir.sync = die",
     "synced": "index.register = die",
-    "before the rename": "_register.put = die",
+    "before the rename": "manifest.put = die",
     "after the rename": "workdir._sync_one = lambda path: path.name == 'index' and die()",
-    "before the manifest": "_register.write_json = die",
-    "after the manifest": "_register.write_json = after(_register.write_json)",
+    "before the manifest": "manifest.write_json = die",
+    "after the manifest": "manifest.write_json = after(manifest.write_json)",
     "while clearing": "shutil.rmtree = die",
     "between two renames": between_two_renames("toy"),
-    "manifest half written": "_register.write_json = lambda path, data: ("
+    "manifest half written": "manifest.write_json = lambda path, data: ("
     "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
 }
 
@@ -469,7 +468,7 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrit
         build_index(copy, "toy")
     flags = ["--overwrite"] if overwrite else []
     line = [copy, "--engine", "toy", "--option", "shift=1", *flags]
-    moment_code = f"from corpus_builder import _register, index\n{MOMENTS[moment]}"
+    moment_code = f"from corpus_builder import manifest, index\n{MOMENTS[moment]}"
     done = run_to_kill(moment_code, TOYS + MAIN, ["index", *line])
     if moment == "while clearing" and not overwrite:
         assert done.returncode == 0  # there is nothing to clear

@@ -18,8 +18,8 @@ from arena.errors import ArenaError
 from arena.retrieval import Scope
 from arena.retrieval.lucene import LuceneRetriever, _java, requirements
 from corpus_builder.build import build as build_corpus
+from corpus_builder.manifest import verify
 from corpus_builder.sources.world import WorldSource
-from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
 pytestmark = pytest.mark.slow  # Java

@@ -92,7 +92,7 @@ def test_only_the_lengths_differ(corpus, searches):
 
 
 def texts(corpus):
-    from corpus_builder._index import PaperTexts
+    from corpus_builder.index import PaperTexts
 
     return PaperTexts(corpus.directory).texts(("title", "abstract", "fulltext"))
 

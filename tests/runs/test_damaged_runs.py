@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import shutil
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 
 import arena
+import arena.cli
 from arena.cli import main
+from arena.runs import environment, runner, scoring
 
 WRONG: list[Any] = [None, 7, "x", [], [7], {}, {"x": 1}, True]
 
@@ -45,7 +48,11 @@ def small(world, tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["manifest.json", "trajectories.jsonl"])
-def test_values_of_another_type(world, small, tmp_path, capsys, name):
+def test_values_of_another_type(world, small, tmp_path, capsys, monkeypatch, name):
+    # Neither the code nor the options change between thousands of commands.
+    for module in (runner, environment, scoring):
+        monkeypatch.setattr(module, "code_sha256", functools.cache(module.code_sha256))
+    monkeypatch.setattr(arena.cli, "make_parser", functools.cache(arena.cli.make_parser))
     run = tmp_path / "run"
     shutil.copytree(small, run)
     path = run / name

@@ -10,8 +10,9 @@ from llm_server import LLMServer
 from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
-from arena.suites.taxobench import METRICS, RELEASED
-from arena.suites.taxobench_released import (
+from arena.suites.taxobench import (
+    METRICS,
+    RELEASED,
     alignment,
     released_alignment,
     released_scores,

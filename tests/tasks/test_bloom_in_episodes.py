@@ -31,10 +31,11 @@ WRITTEN = "## Fish\n\nThey swim [@a].\n\n## Corals\n\nThey fly [@late; @made-up]
 SCONS = pytest.approx(2 / 3)
 
 
-@pytest.fixture
-def reefs(tmp_path):
-    build(Memory(PAPERS, [SURVEY]), tmp_path / "corpus")
-    return tmp_path / "corpus"
+@pytest.fixture(scope="module")
+def reefs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reefs") / "corpus"
+    build(Memory(PAPERS, [SURVEY]), folder)
+    return folder
 
 
 def metric(monkeypatch, name, find, needs=()):

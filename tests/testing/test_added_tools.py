@@ -10,9 +10,11 @@ import pytest
 import arena
 from arena.corpus.view import CorpusView
 from arena.tasks import TASKS, Task, environment_id
-from arena.testing import audit, check_environment
+from arena.testing import CHECKS, audit, check_environment
 from arena.tools import TOOLS
 
+pytestmark = pytest.mark.usefixtures("read_once")
+SELECTION = ["arena/Selection-v0"]
 HONEST = {
     "venue": """
 def venue(episode: Episode, paper_id: str) -> dict[str, Any]:
@@ -139,7 +141,9 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
     argument = "query" if name == "matches" else "paper_id"
     head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}", argument)
-    report = audit(world, 1_200 if name == "filters" else 400)
+    # Twice as many as find it with any of five seeds.
+    actions = {"filters": 1_000, "cited": 900, "remembers": 900}.get(name, 300)
+    report = audit(world, actions, environments=SELECTION)
     assert check in report.by_check
     if check == "crash":  # a vector that crashes says so for all its episodes
         return
@@ -151,11 +155,15 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
 def test_an_honest_tool_is_clean(name, code, world, add_tool):
     argument = {"note": "text", "abstracts": "paper_ids"}.get(name, "paper_id")
     add_tool(name, code, argument)
-    report = audit(world, 1_500)
+    # One of them everywhere and in a fresh process, too.
+    report = audit(world, 1_500) if name == "note" else audit(world, 500, environments=SELECTION)
     assert report.findings == []
     assert report.tools[name] > 100
     assert report.settings["tools_without_oracle"] == [name]
-    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2)
+    checks = (
+        None if name == "note" else [check for check in CHECKS.names() if check != "determinism"]
+    )
+    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2, checks=checks)
     assert [result for result in results if not result.passed] == []
 
 

@@ -27,6 +27,8 @@ from arena.tasks import environment_ids
 from arena.testing import LEAKS, audit, check_environment
 from arena.testing.auditor import kinds
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 # Without a leak.
 
 
@@ -129,9 +131,14 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
 def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch):
     audited = kinds(["arena/Report-v0"], str(world))[:1]
     monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
-    assert audit(world, actions=600).clean
     leak(monkeypatch)
     assert checks <= set(audit(world, actions=600).by_check)
+
+
+def test_drafts_that_do_not_leak_are_clean(world, monkeypatch):
+    audited = kinds(["arena/Report-v0"], str(world))[:1]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
+    assert audit(world, actions=600).clean
 
 
 @pytest.mark.parametrize("odd", [None, 5, "text", {"a": [1]}, [1], [[{}]]], ids=repr)

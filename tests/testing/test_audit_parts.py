@@ -16,8 +16,7 @@ from helpers import SURVEY, Memory
 
 import arena.testing
 from arena.errors import UnknownPaperError
-from arena.testing.actions import probes, schemas_of
-from arena.testing.attacks import Attacker, mutated, twin_of, without_ids
+from arena.testing.attacks import Attacker, mutated, probes, schemas_of, twin_of, without_ids
 from arena.testing.audited import check_info
 from arena.testing.exposure import check_attributes
 from arena.testing.files import Facts, last_day, title_key

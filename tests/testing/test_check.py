@@ -24,6 +24,8 @@ from arena.tasks import TaskSet, environment_ids
 from arena.testing import CHECKS, Result, Subject, check_environment
 from arena.testing.walk import values_of
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 
 def gold_rows(corpus, survey):
     rows = pq.read_table(f"{corpus}/tasks/gold.parquet").to_pylist()
@@ -105,7 +107,7 @@ class Picky(Own):
 
 class SlowSpace(ToolCallSpace):
     def contains(self, x):
-        odd = sum(character in ("?", "!") for _ in range(5) for character in str(x))
+        odd = sum(character in ("?", "!") for _ in range(5) for character in str(x)[:40_000])
         return odd >= 0 and super().contains(x)
 
 

@@ -15,15 +15,8 @@ from arena.tasks import TaskSet
 from arena.testing import Subject
 from arena.testing.checks.leaks import relabelled
 from arena.testing.checks.spaces import schema_error, violation
-from arena.testing.episodes import (
-    difference,
-    first_difference,
-    plain,
-    random_play,
-    record,
-    replay,
-)
-from arena.testing.walk import walk
+from arena.testing.contract import difference, random_play, record, replay
+from arena.testing.walk import first_difference, plain, walk
 
 
 def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):

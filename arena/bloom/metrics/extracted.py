@@ -204,10 +204,6 @@ def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     Raises:
         JudgeFailedError: No part of a survey has a readable answer.
     """
-    return pair.once(("extract", prompt), lambda: _extract(pair, prompt, keys))
-
-
-def _extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     size, most = OFFICIAL_CHUNK if pair.tools.official else CHUNK, None
     if pair.tools.longest is not None:
         size = min(size, pair.tools.longest)

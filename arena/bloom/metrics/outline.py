@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.bloom import released
 from arena.bloom.article import Article, Heading
 from arena.bloom.base import Finding, Pair, survey_metric
 from arena.bloom.matching import pairs_schema, ratios, side_by_side
@@ -166,8 +165,8 @@ def sts(pair: Pair) -> Finding:
     """
     from arena.mindmap.metrics.tree_distance import edit_distance
 
-    read = released.headings if pair.tools.official else headings
-    human, generated = (_tree(read(article)) for article in pair.sides.values())
+    official = pair.tools.official
+    human, generated = (_tree(headings(article, official)) for article in pair.sides.values())
     if not human.size:
         return Finding({"": None}, reason="the experts' survey has no outline.")
     ours, theirs = human.labels(), generated.labels()
@@ -206,8 +205,14 @@ def unnumbered(heading: str) -> str:
     return _NUMBER.sub("", heading).strip()
 
 
-def headings(article: Article) -> list[Heading]:
-    """Return the headings without the title and without their numbers; some may be blank."""
+def headings(article: Article, official: bool = False) -> list[Heading]:
+    """Return the headings without the title and without their numbers; some may be blank.
+
+    As in the released code, if `official`: with the title, and without numbers such as ``3.1``.
+    """
+    if official:
+        number = re.compile(r"^\d+(?:\.\d+)*\s*")
+        return [Heading(each.level, number.sub("", each.text)) for each in article.outline]
     return [Heading(each.level, unnumbered(each.text)) for each in article.outline if each.level]
 
 

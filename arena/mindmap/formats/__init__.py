@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from arena.encoders import Encoder
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
@@ -107,20 +109,15 @@ def matches(
     """
     from arena.mindmap.metrics.tree_distance import alike
 
-    same = alike(left, right, encoder)
+    rows, columns = left.labels(), right.labels()
+    words = [[label.casefold() == other.casefold() for other in columns] for label in rows]
     pairs: dict[str, str] = {}
-    for by_words in (True, False):
-        for row, label in enumerate(left.labels()):
-            for column, other in enumerate(right.labels()):
-                alike_here = label.casefold() == other.casefold() if by_words else same[row, column]
-                if (
-                    alike_here
-                    and label.strip()
-                    and label not in pairs
-                    and other not in pairs.values()
-                ):
-                    pairs[label] = other
-    matched = list(enumerate((label for label in left.labels() if label in pairs), 1))
+    for table in (words, alike(left, right, encoder)):
+        for row, column in np.argwhere(table):
+            label, other = rows[row], columns[column]
+            if label.strip() and label not in pairs and other not in pairs.values():
+                pairs[label] = other
+    matched = list(enumerate((label for label in rows if label in pairs), 1))
     return {x: n for n, x in matched}, {pairs[x]: n for n, x in matched}
 
 

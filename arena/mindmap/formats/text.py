@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as standard
 import re
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from arena.errors import DataError
 from arena.mindmap.formats import FORMATS, Format
@@ -28,17 +28,14 @@ def beside(
         [shown(caption), "", *_lines(tree, numbers)]
         for tree, caption, numbers in zip(maps, captions, marks, strict=True)
     ]
-    # The last map has nothing to its right: it is neither cut nor padded.
-    filled = [_padded([_cut(line) for line in block]) for block in blocks[:-1]]
-    rows = zip_longest(*filled, blocks[-1], fillvalue=None)
-    blanks = [*(" " * columns(block[0]) for block in filled), ""]
-    return "".join(
-        " | ".join(
-            blank if cell is None else cell for cell, blank in zip(row, blanks, strict=True)
-        ).rstrip()
-        + "\n"
-        for row in rows
-    )
+    # The last map has nothing to its right: it is not cut.
+    blocks[:-1] = [[_cut(line) for line in block] for block in blocks[:-1]]
+    widths = [max(map(columns, block)) for block in blocks]
+    drawn = ""
+    for row in zip_longest(*blocks, fillvalue=""):
+        cells = (cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True))
+        drawn += " | ".join(cells).rstrip() + "\n"
+    return drawn
 
 
 FORMATS.register("text")(Format(text, (".txt",), beside))
@@ -74,11 +71,6 @@ def _cut(line: str) -> str:
     return line + "…"
 
 
-def _padded(lines: list[str]) -> list[str]:
-    widest = max(map(columns, lines))
-    return [line + " " * (widest - columns(line)) for line in lines]
-
-
 def json(tree: MindMap) -> str:
     """Nested objects with label, children and papers; nothing is lost."""
     try:
@@ -106,20 +98,17 @@ def markdown(tree: MindMap) -> str:
     lines = []
     # With no heading above it, a bullet that stands alone would be read as the root.
     if shown(tree.label) or len(tree.children) == 1:
-        lines.append(f"# {escaped(tree.label)}".rstrip() + "\n")
+        lines.append(f"# {_escaped(tree.label)}".rstrip() + "\n")
         lines += ["\n"] if tree.children else []
-    waiting = [(child, 0) for child in reversed(tree.children)]
-    while waiting:
-        node, level = waiting.pop()
-        label = escaped(node.label)
+    for level, node in islice(tree.levels(), 1, None):
+        label = _escaped(node.label)
         if len(label) > _LONG:
             label = f"**{label}**"
-        lines.append(f"{'  ' * level}- {label}".rstrip() + "\n")
-        waiting.extend((child, level + 1) for child in reversed(node.children))
+        lines.append(f"{'  ' * (level - 1)}- {label}".rstrip() + "\n")
     return "".join(lines)
 
 
-def escaped(label: str) -> str:
+def _escaped(label: str) -> str:
     """Return a label that Markdown shows as it is, and that is read back as it is."""
     text = shown(label)
     number = _NUMBER.match(text)
@@ -152,17 +141,13 @@ _LINK = re.compile(r"(?<=www)\.", re.IGNORECASE)
 def mermaid(tree: MindMap) -> str:
     """A mindmap diagram of Mermaid 11; papers are left out."""
     lines = ["mindmap\n"]
-    waiting = [(tree, 0)]
-    while waiting:
-        node, level = waiting.pop()
+    for number, (level, node) in enumerate(tree.levels()):
         opening, closing = ("((", "))") if level == 0 else ("(", ")") if level == 1 else ("[", "]")
-        name = f"n{len(lines) - 1}"
-        lines.append(f'{"  " * (level + 1)}{name}{opening}"{encoded(node.label)}"{closing}\n')
-        waiting.extend((child, level + 1) for child in reversed(node.children))
+        lines.append(f'{"  " * (level + 1)}n{number}{opening}"{_encoded(node.label)}"{closing}\n')
     return "".join(lines)
 
 
-def encoded(label: str) -> str:
+def _encoded(label: str) -> str:
     """Return a label as it stands between quotes in Mermaid; a blank one for an empty one."""
     text = shown(label) or "\u00a0"
     text = _PLAIN.sub(lambda match: _code(match[0]), text)

@@ -182,13 +182,11 @@ def sem_path(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static
 def _paths(tree: MindMap) -> dict[str, list[list[str]]]:
     """Return paper -> the labels from the root to each heading that files it."""
     known: dict[str, list[list[str]]] = {}
-    waiting: list[tuple[MindMap, list[str]]] = [(tree, [])]
-    while waiting:
-        node, above = waiting.pop()
-        path = [*above, node.label]
+    path: list[str] = []
+    for level, node in tree.levels():
+        path[level:] = [node.label]
         for paper in node.papers:
-            known.setdefault(paper, []).append(path)
-        waiting.extend((child, path) for child in reversed(node.children))
+            known.setdefault(paper, []).append(path.copy())
     return known
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,14 +198,7 @@ def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
 def read_run(
     name: str, run: OpenedRun, metrics: Mapping[str, Any], tick: Callable[[], Any]
 ) -> ComparedRun:
-    """Return a run with its episodes.
-
-    Args:
-        name: Its name in the comparison.
-        run: The run.
-        metrics: Its ``metrics.json``.
-        tick: Function that is called after each episode.
-    """
+    """Return a run by its name in the comparison, with its episodes; call `tick` after each."""
     manifest = run.manifest
     files = manifest["files"]
     episodes = {}
@@ -306,13 +300,9 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
     >>> split_name("ours=runs/scout"), split_name("runs/scout")
     (('ours', 'runs/scout'), (None, 'runs/scout'))
     """
-    if not isinstance(text, str) or "=" not in text:
+    # Not `Path.exists`, which raises for a name that is too long for a file.
+    if not isinstance(text, str) or "=" not in text or os.path.exists(text):  # noqa: PTH110
         return None, text
-    try:
-        if Path(text).exists():
-            return None, text
-    except OSError:  # a name that is too long for a file, but not for a run
-        pass
     name, _, directory = text.partition("=")
     return name.strip(), directory
 
@@ -347,10 +337,7 @@ def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -
     for name, identity in others:
         differing = {what: value for what, value in expected.items() if value != identity[what]}
         # Another corpus has other surveys, another task other metrics.
-        for cause, effects in {
-            "corpus": ("task set", "surveys"),
-            "task": ("metrics", "encoder"),
-        }.items():
+        for cause, *effects in (("corpus", "task set", "surveys"), ("task", "metrics", "encoder")):
             if cause in differing:
                 differing = {k: v for k, v in differing.items() if k not in effects}
         if differing:

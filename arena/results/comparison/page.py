@@ -24,6 +24,7 @@ from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
 from arena.results.comparison.opening import PlayedEpisode
 from arena.results.plots import COLOURS, Plot, clean, dash, key, ticks
+from arena.runs.players import ORACLE
 from arena.tasks import TaskSet, ranking_of, stages_of
 
 GOLD_SHOWN = 150
@@ -224,12 +225,9 @@ class _Line:
             for pair in headline.differences[:1]:
                 self.difference = by_run[pair.run] - by_run[pair.against]
                 self.better = -self.difference if headline.lower_is_better else self.difference
-        self._fair = [run.manifest["agent"] != reports.ORACLE for run in comparison.runs]
-        fair = {
-            value
-            for value, is_fair in zip(self.values, self._fair, strict=True)
-            if is_fair and value is not None
-        }
+        self._fair = [run.manifest["agent"] != ORACLE for run in comparison.runs]
+        pairs = zip(self.values, self._fair, strict=True)
+        fair = {value for value, is_fair in pairs if is_fair and value is not None}
         self.best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
         stages = stages_of(comparison.task)

@@ -16,9 +16,8 @@ from arena.results.comparison.comparing import (
     MetricComparison,
     PairedDifference,
 )
+from arena.runs.players import ORACLE
 
-ORACLE = "oracle"
-"""The agent that knows the labels: its values are never the best of a column."""
 _MOST_COLUMNS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
@@ -81,7 +80,7 @@ def means(comparison: Comparison) -> Table:
         [name, *(m.means[name].mean if name in m.means else None for m in metrics)]
         for name in comparison.names
     ]
-    # The oracle's cells are empty here, so that the place of a row stays its number.
+    # The oracle's cells, never the best, are empty here, so that the place of a row is its number.
     fair = [
         row if run.manifest["agent"] != ORACLE else [None] * len(row)
         for run, row in zip(comparison.runs, rows, strict=True)
@@ -180,10 +179,8 @@ def uses_models(comparison: Comparison) -> bool:
 
 def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
-    scored, number = (
-        max(r.metrics["counts"]["scored"] for r in comparison.runs),
-        len(comparison.surveys),
-    )
+    scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
+    number = len(comparison.surveys)
     over = f"Over {scored} of {number} surveys; the others lack labels."
     sentences = [over if scored < number else f"Over {scored} surveys."]
     if len(comparison.runs) == 1:
@@ -242,11 +239,6 @@ def _surveys(number: int) -> str:
     return f"{number} survey{'s' * (number != 1)}"
 
 
-def _p_value(value: float) -> str:
-    """Return p, never rounded to 0."""
-    return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
-
-
 def _percent(comparison: Comparison) -> str:
     return f"{comparison.level * 100:g} % {LABELS['interval']}"
 
@@ -260,10 +252,13 @@ def _test_header(comparison: Comparison) -> list[str]:
 
 
 def _tested(difference: PairedDifference) -> list[Any]:
-    p, corrected = difference.p, difference.corrected
+    p, corrected = (
+        None if p is None else f"{p:.4f}" if p >= 0.0001 else "<0.0001"  # never rounded to 0
+        for p in (difference.p, difference.corrected)
+    )
     return [
-        f"{difference.difference:+.4f}", interval(difference), None if p is None else _p_value(p),
-        None if corrected is None else _p_value(corrected) + " *"[difference.significant],
+        f"{difference.difference:+.4f}", interval(difference), p,
+        None if corrected is None else corrected + " *"[difference.significant],
         difference.wins, difference.ties, difference.losses,
     ]  # fmt: skip
 
@@ -295,6 +290,7 @@ def as_latex(comparison: Comparison) -> str:
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return everything except the episodes themselves, as JSON can hold it."""
+    curves = map(comparison.curves.get, comparison.names)
     return {
         **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
         "level": comparison.level,
@@ -308,13 +304,10 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
                 "retriever": run.manifest["environment"]["retriever"],
                 "seed": run.manifest["seed"],
                 "sha256": run.manifest["sha256"],
-                "effort": dataclasses.asdict(comparison.efforts[run.name])
-                | {"models": list(comparison.efforts[run.name].models)},
-                "shown_after_searches": (
-                    list(comparison.curves[run.name]) if run.name in comparison.curves else None
-                ),
+                "effort": dataclasses.asdict(run.effort) | {"models": list(run.effort.models)},
+                "shown_after_searches": curve and list(curve),
             }
-            for run in comparison.runs
+            for run, curve in zip(comparison.runs, curves, strict=True)
         },
         "metrics": {
             metric.metric: {

@@ -102,7 +102,7 @@ def run_experiment(
             `keep_going` it is raised at the end, when the tables are written.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment = _configured(config, tables, agents, surveys, retrievers, changes)
+    experiment = read_experiment(config, changes, retrievers, tables, agents, surveys)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
@@ -155,7 +155,7 @@ def preview(
         ArenaError: As `run_experiment` before it plays.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment = _configured(config, **choices)
+    experiment = read_experiment(config, **choices)
     planned = []
     for key, cell in make_grid(experiment, corpus).items():
         done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
@@ -165,22 +165,6 @@ def preview(
         agent, retriever = cell.record["agent"], cell.record["retriever"]
         planned.append(Planned(key, agent, retriever, len(cell.surveys), done, state))
     return planned
-
-
-def _configured(
-    config: str | Path | Mapping[str, Any],
-    tables: Sequence[str] | None = None,
-    agents: Sequence[str] | None = None,
-    surveys: Sequence[str] | int | None = None,
-    retrievers: Mapping[str, str] | None = None,
-    changes: Mapping[str, Any] | None = None,
-) -> Experiment:
-    if isinstance(surveys, str):
-        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    if surveys is not None:
-        chosen = surveys if isinstance(surveys, int) else list(surveys)
-        changes = {**(changes or {}), "surveys": chosen}
-    return read_experiment(config, changes, retrievers).picked(tables, agents)
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
@@ -338,13 +322,6 @@ def _score_runs(
     """Score the runs of tables by the metrics of all tables of their task.
 
     A metric whose packages are not installed is left out.
-
-    Args:
-        experiment: The configuration.
-        finished: Directory -> run.
-        judged: Directory -> what a judge says of the reports of a run.
-        corpus: The corpus that they were played on.
-        output: Directory of the experiment.
 
     Returns:
         Directory -> ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in

@@ -283,17 +283,8 @@ class Experiment(Settings):
         """Return an error of the same kind that says where in the configuration it comes from."""
         return type(error)(f"{self.source.where(place)}: {error}")
 
-    def picked(self, tables: Sequence[str] | None, agents: Sequence[str] | None) -> Experiment:
-        """Return the experiment with these tables alone, and in them the rows of these agents.
-
-        Args:
-            tables: Names; None for all.
-            agents: Labels of rows, or names of agents; None for all.
-
-        Raises:
-            UnknownNameError: There is no such table or agent.
-            DataError: Nothing is left.
-        """
+    def _picked(self, tables: Sequence[str] | None, agents: Sequence[str] | None) -> Experiment:
+        """Return the experiment with these tables alone, and in them the rows of these agents."""
         labels = {name for place, row in self.placed_rows() for name in (place[-1], str(row.agent))}
         for kind, names, known in (("agent", agents, labels), ("table", tables, set(self.tables))):
             if isinstance(names, str):
@@ -321,6 +312,9 @@ def read_experiment(
     config: str | Path | Mapping[str, Any],
     changes: Mapping[str, Any] | None = None,
     retrievers: Mapping[str, str] | None = None,
+    tables: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    surveys: Sequence[str] | int | None = None,
 ) -> Experiment:
     """Read a configuration and check its form; names are not looked up yet.
 
@@ -328,15 +322,24 @@ def read_experiment(
         config: A YAML file, the name of a shipped one such as ``researcharena``, or a mapping.
         changes: Keys with dots between them, such as ``llm.model``, and their values.
         retrievers: Label -> name of the retriever that takes its place.
+        tables: Names of the tables to keep; None for all.
+        agents: Labels of rows, or names of agents, to keep; None for all.
+        surveys: Ids, or how many; in place of those of the configuration.
 
     Raises:
         DataError: A key is unknown, missing or of another kind; the message names file and line.
-        UnknownNameError: No retriever has a label of `retrievers`.
+            Or nothing is left.
+        UnknownNameError: No retriever has a label of `retrievers`, or there is no such table or
+            agent.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
     places: dict[Place, Any] = {tuple(key.split(".")): new for key, new in (changes or {}).items()}
     known = source.data.get("retrievers")
     known = known if isinstance(known, dict) else {}
+    if isinstance(surveys, str):
+        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
+    if surveys is not None:
+        places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
     for label, name in (retrievers or {}).items():
         if label not in known:
             raise UnknownNameError(
@@ -347,7 +350,7 @@ def read_experiment(
     source = source.changed(places)
     experiment = source.check(Experiment)
     experiment._source = source
-    return experiment
+    return experiment._picked(tables, agents)
 
 
 def slug(label: str) -> str:

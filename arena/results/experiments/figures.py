@@ -18,8 +18,6 @@ _ROW = 22.0
 _NAMES = 200.0  # pixels of the column of names
 _SIDE = 370.0  # of the square of points
 _SMALLEST, _LARGEST = 0.6, 2.0  # scale of a mark
-
-
 _FEWEST = 3  # runs of a trend
 
 
@@ -102,9 +100,8 @@ def spearman(points: Sequence[Point], x: str, y: str) -> dict[str, Any]:
     from scipy.stats import spearmanr
 
     pairs = _pairs([point for point in points if not point.further], x, y)
-    known = len(pairs) >= _FEWEST and all(
-        len(set(values)) > 1 for values in zip(*pairs, strict=True)
-    )
+    vary = all(len(set(values)) > 1 for values in zip(*pairs, strict=True))
+    known = len(pairs) >= _FEWEST and vary
     rho, p = map(float, spearmanr(pairs)) if known else (None, None)
     return {"rho": rho, "p": None if p is None or math.isnan(p) else p, "runs": len(pairs)}
 
@@ -134,9 +131,8 @@ def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> str:
     plot.x_axis(steps, lambda value: f"{value:g}")
     for place, point in enumerate(points):
         y = plot.top + place * group + 5
-        plot.text(
-            plot.left - 10, y + (group - 10) / 2 + 5, point.name, "end", room=plot.left - 20
-        )  # fmt: skip
+        middle = y + (group - 10) / 2
+        plot.text(plot.left - 10, middle + 5, point.name, "end", room=plot.left - 20)
         for number, heading in enumerate(headings):
             value = point.values[heading]
             kind = "rest" if point.further and len(headings) == 1 else f"c{number % COLOURS}"

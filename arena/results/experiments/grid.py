@@ -25,7 +25,7 @@ from arena.errors import (
 from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
 from arena.runs.directory import OpenedRun
-from arena.runs.environment import FOUND, arguments_of, takes_found
+from arena.runs.environment import FOUND, arguments_of
 from arena.runs.players import ORACLE, AgentFactory
 from arena.tasks import (
     TASKS,
@@ -177,7 +177,7 @@ def _make_cell(
     """Return the cell of a row in a column."""
     found, env_options = None, dict(row.env_options)
     if row.found is not None:
-        if not takes_found(task):
+        if not TASKS.get(task).references:
             refused: ArenaError = DataError(f"the task {task!r} begins with no papers.")
             raise experiment.locate((*place, "found"), refused)
         found = directory_of(FINDS, row.found, experiment.finder(row.found)[1].retriever or column)

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena.testing.contract import Subject
-from arena.testing.episodes import Trace, first_difference, plain, replay
+from arena.testing.contract import Subject, Trace, replay
 from arena.testing.exposure import Exposure, check_attributes
 from arena.testing.reference import PlainView
 from arena.testing.report import CHECKS, require
-from arena.testing.walk import parsed, strings, values_of, walk
+from arena.testing.walk import first_difference, parsed, plain, strings, values_of, walk
 
 _PAPERS = 5
 _FOR_THE_TRAINER = {"reward_terms", "gold", "references", "metrics"}  # in `info`

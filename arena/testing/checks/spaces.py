@@ -10,10 +10,10 @@ import warnings
 from typing import Any
 
 from arena.errors import clip
-from arena.testing.actions import probes
+from arena.testing.attacks import probes
 from arena.testing.contract import Subject
-from arena.testing.episodes import plain
 from arena.testing.report import CHECKS, require
+from arena.testing.walk import plain
 
 _SAMPLES = 200
 _LONG = 20_000

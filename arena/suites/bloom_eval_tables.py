@@ -1,0 +1,172 @@
+"""What Bloom-Eval's evaluation shows: tables beside Table 3 of the paper, and a page."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from markupsafe import Markup
+
+from arena.bloom import survey_metrics
+from arena.results.plots import STYLE, Plot, clean, key
+from arena.suites import Evaluation, mean
+
+SPENT = ("seconds", "calls", "failed")
+AVERAGED = ("", "f1", "ds")
+"""The columns of a metric that count in the mean of its tier."""
+
+
+@dataclass(frozen=True)
+class SurveyEvaluation(Evaluation):
+    """Scores of generated surveys; ``surveys`` has a row for each topic.
+
+    Attributes:
+        tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
+            and the metrics that have no mean (``without``).
+        counted: Column -> number of topics that have it.
+        details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
+        agreement: Column -> how the scores and people's go together over the topics.
+    """
+
+    tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
+    details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    agreement: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
+        plain = super().to_json()
+        return {
+            "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
+            "counted": dict(self.counted), **plain, "agreement": dict(self.agreement),
+            "spent": {
+                topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
+                for topic, rows in self.details.items()
+            },
+            "details": dict(self.details),
+        }  # fmt: skip
+
+    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
+        """Return the rows of Table 3, this system's means beside the numbers of the paper.
+
+        Returns:
+            Tier; name of the column, or ``average`` of the tier; mean over topics, None without
+            any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
+            systems and for people, empty for nothing.
+        """
+        rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
+        printed, averages = table3()["tiers"], paper_means()
+        for tier, found in self.tiers.items():
+            for name in found["columns"]:
+                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+            metrics = len({name.partition("_")[0] for name in found["columns"]})
+            share = f"{metrics - len(found['without'])} of {metrics} metrics"
+            rows.append((tier, "average", found["mean"], share, averages[tier]))
+        return rows
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of Table 3 for the terminal."""
+        systems = table3()["systems"]
+        rows = [
+            (*row, *([f"{score:.2f}" for score in paper] or [""] * len(systems)))
+            for *row, paper in self.rows()
+        ]
+        return ["tier", "score", "generated", "counted", *systems], rows
+
+
+@functools.cache
+def table3() -> Any:
+    """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
+    path = Path(__file__).with_name("bloom_eval_table3.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def paper_means() -> dict[str, list[float | None]]:
+    """Return the average of each tier for the paper's systems and people, by `tier_mean`."""
+    printed = table3()
+    return {
+        tier: [
+            tier_mean({name: values[place] for name, values in scores.items()})
+            for place in range(len(printed["systems"]))
+        ]
+        for tier, scores in printed["tiers"].items()
+    }
+
+
+def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
+    """Return the mean over the metrics of a tier; None if none has a score.
+
+    The F1 and the DS of one metric are averaged first (caption of Figure 4); so come all 24
+    averages of Table 3.
+
+    Args:
+        scores: Column -> score; other columns than `AVERAGED` do not count.
+        ds: Whether DS counts.
+
+    >>> round(tier_mean({"efid_f1": 0.1, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07}), 3)
+    0.185
+    """
+    of_metric = defaultdict(list)
+    for name, score in scores.items():
+        metric, _, column = name.partition("_")
+        if score is not None and column in AVERAGED and (ds or column != "ds"):
+            of_metric[metric].append(score)
+    return mean(mean(values) for values in of_metric.values())
+
+
+# The page
+
+_LONGEST = 2_000
+_WIDE, _BAR, _SLOT = 900.0, 17.0, 140.0
+
+
+def as_html(result: SurveyEvaluation) -> str:
+    """Return one page that loads nothing and runs no script; every text is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        autoescape=True,
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else clean(value, _LONGEST),
+    )
+    systems = ["generated", *table3()["systems"]]
+    averages = paper_means()
+    bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
+    html: str = environment.get_template("bloom_eval.html").render(
+        result=result,
+        systems=systems,
+        chart=chart(bars, systems),
+        rows=result.rows(),
+        metrics=survey_metrics(),
+        key=key,
+        style=Markup(STYLE),
+    )
+    return html
+
+
+def chart(tiers: dict[str, list[float | None]], systems: list[str]) -> Markup:
+    """Return a bar for each system on each tier; None has no bar."""
+    plot = Plot(46.0, _WIDE - 8, 12, 250.0, y_ticks=(0, 0.25, 0.5, 0.75, 1))
+    plot.y_axis(lambda value: f"{value:g}")
+    for number, (tier, values) in enumerate(tiers.items()):
+        left = plot.left + 12 + number * _SLOT
+        for place, value in enumerate(values):
+            if value is not None:
+                # With --official a mean can leave [0, 1].
+                x, y = left + place * (_BAR + 3), plot.y(min(max(value, 0), 1))
+                title = f"{tier}, {systems[place]}: {value:.3f}"
+                with plot.group(f"c{place}", title):
+                    plot.bar("bar", x, y, _BAR, plot.bottom - y, title)
+                    plot.mark(place, x + _BAR / 2, y)
+        middle = left + len(values) * (_BAR + 3) / 2
+        plot.text(middle, plot.bottom + 20, tier.capitalize(), "middle")
+    return plot.inside(_WIDE, plot.bottom + 30, "Means of the tiers; the table holds the numbers")
