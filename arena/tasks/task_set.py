@@ -274,9 +274,10 @@ class TaskSet:
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
                 f"opened. Open the corpus again; if {make}."
             )
-        # No other thread may hold the buffer: to free it while Python ends aborts the process.
-        table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
-        return table.to_pylist()  # type: ignore[no-any-return]
+        # Not `read_table`: its threads may hold the buffer until Python ends, and to free it then
+        # aborts the process.
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            return file.read(use_threads=False).to_pylist()  # type: ignore[no-any-return]
 
 
 def _tree(text: str | None) -> MindMap | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import gymnasium
 import pytest
@@ -64,3 +66,19 @@ def test_what_papers_are_to_a_survey(tmp_path):
         PaperName("a", "Early", ("arxiv:1905.00001",)), PaperName("b", "Same day"),
         PaperName("s", "Anything"), PaperName("c", "Undated"), PaperName("t", "Dunes"),
     ]  # fmt: skip
+
+
+def test_labels_are_read_without_threads(world):
+    """A thread that frees a buffer of Python while Python ends aborts the process."""
+    code = (
+        "import sys, pathlib, pyarrow.parquet, arena\n"
+        "from arena.tasks import TaskSet\n"
+        "def threads():\n"
+        "    names = [p.read_text() for p in pathlib.Path('/proc/self/task').glob('*/comm')]\n"
+        "    return [name for name in names if not name.startswith('jemalloc')]\n"
+        "arena.Corpus.open(sys.argv[1])\n"
+        "tasks, before = TaskSet(sys.argv[1]), threads()\n"
+        "assert tasks.scorable\n"
+        "assert threads() == before\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(world)], check=True)
