@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import builds, environments, organizer, search, sessions, simulate
+from benchmarks import builds, doors, environments, organizer, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -17,8 +17,8 @@ from corpus_builder.world import WorldConfig
 COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
-    "doors": (environments.measure_retrieve, environments.show_retrieve),
-    "sessions": (sessions.measure, sessions.show),
+    "doors": (doors.measure, doors.show),
+    "retrieve": (environments.measure_retrieve, environments.show_retrieve),
     "simulate": (simulate.measure, simulate.show),
     "build": (builds.measure, builds.show),
     "organizer": (organizer.measure, organizer.show),

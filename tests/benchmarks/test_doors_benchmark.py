@@ -1,25 +1,62 @@
-"""The benchmark of doors: what it reports, on a corpus of a few papers."""
+"""The benchmark of many episodes at once: nothing is lost, and nothing stays open."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.__main__ import main
 
-
-def test_retrieve_is_timed(mini, tmp_path, capsys):
-    pytest.importorskip("uvicorn", reason="needs the extra serve")
-    options = ["--batch", "3", "--repeats", "2", "--warm", "1", "--json", str(tmp_path / "out")]
-    assert main(["doors", "--corpus", str(mini), *options]) == 0
-    results = json.loads((tmp_path / "out").read_text())
-    assert [len(times) for times in results["seconds"].values()] == [2] * 4
-    assert results["cpu"].keys() == {"search_batch", "client", "server"}
-    assert 0 < results["cpu"]["client"] < sum(map(sum, results["seconds"].values()))
-    assert "| /retrieve again " in capsys.readouterr().out
+pytest.importorskip("mcp")
+SMALL = ["--searches", "2", "--episodes", "3", "--k", "2", "--idle", "1"]
 
 
-def test_a_server_that_does_not_start(mini, capsys):
-    assert main(["doors", "--corpus", str(mini), "--topk", "0"]) == 2
-    assert "--topk 0" in capsys.readouterr().err
+@pytest.fixture
+def rows(world: Path, tmp_path: Path) -> Any:
+    """Return a function that runs the benchmark with more options and returns its rows."""
+
+    def run(*options: str) -> Any:
+        file = tmp_path / "out.json"
+        words = ["doors", "--corpus", str(world), *SMALL, *options, "--json", str(file)]
+        assert main(words) == 0
+        return json.loads(file.read_text())["rows"]
+
+    return run
+
+
+def test_every_door_answers_every_call(rows: Any, capsys: Any) -> None:
+    found = rows("--sessions", "3")
+    doors = ("plain environment", "sessions in threads", "mcp over HTTP", "/retrieve")
+    assert [(row["door"], row["sessions"]) for row in found] == [(door, 3) for door in doors]
+    for row in found:
+        assert len(row["calls"]) == 6
+        assert row["lost"] == 0
+        assert row["left"] in (0, None)
+    assert "| mcp over HTTP " in capsys.readouterr().out
+
+
+def test_a_door_with_its_own_client(rows: Any) -> None:
+    found = rows("--sessions", "1,2", "--clients", "mcp, trl")
+    assert [(row["door"], row["sessions"]) for row in found] == [
+        (f"{door}, its own client", number) for number in (1, 2) for door in ("mcp", "trl")
+    ]
+    assert [(len(row["calls"]), row["lost"]) for row in found] == [(6, 0)] * 4
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"), [("1,x", "--sessions '1,x'"), ("0", "--sessions 0")]
+)
+def test_bad_numbers_are_refused(world: Path, capsys: Any, numbers: str, message: str) -> None:
+    assert main(["doors", "--corpus", str(world), "--sessions", numbers]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_it_needs_no_psutil() -> None:
+    """The environments of some frameworks have none."""
+    code = "import sys; sys.modules['psutil'] = None; import benchmarks.__main__"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -53,7 +53,7 @@ def measure(
     searches: int = 8,
     episodes: int = 512,
     k: int = 10,
-    doors: tuple[str, ...] | None = None,
+    clients: tuple[str, ...] | None = None,
     idle: float = 10.0,
 ) -> Results:
     """Time many episodes at once, also through doors.
@@ -68,7 +68,7 @@ def measure(
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
-        doors (NAMES): Doors to play through with their framework's own client in place of the
+        clients (NAMES): Doors to play through with their framework's own client in place of the
             servers; each client has a thread of this process, but those of OpenEnv, which are
             asynchronous and share a server.
         idle: Seconds after which an episode that nobody plays is closed; longer than a client
@@ -94,7 +94,7 @@ def measure(
         f"{name}, its own client": _openenv
         if name == "openenv"
         else partial(_with_clients, find_door(name))
-        for name in doors or ()
+        for name in clients or ()
     }
     rows = []
     for number in counts:
