@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
@@ -46,9 +45,6 @@ REFERENCES = ("oracle", "found")
 
 _MAX_LISTED = 1_000
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
-
-# Many environments over one opened corpus read its labels once.
-_TASK_SETS: WeakKeyDictionary[Corpus, TaskSet] = WeakKeyDictionary()
 
 _LIMITS = {
     "max_steps": (1, 10**6),
@@ -103,7 +99,7 @@ class EpisodeFactory:
         most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
-        self.tasks = _TASK_SETS.setdefault(self.corpus, TaskSet(self.corpus))
+        self.tasks = TaskSet(self.corpus)
         self._check_encoder(encoder)
         self._check_metrics(rewards, encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)

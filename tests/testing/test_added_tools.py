@@ -141,7 +141,7 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
     argument = "query" if name == "matches" else "paper_id"
     head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}", argument)
-    # Twice as many as find it with any of five seeds.
+    # 100 actions find most of them with any of four seeds; the three named needed up to 450.
     actions = {"filters": 1_000, "cited": 900, "remembers": 900}.get(name, 300)
     report = audit(world, actions, environments=SELECTION)
     assert check in report.by_check
