@@ -7,8 +7,8 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.cores import one_thread
 from arena._internal.options import choice, flag, number, whole
+from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena._internal.cores import one_thread
+from arena._internal.process import one_thread
 from arena.agents import AGENTS, Known
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
 from arena._internal.options import flag, number, whole
+from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.encoders import ENCODERS
 from arena.text import analyze

@@ -15,8 +15,8 @@ import gymnasium
 import requests
 
 import arena
-from arena._internal.cores import block_sigint_in_children
-from arena._internal.tables import progress
+from arena._internal.process import block_sigint_in_children
+from arena._internal.terminal import progress
 from arena.errors import ArenaError
 from arena.tasks import TaskSet
 from benchmarks.report import Clock, Results, check_range, head, queries_of, serving, table

@@ -22,8 +22,8 @@ from typing import Any
 from tabulate import tabulate
 
 import arena
-from arena._internal.cores import cores
 from arena._internal.files import write_json
+from arena._internal.process import cores
 from arena.corpus.store import CorpusStore
 from arena.errors import ArenaError, DataError, clip
 

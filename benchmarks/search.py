@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import cores
+from arena._internal.process import cores
 from arena.encoders import ENCODERS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, Request, Scope

@@ -20,9 +20,9 @@ import orjson
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from arena._internal.cores import cores
 from arena._internal.files import write_json
-from arena._internal.tables import progress
+from arena._internal.process import cores
+from arena._internal.terminal import progress
 from arena._internal.workdir import whole_directory
 from arena.errors import DataError, clip
 from benchmarks.release_records import (

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.files import sha256_json
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
 from arena.dates import GUESSED, format_day

@@ -15,7 +15,7 @@ import numpy as np
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import write_json
 from arena._internal.options import whole
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena._internal.workdir import whole_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip

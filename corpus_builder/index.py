@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from arena import __version__
 from arena._internal.arrays import load_array
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena._internal.workdir import clear_building, only_writer, whole_directory
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean

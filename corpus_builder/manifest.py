@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena._internal.workdir import (
     REPLACED,
     clear_temporary,

@@ -14,9 +14,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from arena._internal.cores import cores
 from arena._internal.files import code_sha256, sha256_json, write_json
 from arena._internal.options import whole
+from arena._internal.process import cores
 from arena._internal.workdir import OutputKind, read_manifest_of, whole_directory
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from arena._internal.files import atomic_write
 from arena._internal.options import whole
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Failed, Fields, ParseError, ask, ask_many, unfenced, without_thoughts

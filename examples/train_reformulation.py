@@ -24,10 +24,10 @@ from demo import open_or_build
 from reformulation.agent import Policy, Reformulation
 
 import arena
-from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
 from arena._internal.lazy import require
-from arena._internal.tables import progress
+from arena._internal.process import cores
+from arena._internal.terminal import progress
 from arena.cli.app import Parser, print_table, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError

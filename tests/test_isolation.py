@@ -48,7 +48,7 @@ THINKING = {
 # and the attributes that do so are named below.
 ARITHMETIC = {
     "numpy", "numpy.typing", "scipy.cluster.hierarchy", "sklearn.feature_extraction.text",
-    "arena._internal.cores",
+    "arena._internal.process",
 }  # fmt: skip
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files);

@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
-from arena._internal.tables import Table, one_line
+from arena._internal.terminal import Table, one_line
 from arena.errors import ArenaError, DataError, did_you_mean
 from arena.registry import loaded_files
 

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.cores import cores
 from arena._internal.files import atomic_write, sha256_file
-from arena._internal.tables import progress
+from arena._internal.process import cores
+from arena._internal.terminal import progress
 from arena.errors import CorpusError, DataError
 
 _SETTLED = 50_000_000

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from arena._internal.cores import cores
 from arena._internal.lazy import require
+from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
 from arena.doors import SearchDoor

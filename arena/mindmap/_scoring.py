@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.options import choice
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted

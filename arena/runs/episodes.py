@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, cast
 
 import gymnasium
 
-from arena._internal.cores import block_sigint_in_children
 from arena._internal.files import sha256_json
+from arena._internal.process import block_sigint_in_children
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import AgentError, ArenaError, DataError, clip

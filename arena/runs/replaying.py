@@ -12,7 +12,7 @@ import gymnasium
 
 from arena import __version__
 from arena._internal.files import sha256_json
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import UnknownNameError, clip, did_you_mean
 from arena.runs import environment

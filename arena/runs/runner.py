@@ -15,7 +15,7 @@ from typing import Any
 from arena import __version__, trec
 from arena._internal.files import atomic_write, code_sha256, sha256_file, sha256_json, write_json
 from arena._internal.options import whole
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import DataError, NoLabelsError, clip

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from arena._internal.files import atomic_write, code_sha256, sha256_file
 from arena._internal.options import number
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.bloom import (
     TIERS,
     Article,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import code_sha256, sha256_file
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip

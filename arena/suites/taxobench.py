@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import code_sha256, sha256_file
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.mindmap.metrics.filing import path_score

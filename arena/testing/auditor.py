@@ -16,7 +16,7 @@ import gymnasium
 
 from arena._internal.files import code_sha256
 from arena._internal.options import whole
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.corpus.view import search_batch

@@ -17,7 +17,7 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from arena._internal.options import whole
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.runs.episodes import play
 from arena.testing.attacks import schemas_of

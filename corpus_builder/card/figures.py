@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from arena._internal import tables
+from arena._internal import terminal
 from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.mindmap import read_mind_map
@@ -407,7 +407,7 @@ def _ends(line: LinearRegression, depths: list[int], most: float) -> Iterator[tu
 
 def percent(part: int, whole: int) -> Markup:
     """Return a share such as ``17.18 %``, or ``-`` of nothing."""
-    return Markup(f"{100 * part / whole:.2f} %" if whole else tables.MISSING)
+    return Markup(f"{100 * part / whole:.2f} %" if whole else terminal.MISSING)
 
 
 def _kind(bar: Bar) -> str:

@@ -15,9 +15,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena._internal import tables
-from arena._internal.cores import cores
+from arena._internal import terminal
 from arena._internal.files import sha256_file
+from arena._internal.process import cores
 from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.results.plots import clean
@@ -257,7 +257,7 @@ def markdown(value: object) -> Markup:
     if isinstance(value, Markup):
         return value
     text = _cell(value) or ""
-    return Markup(text if isinstance(value, int) else _bare(tables.escape_markdown(text)))
+    return Markup(text if isinstance(value, int) else _bare(terminal.escape_markdown(text)))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> Markup:
@@ -270,7 +270,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> M
     """
     cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
     left = f"\n\nand {len(rows) - _ROWS:,} more." if len(rows) > _ROWS else ""
-    return Markup(_bare(tables.Table(header, cells, align).markdown()) + left)
+    return Markup(_bare(terminal.Table(header, cells, align).markdown()) + left)
 
 
 def fenced(code: str) -> Markup:

@@ -17,7 +17,7 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError
 from corpus_builder.download.parts import (
     Claims,

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Any, ClassVar, TypeVar
 
-from arena._internal.cores import block_sigint_in_children
+from arena._internal.process import block_sigint_in_children
 from arena.errors import DataError, WorkerError, clip
 from arena.registry import Registry
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE, Lines
 from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError, did_you_mean
 from corpus_builder.sources.base import SOURCES, LocatedRecord, Source, argument_descriptions
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig

@@ -14,8 +14,8 @@ import duckdb
 import pyarrow as pa
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from arena._internal.cores import cores
 from arena._internal.files import TEMPORARY_SUFFIX
+from arena._internal.process import cores
 from arena._internal.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.errors import DataError, clip
 from corpus_builder.database import connected

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from arena import __version__
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError
 from corpus_builder.database import copy, count, execute, literal, rows

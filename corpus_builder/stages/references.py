@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
 from corpus_builder.content import DANGLING, LINKS, create_documents

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.figures import fingerprint

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
+from arena._internal.process import one_thread
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor

@@ -17,8 +17,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
 from arena._internal.options import choice
+from arena._internal.process import one_thread
 from arena.encoders import Encoder
 from arena.errors import DataError
 from arena.mindmap.extractors import Extractor

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.results.comparison.opening import (
     ComparedRun,

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from markupsafe import Markup, escape
 
 from arena._internal.files import atomic_write
-from arena._internal.tables import MISSING, progress
+from arena._internal.terminal import MISSING, progress
 from arena.corpus import Corpus, layout
 from arena.dates import GUESS_MARK
 from arena.errors import CorpusError, DataError

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from arena._internal.tables import Table, best, escape_markdown, one_line
+from arena._internal.terminal import Table, best, escape_markdown, one_line
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.comparison.comparing import (
     PERMUTATIONS,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import sha256_json, write_json
-from arena._internal.tables import progress
+from arena._internal.terminal import progress
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._internal.files import atomic_write, write_json
-from arena._internal.tables import Table, escape_markdown
+from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import StringTable, damaged, load_array, save_array
-from arena._internal.cores import cores
 from arena._internal.options import choice, number
+from arena._internal.process import cores
 from arena.registry import check_options
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import ANALYZER, analyze

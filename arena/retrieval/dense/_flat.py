@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
 from arena._internal.lazy import resolve_device
+from arena._internal.process import one_thread
 from arena.errors import DataError, clip
 
 _FEW = 6  # so many queries are faster one by one than as a matrix

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
 from arena._internal.lazy import absent
+from arena._internal.process import one_thread
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
 from arena.retrieval.dense._vectors import load_vectors
