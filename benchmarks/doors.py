@@ -69,8 +69,8 @@ def measure(
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
         clients (NAMES): Doors to play through with their framework's own client in place of the
-            servers; each client has a thread of this process, but those of OpenEnv, which are
-            asynchronous and share a server.
+            servers. Each client has a thread of this process; those of OpenEnv are asynchronous
+            and share one server.
         idle: Seconds after which an episode that nobody plays is closed; longer than a client
             waits between two of its calls.
 

@@ -2,7 +2,8 @@
 
 python examples/train_reformulation.py --output runs/reformulation
 
-docs/training.md describes what is learned and the results. Needs pip install torch.
+docs/training.md describes what is learned and the results. Needs torch, which
+the extra `dense` installs.
 """
 
 from __future__ import annotations

@@ -60,6 +60,11 @@ Args:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and name the nearest choice."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for kind in (int, float):
+            self.register("type", kind, functools.partial(_number, kind))
+
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -206,7 +211,7 @@ def add_argument(
     if get_origin(kind) is Literal:
         settings["choices"] = get_args(kind)
     elif kind in (int, float):
-        settings["type"] = functools.partial(_number, kind)
+        settings["type"] = kind
     elif kind is tuple:
         settings["type"] = _names
     if not is_option:

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip
-from arena.registry import check_options
+from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
 
 FUSIONS = ("rrf", "score")
@@ -76,7 +75,10 @@ class Hybrid(Combiner):
     @classmethod
     def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Hybrid:
         """Return the fusion of `parts`; for the options see `__init__`."""
-        check_options("engine hybrid", options, (*_OPTIONS, *parts))
+        for name in options:
+            if name not in _OPTIONS:
+                known = did_you_mean(name, (*_OPTIONS, *parts))
+                raise DataError(f"hybrid has no option {clip(name)}.{known}")
         return cls(parts, **options)
 
     @property

@@ -299,7 +299,7 @@ def test_bad_options(tmp_path, options, message):
     build(["graph"], tmp_path)
     with pytest.raises(DataError, match=message):
         LuceneRetriever.open(tmp_path, **options)
-    with pytest.raises(DataError, match="the index lucene has no option 'heap'"):
+    with pytest.raises(DataError, match="the index lucene has no option 'heap' to build with"):
         LuceneRetriever.build(Papers([]), tmp_path, ("title",), iter, heap=1)
 
 

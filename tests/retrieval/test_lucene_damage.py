@@ -105,7 +105,7 @@ def test_a_file_cut_while_it_is_open(copy):
     code = """
 import sys; from pathlib import Path
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _java
+from arena.retrieval.lucene import LuceneRetriever
 engine = LuceneRetriever.open(Path(sys.argv[1]))
 engine.search("word1", 1, Scope(400))
 for path in Path(sys.argv[1], "segment").iterdir():

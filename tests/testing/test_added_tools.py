@@ -10,7 +10,7 @@ import pytest
 import arena
 from arena.corpus.view import CorpusView
 from arena.tasks import TASKS, Task, environment_id
-from arena.testing import CHECKS, audit, check_environment
+from arena.testing import audit, check_environment
 from arena.tools import TOOLS
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -155,15 +155,11 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
 def test_an_honest_tool_is_clean(name, code, world, add_tool):
     argument = {"note": "text", "abstracts": "paper_ids"}.get(name, "paper_id")
     add_tool(name, code, argument)
-    # One of them everywhere and in a fresh process, too.
-    report = audit(world, 1_500) if name == "note" else audit(world, 500, environments=SELECTION)
+    report = audit(world, 1_500)
     assert report.findings == []
     assert report.tools[name] > 100
     assert report.settings["tools_without_oracle"] == [name]
-    checks = (
-        None if name == "note" else [check for check in CHECKS.names() if check != "determinism"]
-    )
-    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2, checks=checks)
+    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2)
     assert [result for result in results if not result.passed] == []
 
 
