@@ -26,7 +26,7 @@ from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED
 TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""
 
-ALL, OTHER, UNKNOWN = "all surveys", "other disciplines", "no discipline told"
+ALL, OTHER, UNKNOWN = "all surveys", "other disciplines", "no discipline given"
 
 
 _TABLES = """

@@ -99,12 +99,12 @@ def test_the_example_by_hand(tiny: Path) -> None:
     ]
     assert rows(text, "(a)") == [
         ["Computer Science", "1", "11.11 %"],
-        ["no discipline told", "8", "88.89 %"],
+        ["no discipline given", "8", "88.89 %"],
     ]
     assert "No disciplines: none of 2 survey tasks has one" in text
     # 6/12 and 1/1 of the references are there; in reach are 3/12 and 0/1.
     everyone = ["2", "2 (100.00 %)", "2 (100.00 %)", "1 (50.00 %)", "1 (50.00 %)", "0 (0.00 %)"]
-    assert rows(text, "(c)") == [["all surveys", *everyone], ["no discipline told", *everyone]]
+    assert rows(text, "(c)") == [["all surveys", *everyone], ["no discipline given", *everyone]]
     assert "100.00 % of the survey tasks (2 of 2) have at least 50 %" in text
     assert "7 of 13 references (53.85 %) are in the corpus, 3 (23.08 %) in reach" in text
     assert rows(text, "(d)") == [["1", "1", "1", "1", "1"]]
@@ -255,7 +255,7 @@ def test_a_paper_counts_in_each_of_its_disciplines_once(tmp_path: Path) -> None:
     surveys = [{"id": "a", "title": "A", "date": "2001", "references": ["b"]}]
     text = page(made(tmp_path / "c", papers, surveys))
     assert rows(text, "(a)") == [
-        ["X", "2", "66.67 %"], ["Y", "1", "33.33 %"], ["no discipline told", "1", "33.33 %"],
+        ["X", "2", "66.67 %"], ["Y", "1", "33.33 %"], ["no discipline given", "1", "33.33 %"],
     ]  # fmt: skip
     assert "One with several counts in each" in text
     assert [row[:2] for row in rows(text, "(b)")] == [["X", "1"], ["Y", "1"]]
