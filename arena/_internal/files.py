@@ -26,7 +26,7 @@ Form = Mapping[str, Any]
 """Key -> a type, several types as ``int | float``, or the `Form` of the object there."""
 
 _ROOT = Path(__file__).parents[1]
-ELSEWHERE = ("cli", "judging", "results", "suites", "testing")
+ELSEWHERE = ("cli", "testing")
 """Rooms of `arena` that no run, replay or score imports, so that they cannot change its result."""
 
 _SCHEMAS = _ROOT / "tools"

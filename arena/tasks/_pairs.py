@@ -1,13 +1,13 @@
-"""Reports beside the surveys' own articles, which `arena.bloom` compares; for scoring alone."""
+"""Reports beside the surveys' own articles, for the suite Bloom-Eval; for scoring alone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.bloom import Article, Heading, Pair, Tools, article_of
 from arena.report import Reference, Report, read_report
 from arena.report.listing import cite
 from arena.report.marks import replace_groups
+from arena.suites.bloom_eval import Article, Heading, Pair, Tools, article_of
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -21,7 +21,7 @@ def pair_of(report: Report, text: str, tasks: TaskSet, survey_id: str, encoder: 
 
 
 def own_article(tasks: TaskSet, survey_id: str) -> Article:
-    """Return a survey as `arena.bloom` compares it; what the corpus lacks of it is empty.
+    """Return a survey as metrics of surveys compare it; what the corpus lacks of it is empty.
 
     Its bibliography is its references in reach: no report can cite others. Its outline is its
     table of contents, or else the headings of its text.

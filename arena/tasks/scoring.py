@@ -15,8 +15,8 @@ from arena.tasks.base import TASKS, Gold, kinds_of_answers, stages_of
 from arena.tasks.task_set import TaskSet
 
 if TYPE_CHECKING:
-    from arena.bloom import Column, Pair
     from arena.mindmap import MindMap
+    from arena.suites.bloom_eval import Column, Pair
     from arena.tools import Answer
 
 ENCODER = "static"
@@ -137,7 +137,7 @@ def score_report(
     """Score a report by metrics of reports; ids that are no papers stay unresolved.
 
     Other forms of citations are text: an agent cites by id, and a quoted abstract may cite, too.
-    Metrics of surveys (`arena.bloom`) see a bibliography of the cited papers, and the survey's own
+    Metrics of surveys see a bibliography of the cited papers, and the survey's own
     article with its references in reach.
 
     Args:
@@ -241,10 +241,10 @@ def metric_function(metric: str) -> Callable[..., float | None]:
 
 
 def survey_column(metric: str) -> Column | None:
-    """Return the column of a metric of surveys (`arena.bloom`); None if it is another metric."""
+    """Return the column of a metric of surveys; None if it is another metric."""
     if kind_of_metric(metric) != "report":
         return None
-    from arena.bloom import Column
+    from arena.suites.bloom_eval import Column
 
     column = metric_function(metric)
     return column if isinstance(column, Column) else None

@@ -24,10 +24,10 @@ from arena.tasks.base import Gold, Survey, topic_of
 from arena.text.identifiers import title_key
 
 if TYPE_CHECKING:
-    from arena.bloom import Article, Work
     from arena.corpus import Corpus
     from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
+    from arena.suites.bloom_eval import Article, Work
 
 _IDENTIFIERS = (("arxiv", "arxiv_id"), ("doi", "doi"))
 _GAINS = {True: 2, False: 1}
@@ -159,7 +159,7 @@ class TaskSet:
         Raises:
             UnknownNameError: There is no such survey.
         """
-        from arena.bloom import Work
+        from arena.suites.bloom_eval import Work
 
         store, end = self._store, self._store.end(parse_date(self.survey(survey_id).date).day)
         works = {}

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bloom import Column
 from arena.errors import DataError, UnknownNameError
 from arena.report import Reference, Report, ReportSection, Statement
 from arena.report.metrics import REPORT_METRICS, ReportGold, cited_works, evaluate
+from arena.suites.bloom_eval import Column
 
 # Cited: a and its second entry (one work), b, late, self, other, gone, and a made-up one: seven
 # works. "unused" stands in the bibliography alone.

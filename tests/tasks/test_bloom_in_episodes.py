@@ -7,9 +7,9 @@ from gymnasium.utils.env_checker import check_env
 from helpers import Memory, call, make_env
 
 import arena
-from arena.bloom import Column, Finding, Heading, SurveyMetric, Work
 from arena.errors import DataError
 from arena.report.metrics import REPORT_METRICS
+from arena.suites.bloom_eval import Column, Finding, Heading, SurveyMetric, Work
 from arena.tasks import TaskSet, score_report
 from arena.testing import check_environment
 from corpus_builder.build import build

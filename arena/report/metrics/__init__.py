@@ -19,7 +19,7 @@ from arena.report.model import Report
 from arena.text.identifiers import normal_title
 
 if TYPE_CHECKING:
-    from arena.bloom import Pair
+    from arena.suites.bloom_eval import Pair
 
 
 class ReportGold(NamedTuple):
@@ -32,7 +32,7 @@ class ReportGold(NamedTuple):
             or ``"survey"`` (another survey); the first of these that holds. The ids that the
             report cites are enough.
         seen: Ids of the papers that the episode showed; None if unknown.
-        pair: Returns the report beside the survey's own article, for `arena.bloom`, the same at
+        pair: Returns the report beside X
             every call; None for a survey without one.
     """
 
@@ -47,7 +47,7 @@ ReportMetric = Callable[[Report, ReportGold], float | None]
 
 REPORT_METRICS: Registry[ReportMetric] = Registry(
     "report metric",
-    packages=["arena.report.metrics", "arena.bloom.metrics"],
+    packages=["arena.report.metrics", "arena.suites.bloom_eval.metrics"],
     entry_points="researcharena.report_metrics",
 )
 

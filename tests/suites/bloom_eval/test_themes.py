@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from llm_server import LLMServer
 
-from arena.bloom import Article, Pair, Tools, Work, compare
-from arena.bloom.metrics.themes import gini, themes_of
 from arena.errors import DataError
 from arena.report import Report
+from arena.suites.bloom_eval import Article, Pair, Tools, Work, compare
+from arena.suites.bloom_eval.metrics.themes import gini, themes_of
 
 FISH, BANKS = "Salmon and trout in cold rivers", "Inflation rates of central banks"
 STARS = "Brightness of distant galaxies"

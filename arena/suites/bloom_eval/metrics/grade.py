@@ -12,10 +12,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.bloom.article import Article
-from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.llm import Failed, Fields, ParseError, as_json, tagged
 from arena.llm.prompts import TEXT, object_schema
+from arena.suites.bloom_eval.article import Article
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
 
 _COLUMNS = ("", "order")
 _PROMPTS = {

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arena.bloom import Article, Heading, Work, article_of
 from arena.errors import DataError, clip
 from arena.report import Reference, read_report
 from arena.report.listing import plain
 from arena.report.recognised import article_report, find_citations, find_records, year_of
+from arena.suites.bloom_eval.article import Article, Heading, Work, article_of
 
 Side = Literal["human", "llm"]
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
 
-from arena.bloom import Article, Heading, Pair, Tools, compare
-from arena.bloom.metrics.outline import headings, parents, unnumbered
 from arena.report import Report
+from arena.suites.bloom_eval import Article, Heading, Pair, Tools, compare
+from arena.suites.bloom_eval.metrics.outline import headings, parents, unnumbered
 
 OUTLINES = ["sts", "scons", "otc", "scs"]
 

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.lazy import load, require
-from arena.bloom.article import Work
-from arena.bloom.base import Finding, Pair, survey_metric
-from arena.bloom.matching import distribution_similarity, pairs_schema, ratios, side_by_side
 from arena.llm import Fields
+from arena.suites.bloom_eval.article import Work
+from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
+from arena.suites.bloom_eval.matching import (
+    distribution_similarity,
+    pairs_schema,
+    ratios,
+    side_by_side,
+)
 
 FEWEST = 5
 """Fewer references than this are not grouped."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from llm_server import LLMServer
 
-from arena.bloom import Pair, Tools, Work, article_of, compare
 from arena.report import read_report
+from arena.suites.bloom_eval import Pair, Tools, Work, article_of, compare
 
 REPORT = """# T
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from llm_server import LLMServer
 
-from arena.bloom import Article, Pair, Tools, article_of, compare
 from arena.report import read_report
+from arena.suites.bloom_eval import Article, Pair, Tools, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nNeRF and 3D NeRF differ. NeRF wins by PSNR. BERT and BERT are on MNIST."
 GENERATED = "# T\n\n## A\n\nnerf is old. PSNR is high, and PSNR is good. We use Bert."

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
-from arena.bloom.matching import distribution_similarity, pairs_schema, ratios, side_by_side
 from arena.llm import Failed, Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 from arena.report import chunks, spread
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
+from arena.suites.bloom_eval.matching import (
+    distribution_similarity,
+    pairs_schema,
+    ratios,
+    side_by_side,
+)
 from arena.text import tokenize
 
 

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from arena.bloom.article import Work
-from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
-from arena.bloom.matching import ratios
 from arena.llm import Failed, Fields, ParseError, as_json
 from arena.llm.prompts import object_schema
 from arena.report import spread
+from arena.suites.bloom_eval.article import Work
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
+from arena.suites.bloom_eval.matching import ratios
 
 LEAST_CITATIONS = 51
 LEAST_RATIO = 90

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bloom.matching import distribution_similarity
+from arena.suites.bloom_eval.matching import distribution_similarity
 
 COUNTS = st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=1, max_size=9)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from arena.bloom import Article, Heading, Pair, compare
 from arena.errors import DataError
-from arena.suites.bloom_eval_data import read_surveys
+from arena.suites.bloom_eval import Article, Heading, Pair, compare
+from arena.suites.bloom_eval.data import read_surveys
 
 RECORDS = {
     "reference_1": {

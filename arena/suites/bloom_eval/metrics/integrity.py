@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from arena.bloom.article import Article, is_listed
-from arena.bloom.base import Finding, Pair, survey_metric
 from arena.report import ReportSection
 from arena.report.bibliography import is_bibliography
+from arena.suites.bloom_eval.article import Article, is_listed
+from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
 
 _NUMBER = r"\W*(?:(?:section|chapter|part)\s+)?(?:\d+|[IVX]+(?=\W))?[\W_]*"
 _ABSTRACT = re.compile(rf"{_NUMBER}(?:abstract\b|(?:executive )?summary\b)", re.IGNORECASE)

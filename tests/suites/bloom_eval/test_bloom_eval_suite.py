@@ -10,7 +10,7 @@ import pytest
 from arena import cli
 from arena.errors import ArenaError
 from arena.suites import SUITES
-from arena.suites.bloom_eval_tables import chart, paper_means, table3, tier_mean
+from arena.suites.bloom_eval.tables import chart, paper_means, table3, tier_mean
 
 FLAT = "# {}\n\n## Graphs\n\nText.\n\n## <b>Trees</b>\n\nText.\n"
 DEEP = "# {}\n\n## Graphs\n\nText.\n\n### Paths\n\nText.\n\n## Trees\n\nText.\n"

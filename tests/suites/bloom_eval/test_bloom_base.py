@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bloom import Article, Heading, Pair, Tools, compare, survey_metrics
-from arena.bloom.matching import ratios
 from arena.errors import UnknownNameError
 from arena.report import Report
+from arena.suites.bloom_eval import Article, Heading, Pair, Tools, compare, survey_metrics
+from arena.suites.bloom_eval.matching import ratios
 
 
 def survey(*outline: tuple[int, str]) -> Article:

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 from markupsafe import Markup
 
-from arena.bloom import survey_metrics
 from arena.results.plots import STYLE, Plot, clean, key
 from arena.suites import Evaluation, mean
+from arena.suites.bloom_eval.base import survey_metrics
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
@@ -83,7 +83,7 @@ class SurveyEvaluation(Evaluation):
 @functools.cache
 def table3() -> Any:
     """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
-    path = Path(__file__).with_name("bloom_eval_table3.yaml")
+    path = Path(__file__).with_name("table3.yaml")
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
@@ -141,7 +141,7 @@ def as_html(result: SurveyEvaluation) -> str:
     systems = ["generated", *table3()["systems"]]
     averages = paper_means()
     bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
-    html: str = environment.get_template("bloom_eval.html").render(
+    html: str = environment.get_template("page.html").render(
         result=result,
         systems=systems,
         chart=chart(bars, systems),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bloom import Article, Finding, Pair, Tools, article_of, compare
 from arena.report import Reference, Report, Statement, read_report
+from arena.suites.bloom_eval import Article, Finding, Pair, Tools, article_of, compare
 
 
 def score(text: str, entries: tuple[str, ...] = (), official: bool = False) -> Finding:

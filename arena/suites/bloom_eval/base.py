@@ -1,6 +1,6 @@
 """What a metric of surveys is, and what the metrics of one pass share.
 
-To add one, add a module to `arena.bloom.metrics`:
+To add one, add a module to `arena.suites.bloom_eval.metrics`:
 
     @survey_metric("words", tier="application")
     def words(pair):
@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
-from arena.bloom.article import Article
-from arena.bloom.matching import one_to_one, read_pairs
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, Session, Template, ask_many
 from arena.llm.prompts import load_templates, response_format
+from arena.registry import Registry
+from arena.suites.bloom_eval.article import Article
+from arena.suites.bloom_eval.matching import one_to_one, read_pairs
 
 if TYPE_CHECKING:
     from arena.report import Report
@@ -81,6 +82,11 @@ class SurveyMetric:
     def column_name(self, column: str) -> str:
         """Return the name of a score by its column."""
         return f"{self.name}_{column}".rstrip("_")
+
+
+_SURVEY_METRICS: Registry[SurveyMetric] = Registry(
+    "metric", packages=["arena.suites.bloom_eval.metrics"]
+)
 
 
 @dataclass(frozen=True)
@@ -359,6 +365,7 @@ def survey_metric(
         metric = SurveyMetric(
             name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
         )
+        _SURVEY_METRICS.register(name)(metric)
         for column in columns:
             made = Column(metric, column)
             REPORT_METRICS.register(made.__name__)(made)
@@ -373,10 +380,7 @@ def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric
     Raises:
         UnknownNameError: There is no such metric.
     """
-    from arena.report.metrics import REPORT_METRICS
-
-    columns = (REPORT_METRICS.get(name) for name in REPORT_METRICS.names())
-    known = {each.metric.name: each.metric for each in columns if isinstance(each, Column)}
+    known = {name: _SURVEY_METRICS.get(name) for name in _SURVEY_METRICS.names()}
     if names is None:
         names = sorted(known, key=lambda name: TIERS.index(known[name].tier))
     chosen = {}

@@ -1,11 +1,11 @@
-"""A survey beside the one that experts wrote, on the six tiers of Bloom's taxonomy.
+"""Bloom-Eval: a survey beside the one that experts wrote, on the six tiers of Bloom's taxonomy.
 
 "Bloom-Eval: A Hierarchical Evaluation Benchmark for Automatic Survey Generation Based on Bloom's
 Taxonomy", section 3.2 and appendices A, B and I; docs/bloom-eval.md.
 """
 
-from arena.bloom.article import Article, Heading, Work, article_of
-from arena.bloom.base import (
+from arena.suites.bloom_eval.article import Article, Heading, Work, article_of
+from arena.suites.bloom_eval.base import (
     TIERS,
     Column,
     Finding,
@@ -16,6 +16,7 @@ from arena.bloom.base import (
     survey_metric,
     survey_metrics,
 )
+from arena.suites.bloom_eval.evaluate import score_surveys
 
 __all__ = [
     "TIERS",
@@ -29,6 +30,7 @@ __all__ = [
     "Work",
     "article_of",
     "compare",
+    "score_surveys",
     "survey_metric",
     "survey_metrics",
 ]

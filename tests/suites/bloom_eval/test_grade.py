@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from llm_server import LLMServer
 
-from arena.bloom import Article, Finding, Pair, Tools, article_of, compare
-from arena.bloom.metrics.grade import excerpt
 from arena.errors import DataError
 from arena.report import read_report
+from arena.suites.bloom_eval import Article, Finding, Pair, Tools, article_of, compare
+from arena.suites.bloom_eval.metrics.grade import excerpt
 
 
 def article(text: str) -> Article:

@@ -16,25 +16,24 @@ from typing import Any, Literal
 from arena._internal.files import atomic_write, code_sha256, sha256_file
 from arena._internal.options import number
 from arena._internal.terminal import progress
-from arena.bloom import (
-    TIERS,
-    Article,
-    Finding,
-    Pair,
-    SurveyMetric,
-    Tools,
-    Work,
-    compare,
-    survey_metrics,
-)
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.suites import SUITES, Suite, folder_sha256, mean
-from arena.suites.bloom_eval_data import read_surveys
-from arena.suites.bloom_eval_tables import SurveyEvaluation, as_html, table3, tier_mean
+from arena.suites.bloom_eval.article import Article, Work
+from arena.suites.bloom_eval.base import (
+    TIERS,
+    Finding,
+    Pair,
+    SurveyMetric,
+    Tools,
+    compare,
+    survey_metrics,
+)
+from arena.suites.bloom_eval.data import read_surveys
+from arena.suites.bloom_eval.tables import SurveyEvaluation, as_html, table3, tier_mean
 from arena.suites.reportbench import Library
 
 

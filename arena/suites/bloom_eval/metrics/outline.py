@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.bloom.article import Article, Heading
-from arena.bloom.base import Finding, Pair, survey_metric
-from arena.bloom.matching import pairs_schema, ratios, side_by_side
 from arena.errors import DataError
 from arena.llm import Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 from arena.mindmap import MindMap
+from arena.suites.bloom_eval.article import Article, Heading
+from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
+from arena.suites.bloom_eval.matching import pairs_schema, ratios, side_by_side
 
 _FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
 # "3.1", "3.", "2)", "(b)", "A.", "B.2", "IV.", "II-A", "IX", "Appendix B:"; not "3D", "A" or "V".

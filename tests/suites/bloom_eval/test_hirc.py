@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bloom import Article, Pair, Work, compare
-from arena.bloom.base import Finding
-from arena.bloom.metrics.citations import title_ratio
 from arena.report import Report
+from arena.suites.bloom_eval import Article, Pair, Work, compare
+from arena.suites.bloom_eval.base import Finding
+from arena.suites.bloom_eval.metrics.citations import title_ratio
 
 
 def survey(*works: Work) -> Article:
