@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.files import code_sha256, sha256_json
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.llm import Client, Failed, Fields, ParseError, Session, Template, as_json, ask_many
+from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Template, as_json, ask_many
 from arena.llm.prompts import read_template
 from arena.registry import Registry
 from arena.runs.directory import OpenedRun
@@ -185,7 +185,7 @@ def judge(
         LLMError: The model could not be asked.
     """
     rubric = RUBRICS.get(rubric) if isinstance(rubric, str) else rubric
-    template, session = rubric.template(prompt), Session(client)
+    template, session = rubric.template(prompt), ModelSession(client)
     asked = {name: values for name, values in items.items() if values is not None}
     requests = [template.messages(**values) for values in asked.values()]
     answers = dict(zip(asked, ask_many(session, requests, rubric.read), strict=True))

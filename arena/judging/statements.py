@@ -28,7 +28,7 @@ from arena.judging.evidence import (
     vote,
 )
 from arena.judging.judge import Judgements, open_finished
-from arena.llm import Client, Fields, Session, ask_many
+from arena.llm import Client, Fields, ModelSession, ask_many
 from arena.llm.client import Model
 from arena.llm.prompts import TEXT, load_templates, object_schema, response_format
 from arena.papers import MAX_QUERY
@@ -146,7 +146,7 @@ def judge_reports(
         whole("most", most, 1)
     templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
     voters = voters or [client]
-    session, asked = Session(client), {each.model: Session(each) for each in voters}
+    session, asked = ModelSession(client), {each.model: ModelSession(each) for each in voters}
     problems: Problems = defaultdict(list)
 
     def ask(

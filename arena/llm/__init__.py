@@ -5,7 +5,7 @@ Nothing here knows a corpus, a task or a label, so agents may import all of it; 
 
 from __future__ import annotations
 
-from arena.llm.agent import Failed, LLMAgent, Session, ask, ask_many
+from arena.llm.agent import Failed, LLMAgent, ModelSession, ask, ask_many
 from arena.llm.answers import (
     Completion,
     LimitReachedError,
@@ -30,10 +30,10 @@ __all__ = [
     "LLMError",
     "LimitReachedError",
     "Limits",
+    "ModelSession",
     "ParseError",
     "ReplayMissError",
     "RequestRefusedError",
-    "Session",
     "SpendingLimitError",
     "Template",
     "Usage",

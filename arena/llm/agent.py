@@ -29,7 +29,7 @@ _OF_CLIENT = tuple(inspect.signature(Client).parameters)
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 
-class Session(Model):
+class ModelSession(Model):
     """Counts every answer of an episode, from the server or from the store.
 
     So an episode that is replayed has the same counts, reaches the same limit at the same call,
@@ -118,7 +118,7 @@ def ask(
     """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
 
     Args:
-        model: A `Client`, or the `Session` of an episode, which notes failed steps.
+        model: A `Client`, or the `ModelSession` of an episode, which notes failed steps.
         messages: The request.
         parse: Function from the text of the answer to a value, such as `as_list`.
         options: Fields of the request, as in `Model.complete`.
@@ -208,7 +208,7 @@ class LLMAgent(Researcher):
             max_per_minute, prices, api_key_env: see `Client`.
 
     Attributes:
-        llm: The `Session` of this episode.
+        llm: The `ModelSession` of this episode.
         stopped: The limit that ended the episode, ``"refused"`` if the server refused a request,
             or None.
 
@@ -260,7 +260,7 @@ class LLMAgent(Researcher):
             self._client = shared_client(json.dumps(Client.settle(options)))
         except TypeError as error:
             raise DataError(f"the options {clip(options)} are no JSON: {error}.") from None
-        self.llm = Session(self._client, limits)
+        self.llm = ModelSession(self._client, limits)
         self.stopped: str | None = None
         self._templates = load_templates(self.templates, self._folder(), prompts)
 
@@ -304,7 +304,7 @@ class LLMAgent(Researcher):
         return {name: template.text for name, template in self._templates.items()}
 
     def notes(self) -> dict[str, Any]:
-        """Return ``llm``: the calls of the episode, see `Session.notes`, and ``stopped``."""
+        """Return ``llm``: the calls of the episode, see `ModelSession.notes`, and ``stopped``."""
         return {"llm": self.llm.notes() | {"stopped": self.stopped}}
 
     def _folder(self) -> Path:

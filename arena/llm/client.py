@@ -39,7 +39,7 @@ STORE = "llm-answers.db"
 
 
 class Model(ABC):
-    """Something that answers requests: a `Client`, or the `Session` of an episode."""
+    """Something that answers requests: a `Client`, or the `ModelSession` of an episode."""
 
     @abstractmethod
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:

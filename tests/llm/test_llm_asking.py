@@ -9,9 +9,9 @@ from arena.llm import (
     Failed,
     LimitReachedError,
     LLMError,
+    ModelSession,
     ParseError,
     ReplayMissError,
-    Session,
     ask,
     ask_many,
 )
@@ -25,7 +25,7 @@ def read_number(text):
 
 def test_an_answer_in_a_wrong_form_is_asked_for_once_more(make_client):
     with LLMServer(["five", "5", "six", "seven", "9"]) as server:
-        session = Session(make_client(server))
+        session = ModelSession(make_client(server))
         assert ask(session, HELLO, read_number) == 5
         assert server.requests[1]["messages"][0] == HELLO[0]
         assert server.requests[1]["messages"][1] == {"role": "assistant", "content": "five"}
@@ -45,7 +45,7 @@ def test_many_questions_of_which_some_fail(make_client):
         return {"0": "10", "1": "", "2": "x"}.get(text, Trouble(413))
 
     with LLMServer(script) as server:
-        session = Session(make_client(server))
+        session = ModelSession(make_client(server))
         results = ask_many(session, [says(str(n)) for n in range(4)], read_number)
         assert results[0] == 10
         assert results[2] == 22
@@ -54,7 +54,7 @@ def test_many_questions_of_which_some_fail(make_client):
         empty = [r for r in server.requests if len(r["messages"]) == 3]
         assert {r["messages"][1]["content"] for r in empty} == {"(nothing)", "x"}
         # At its limit an episode keeps what was answered in the first round.
-        short = Session(make_client(server), {"max_calls": 4})
+        short = ModelSession(make_client(server), {"max_calls": 4})
         results = ask_many(short, [says(str(n)) for n in range(4)], read_number)
         assert [bool(result) for result in results] == [True, False, False, False]
 

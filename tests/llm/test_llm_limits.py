@@ -8,7 +8,7 @@ import pytest
 from llm_server import HELLO, LLMServer, Trouble, echo, says
 
 from arena.errors import DataError
-from arena.llm import LimitReachedError, Session, SpendingLimitError
+from arena.llm import LimitReachedError, ModelSession, SpendingLimitError
 
 
 def test_counting_by_hand(make_client):
@@ -20,7 +20,7 @@ def test_counting_by_hand(make_client):
     bodies = [{"choices": choices, "usage": usage}, {"choices": choices}]
     prices = {"scripted": {"prompt": 3, "completion": 7, "cached": 1}}
     with LLMServer([Trouble(body=json.dumps(body).encode()) for body in bodies]) as server:
-        session = Session(make_client(server, prices=prices))
+        session = ModelSession(make_client(server, prices=prices))
         assert session.complete(HELLO).cost == pytest.approx((6 * 3 + 4 * 1 + 5 * 7) / 1e6, 1e-12)
         totals = session.meter.totals()
         assert {key: totals[key] for key in totals if key != "dollars"} == {
@@ -47,7 +47,7 @@ def test_prices(make_client, tmp_path):
         with pytest.raises(DataError, match=r"none\.yaml' does not exist"):
             make_client(server, prices=tmp_path / "none.yaml")
         with pytest.raises(DataError, match="no price of 'scripted'"):
-            Session(make_client(server), {"max_dollars": 1})
+            ModelSession(make_client(server), {"max_dollars": 1})
     # 1000 tokens each: 2.50 and 10 dollars for a million.
     from arena.llm.answers import Usage, price_of
 
@@ -72,7 +72,7 @@ def test_limits_of_an_episode(limits, answered, make_client):
     with LLMServer(lambda body: "five words and no more") as server:  # and three asked
         for mode in ("record", "record", "replay") if answered else ("record",):
             client = make_client(server, mode=mode, prices=prices)
-            session = Session(client, limits)
+            session = ModelSession(client, limits)
             count = 0
             try:
                 for n in range(5):
@@ -88,7 +88,7 @@ def test_a_limit_of_seconds_stops_a_replay_at_the_same_call(make_client):
     with LLMServer([Trouble(500, slow=0.3), "a", "b", "c"]) as server:
         counts = []
         for mode in ("record", "replay"):
-            session = Session(make_client(server, mode=mode), {"max_seconds": 0.25})
+            session = ModelSession(make_client(server, mode=mode), {"max_seconds": 0.25})
             counts.append(0)
             with pytest.raises(LimitReachedError, match="max_seconds"):
                 for n in range(3):
@@ -99,7 +99,7 @@ def test_a_limit_of_seconds_stops_a_replay_at_the_same_call(make_client):
 
 def test_a_batch_that_does_not_fit_is_not_begun(make_client):
     with LLMServer(echo) as server:
-        session = Session(make_client(server), {"max_calls": 3})
+        session = ModelSession(make_client(server), {"max_calls": 3})
         session.complete_many([says("a"), says("b")])
         with pytest.raises(LimitReachedError):
             session.complete_many([says("c"), says("d")])
@@ -131,6 +131,6 @@ def test_dollars_of_the_client(make_client):
 def test_a_limit_on_what_is_not_counted_is_an_error(make_client):
     choices = [{"message": {"role": "assistant", "content": "x"}}]
     with LLMServer([Trouble(body=json.dumps({"choices": choices}).encode())]) as server:
-        session = Session(make_client(server), {"max_tokens": 100})
+        session = ModelSession(make_client(server), {"max_tokens": 100})
         with pytest.raises(DataError, match="does not count tokens"):
             session.complete(HELLO)

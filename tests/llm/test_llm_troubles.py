@@ -12,7 +12,7 @@ import pytest
 from llm_server import HELLO, KEY, LLMServer, Trouble, says
 
 from arena.errors import DataError
-from arena.llm import Failed, LLMError, RequestRefusedError, Session, as_list, ask
+from arena.llm import Failed, LLMError, ModelSession, RequestRefusedError, as_list, ask
 
 PASSING = {
     "429": Trouble(429),
@@ -151,7 +151,7 @@ def test_a_request_that_is_refused_for_what_it_is_stays_refused(status, error, m
             with pytest.raises(RequestRefusedError, match=error["message"][:10]):
                 make_client(server, mode=mode).complete(HELLO)
         assert len(server.requests) == 1
-        session = Session(make_client(server))
+        session = ModelSession(make_client(server))
         result = ask(session, HELLO, as_list)
     assert isinstance(result, Failed)
     assert not result
@@ -175,7 +175,7 @@ def test_the_key_is_shown_nowhere(make_client, tmp_path, caplog):
             with pytest.raises(LLMError) as failure:
                 client.complete(HELLO)
             shown += traceback.format_exception(failure.value)
-        session = Session(client)
+        session = ModelSession(client)
         session.complete(HELLO)
     shown += [repr(client), str(vars(client)), json.dumps(session.notes()), caplog.text]
     with_sleep = make_client(server.url, sleep=time.sleep)

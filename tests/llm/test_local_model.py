@@ -19,7 +19,7 @@ from local_model import EXAMPLE, LocalModel, missing
 
 import arena
 from arena.agents import actions_from, tool_message
-from arena.llm import Client, RequestRefusedError, Session, as_json
+from arena.llm import Client, ModelSession, RequestRefusedError, as_json
 from arena.testing.checks.spaces import violation
 
 pytestmark = [
@@ -117,7 +117,7 @@ def test_a_replay_needs_no_server():
     with LocalModel() as model:
         client = Client(model.name, base_url=model.url, store="a.jsonl", max_tokens=40)
         tool = {"type": "function", "function": {"name": "keep", "parameters": PAPER}}
-        session = Session(client)
+        session = ModelSession(client)
         first = [session.complete(QUESTION), session.complete(QUESTION, tools=[tool])]
         assert first[1].tool_calls
     replay = Client(model.name, base_url=model.url, store="a.jsonl", mode="replay", max_tokens=40)

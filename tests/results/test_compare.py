@@ -17,7 +17,7 @@ from llm_server import LLMServer
 import arena
 from arena.agents import Agent
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.llm import Session
+from arena.llm import ModelSession
 from arena.results.comparison import LABELS, as_json, as_markdown, as_text, usage_of, verdict
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
@@ -225,14 +225,14 @@ def test_what_models_cost(world, title_run, tmp_path):
 def test_the_notes_of_a_session_are_read(make_client):
     with LLMServer(["two words", "three more words"]) as server:
         client = make_client(server, prices={"scripted": {"prompt": 2, "completion": 10}})
-        session = Session(client)
+        session = ModelSession(client)
         for question in ("one two three", "four"):
             session.answers([[{"role": "user", "content": question}]])
         session.failed("no list", "key")
         usage = usage_of({"llm": session.notes() | {"stopped": None}})
         dollars = (4 * 2 + 5 * 10) / 1e6
         assert usage == dict(zip(USAGE, ("scripted", 2, 3 + 1, 2 + 3, dollars, 1), strict=True))
-        unpriced = Session(make_client(server, prices={}))
+        unpriced = ModelSession(make_client(server, prices={}))
         unpriced.answers([[{"role": "user", "content": "four"}]])
         assert usage_of({"llm": unpriced.notes()})["calls"] == 1
     for odd in ({}, {"llm": 5}, {"llm": []}):

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.llm import Client, Failed, Fields, Session, Template, ask_many
+from arena.llm import Client, Failed, Fields, ModelSession, Template, ask_many
 from arena.llm.prompts import load_templates, response_format
 from arena.registry import Registry
 from arena.suites.bloom_eval.article import Article
@@ -162,12 +162,12 @@ class Pair:
     human: Article
     generated: Article
     tools: Tools = field(default_factory=Tools)
-    session: Session | None = None
+    session: ModelSession | None = None
     _kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tools.judge is not None and self.session is None:
-            self.session = Session(self.tools.judge)
+            self.session = ModelSession(self.tools.judge)
 
     @property
     def sides(self) -> dict[str, Article]:
