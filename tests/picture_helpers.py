@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 SVG = "{http://www.w3.org/2000/svg}"
+SIZE = 13  # of the font
 
 
 class Area(NamedTuple):
@@ -85,13 +86,11 @@ def _walk(element: ElementTree.Element, x: float, y: float, picture: Picture) ->
 
 
 def _text(element: ElementTree.Element, x: float, y: float) -> Area:
-    size, wide = float(element.get("font-size", "")), float(element.get("textLength", ""))
-    left = x + float(element.get("x", ""))
-    left -= {"start": 0.0, "middle": wide / 2, "end": wide}[element.get("text-anchor", "")]
+    left, wide = x + float(element.get("x", "")), float(element.get("textLength", ""))
     baseline = y + float(element.get("y", ""))
     # From above capitals to below the line, as letters with accents and tails reach.
     return Area(
-        left, baseline - 0.85 * size, left + wide, baseline + 0.25 * size, element.text or ""
+        left, baseline - 0.85 * SIZE, left + wide, baseline + 0.25 * SIZE, element.text or ""
     )
 
 

@@ -30,11 +30,11 @@ def show(
 
     Args:
         file (FILE): Mind-map: JSON, Markdown, or JSON lines of many.
-        format (NAME): Text, json, markdown, mermaid, svg, png (default: that of the suffix of
-            --output, or text).
+        format (NAME): Text, json, markdown, mermaid, svg (default: that of the suffix of --output,
+            or text).
         output (PATH): File to write (default: print it).
         record (ID): Which one, of a file that holds many.
-        beside (FILE): Another mind-map, shown to the right: text, svg, png.
+        beside (FILE): Another mind-map, shown to the right: text, svg.
         beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
 
@@ -51,8 +51,6 @@ def show(
         raise DataError("--beside-record needs --beside FILE.")
     name = format or (format_of(output) if output else "text")
     FORMATS.get(name)  # refuses a wrong name before anything is read
-    if name == "png" and not output and sys.stdout.isatty():
-        raise DataError("a PNG is no text for a terminal: name a file with --output, or pipe it.")
     try:
         tree, repairs = _read(file, record, depth, "--record")
     except DataError as error:
@@ -61,7 +59,7 @@ def show(
         more = f"To choose a map of {beside!r}, use --beside-record."
         raise DataError(f"{error} {more}") from None
     sizes = f"{tree.size:,}"
-    shown: str | bytes = ""
+    shown = ""
     if beside is not None:
         other, _ = _read(beside, beside_record, depth, "--beside-record")
         sizes += f" and {other.size:,}"
@@ -245,13 +243,11 @@ def _captions(files: Sequence[str], records: Sequence[str | None]) -> tuple[str,
     return left, right
 
 
-def _print(shown: str | bytes) -> None:
-    # Files of pictures are UTF-8 whatever the locale is.
-    data = shown.encode("utf-8") if isinstance(shown, str) else shown
+def _print(shown: str) -> None:
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None:
-        print(data.decode("utf-8", "replace"), end="")
+        print(shown, end="")
         return
     sys.stdout.flush()
-    binary.write(data)
+    binary.write(shown.encode("utf-8"))  # whatever the locale is
     binary.flush()

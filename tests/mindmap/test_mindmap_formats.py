@@ -203,14 +203,14 @@ def test_deep_and_large_maps():
 
 
 def test_registry():
-    names = ["json", "markdown", "mermaid", "png", "svg", "text"]
+    names = ["json", "markdown", "mermaid", "svg", "text"]
     assert [name for name in FORMATS.names() if name in names] == names
     assert all(FORMATS.describe().values())
     suffixes = [suffix for name in names for suffix in FORMATS.get(name).suffixes]
     assert len(set(suffixes)) == len(suffixes)
     with pytest.raises(UnknownNameError, match="no mind-map format named 'markdow'"):
         render(TREE, "markdow")
-    with pytest.raises(DataError, match=r"mermaid holds one mind-map only; .*: png, svg, text\."):
+    with pytest.raises(DataError, match=r"mermaid takes one mind-map only; .*: svg, text\."):
         beside(TREE, TREE, format="mermaid")
 
 
@@ -218,8 +218,8 @@ def test_suffixes():
     assert [format_of(name) for name in ("a.b/x.SVG", "x.md", "x.mmd", "x.json")] == [
         "svg", "markdown", "mermaid", "json",
     ]  # fmt: skip
-    with pytest.raises(DataError, match=r"'x.pgn': its suffix is that of no .* mean '.png'"):
-        format_of("x.pgn")
+    with pytest.raises(DataError, match=r"'x.svgg': its suffix is that of no .* mean '.svg'"):
+        format_of("x.svgg")
     with pytest.raises(DataError, match=r"'svg': .* Or name one: --format"):
         format_of("svg")
 
@@ -238,7 +238,7 @@ def test_the_format_in_the_documentation(monkeypatch):
         '<opml version="2.0"><head/><body><outline text="a &amp; b"><outline text="c"></outline>'
         '</outline><outline text="d"></outline></body></opml>\n'
     )
-    with pytest.raises(DataError, match="opml holds one mind-map only"):
+    with pytest.raises(DataError, match="opml takes one mind-map only"):
         beside(TREE, TREE, format="opml")
 
 

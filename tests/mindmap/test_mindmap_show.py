@@ -66,23 +66,8 @@ def test_every_format_is_printed_and_written(file, tmp_path, capsys):
     assert (tmp_path / "x.svg").read_text(encoding="utf-8") == TEXT
 
 
-def test_png(file, tmp_path):
-    pytest.importorskip("resvg_py", reason="needs the extra 'pictures'")
-    pytest.importorskip("fontpkg_noto_sans", reason="needs the extra 'pictures'")
-    done = run(file, "--format", "png")
-    assert done.returncode == 0
-    assert show(file, "--output", tmp_path / "x.png") == 0
-    assert (tmp_path / "x.png").read_bytes() == done.stdout == render(read(file), "png")
-
-
 def read(path: Path):
     return read_mind_map_file(path)[0]
-
-
-def test_png_is_not_for_a_terminal(file, capsys, monkeypatch):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert show(file, "--format", "png") == 2
-    assert "name a file with --output, or pipe it" in capsys.readouterr().err
 
 
 def test_pictures_are_utf8_in_any_locale(tmp_path):
@@ -176,7 +161,7 @@ def test_beside(file, tmp_path, capsys):
         ([EXAMPLE, "--format", "svgg"], "no mind-map format named 'svgg'. Did you mean 'svg'?"),
         ([EXAMPLE, "--output", "x.tiff"], "its suffix is that of no format"),
         ([EXAMPLE, "--output", "nowhere/x.svg"], "no directory"),
-        ([EXAMPLE, "--beside", GUESS, "--format", "json"], "json holds one mind-map only"),
+        ([EXAMPLE, "--beside", GUESS, "--format", "json"], "json takes one mind-map only"),
         ([EXAMPLE, "--beside", GUESS, "--json"], "--json takes neither"),
         ([EXAMPLE, "--json", "--format", "svg"], "--json takes neither"),
         ([EXAMPLE, "--beside-record", "a"], "needs --beside"),

@@ -18,19 +18,17 @@ class Format:
     """A way to write mind-maps.
 
     Args:
-        write: Function from a map to text, or to bytes that no terminal shows. The first line of
-            its docstring describes the format.
+        write: Function from a map to text. The first line of its docstring describes the format.
         suffixes: Suffixes of files, with the dot, lower case, the usual one first.
         write_beside: Function from maps, as many captions and as many dictionaries (label -> number
-            of its match, from 1) to one picture of them side by side; None if the format holds one
+            of its match, from 1) to one picture of them side by side; None if the format takes one
             map only.
     """
 
-    write: Callable[[MindMap], str | bytes]
+    write: Callable[[MindMap], str]
     suffixes: tuple[str, ...]
     write_beside: (
-        Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str | bytes]
-        | None
+        Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str] | None
     ) = None
 
     def __post_init__(self) -> None:
@@ -44,15 +42,13 @@ FORMATS: Registry[Format] = Registry(
 )
 
 
-def render(tree: MindMap, format: str = "text") -> str | bytes:
-    """Return a mind-map in a format: text, json, markdown, mermaid, svg, png or one of your own.
+def render(tree: MindMap, format: str = "text") -> str:
+    """Return a mind-map in a format: text, json, markdown, mermaid, svg or one of your own.
 
-    The same map gives the same characters or bytes on every machine, except a PNG with letters that
-    the packaged font lacks.
+    The same map gives the same characters on every machine.
 
     Raises:
         UnknownNameError: There is no such format.
-        DataError: The map cannot be written so: a package is absent, or a picture is too large.
 
     Example:
         >>> from arena.mindmap import MindMap
@@ -71,25 +67,25 @@ def beside(
     captions: tuple[str, str] = ("", ""),
     format: str = "svg",
     encoder: str | Encoder | None = "static",
-) -> str | bytes:
+) -> str:
     """Return two mind-maps side by side, each under its caption, their `matches` marked.
 
     Args:
         left: One map.
         right: The other.
         captions: Texts above them.
-        format: Name of a format that holds two maps.
+        format: Name of a format that takes two maps.
         encoder: As for `matches`.
 
     Raises:
         UnknownNameError: There is no such format, or no such encoder.
-        DataError: The format holds one map only; or as `render`.
+        DataError: The format takes one map only.
     """
     write = FORMATS.get(format).write_beside
     if write is None:
         able = [name for name in FORMATS.names() if FORMATS.get(name).write_beside]
         raise DataError(
-            f"{format} holds one mind-map only; these hold two side by side: {', '.join(able)}."
+            f"{format} takes one mind-map only; these take two side by side: {', '.join(able)}."
         )
     return write((left, right), captions, matches(left, right, encoder))
 
