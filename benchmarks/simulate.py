@@ -23,7 +23,7 @@ from tabulate import tabulate
 from arena._internal.files import write_json
 from arena._internal.process import cores
 from arena._internal.terminal import progress
-from arena._internal.workdir import whole_directory
+from arena._internal.workdir import staged_directory
 from arena.errors import DataError, clip
 from benchmarks.release_records import (
     Record,
@@ -118,7 +118,7 @@ def measure(
         raise DataError(f"--release {clip(release)}: give a day, YYYY-MM-DD.")
     settings = ReleasePlan(world, release, shards, full_text, survey_full_text, text_version, bad)
     check = partial(_check_output, overwrite=overwrite)
-    with whole_directory(Path(output), check, manifest=RELEASE, suffix=".simulating") as directory:
+    with staged_directory(Path(output), check, manifest=RELEASE) as directory:
         parts = _parts(settings, directory)
         executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
         try:

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.workdir import clear_building, only_writer, other_files, whole_directory
+from arena._internal.workdir import other_files, staged_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.text.identifiers import title_key
@@ -69,13 +69,13 @@ def build(
     for engine in engines:
         make_plan(engine, None, fields, None, "")  # refuse bad arguments before any work
     advice = (
-        "Nothing half-built is left behind; free some disk space, mend the permissions, or name "
+        "Nothing half-built is left behind; free some disk space, fix the permissions, or name "
         "another directory."
     )
     with readable_errors(f"cannot write {str(output)!r}", advice):
         check_output(output, overwrite)
         check = partial(check_output, overwrite=overwrite)
-        with whole_directory(output, check, manifest=layout.MANIFEST) as directory:
+        with staged_directory(output, check, manifest=layout.MANIFEST) as directory:
             return _build(source, directory, engines, fields)
 
 
@@ -159,9 +159,6 @@ def built_before(
     deque(chain(source.papers(), source.surveys()), maxlen=0)
     if manifest["source"] != json.loads(json.dumps(source.describe())):
         return None
-    building = output.with_name(f".{output.name}.building")
-    with only_writer(output.with_name(f"{building.name}.lock"), output):
-        clear_building(building)  # left by the killed process
     return manifest
 
 
@@ -173,15 +170,9 @@ def check_output(output: Path, overwrite: bool) -> None:
         overwrite: Accept a directory that holds a corpus.
 
     Raises:
-        CorpusError: If `output` is a file, holds a corpus and `overwrite` is false, holds
-            anything else, or has a name that DuckDB does not accept.
+        CorpusError: If `output` is a file, contains a corpus and `overwrite` is false, or anything
+            else.
     """
-    path = os.path.realpath(output)
-    if "\\" in path or any("\ud800" <= letter <= "\udfff" for letter in path):
-        raise CorpusError(
-            f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
-            "that are no UTF-8. Name another directory."
-        )
     check_place(output, "corpus", _corpus_names(output), overwrite)
 
 
@@ -224,7 +215,8 @@ def _corpus_names(directory: Path) -> set[str]:
             layout.INDEXES,
             layout.DIGESTS,
             layout.CARD,
-            layout.CARD_BUILDING,
+            f".{layout.CARD}.building",
+            f".{layout.CARD}.building.lock",
             *(PurePosixPath(name).parts[0] for name in manifest["files"]),
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):

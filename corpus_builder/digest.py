@@ -16,7 +16,7 @@ from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import write_json
 from arena._internal.options import whole
 from arena._internal.terminal import progress
-from arena._internal.workdir import whole_directory
+from arena._internal.workdir import staged_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
@@ -103,7 +103,7 @@ def make_digests(
 
     output = layout.digest_directory(root, name)
     place = partial(register, root, corpus.sha256, "digests", output)
-    with whole_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
+    with staged_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
         manifest = {
             "format_version": layout.FORMAT_VERSION,
             "input": name,

@@ -17,7 +17,7 @@ from arena import __version__
 from arena._internal.arrays import load_array
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.terminal import progress
-from arena._internal.workdir import clear_building, only_writer, whole_directory
+from arena._internal.workdir import staged_directory
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
@@ -238,36 +238,30 @@ def build_index(
     plan = make_plan(
         engine, name, usual if fields is None else fields, options, corpus["content_sha256"]
     )
-    index, kind = layout.index_directory(root, plan.name), plan.kind
-    place = partial(register, root, plan.corpus, "indexes", index)
-    if not overwrite and plan.name not in corpus["indexes"]:
-        manifest = _complete_manifest(index, plan)
-        if manifest is not None:  # a killed build moved it but did not register it
-            building = layout.building_directory(root, plan.name)
-            with only_writer(building.with_name(f"{building.name}.lock"), index):
-                place()
-                clear_building(building)
-            return manifest
+    index, resumes = layout.index_directory(root, plan.name), plan.kind.resumes
+    work = plan.description() | {"release": __version__}
     kept = (
-        "What is done is kept, and the same command goes on from there"
-        if kind.resumes
+        "What is done is kept, and the same command continues from there"
+        if resumes
         else "Nothing half-built is left behind"
     )
     try:
         with (
             readable_errors(
                 f"cannot write the index {plan.name!r} into {str(root)!r}",
-                f"{kept}; free some disk space, or mend the permissions.",
+                f"{kept}; free some disk space, or fix the permissions.",
             ),
-            whole_directory(
+            staged_directory(
                 index,
                 lambda _: _check_free(root, plan, overwrite),
                 manifest=layout.MANIFEST,
-                work=plan.description() | {"release": __version__},
-                resumes=kind.resumes,
-                place=place,
+                work=work if resumes else None,
+                place=partial(register, root, plan.corpus, "indexes", index),
             ) as new,
         ):
+            if index.exists() and plan.name not in layout.read_manifest(root)["indexes"]:
+                shutil.rmtree(new)
+                index.rename(new)  # a killed build moved it but did not register it
             manifest = _complete_manifest(new, plan)
             if manifest is None:
                 if (new / layout.MANIFEST).exists():  # of a complete index that is damaged
@@ -275,19 +269,17 @@ def build_index(
                     new.mkdir()
                 manifest = write_index(root, new, plan, executor)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(*["The same command goes on from here."] * kind.resumes) from None
+        raise KeyboardInterrupt(*["The same command continues from here."] * resumes) from None
     return manifest
 
 
 def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
     """Raise `CorpusError` if the index exists and `overwrite` is false, or its path is taken."""
     index = layout.index_directory(root, plan.name)
-    if not index.exists():
-        return
     known = plan.name in layout.read_manifest(root)["indexes"]
-    if not known and not (index / layout.MANIFEST).is_file():  # never delete what is not ours
-        raise CorpusError(f"{str(index)!r} holds no index but something else. Move it away.")
-    if not overwrite:
+    if index.exists() and not known and not (index / layout.MANIFEST).is_file():
+        raise CorpusError(f"{str(index)!r} contains something else than an index. Move it away.")
+    if known and index.exists() and not overwrite:
         what = indexes.describe_indexes(root, [plan.name])[plan.name]
         raise CorpusError(
             f"{str(root)!r} already has the index {what}. Pass --overwrite to replace it, or "

@@ -17,7 +17,7 @@ import pyarrow as pa
 from arena._internal.files import code_sha256, sha256_json, write_json
 from arena._internal.options import whole
 from arena._internal.process import cores
-from arena._internal.workdir import OutputKind, read_manifest_of, whole_directory
+from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import CorpusError, DataError, clip
@@ -124,7 +124,7 @@ def write_paper_tasks(
         readable_errors(
             f"cannot write {str(output)!r}", "Free some disk space, or write elsewhere."
         ),
-        whole_directory(output, check, manifest=layout.MANIFEST) as new,
+        staged_directory(output, check, manifest=layout.MANIFEST) as new,
         tempfile.TemporaryDirectory(prefix="arena-tasks-") as scratch,
         connected(Path(scratch), _MEMORY, cores()) as connection,
     ):

@@ -22,19 +22,18 @@ def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 def after(function):
     return lambda *arguments, **options: (function(*arguments, **options), die())
-rename = Path.rename
 """
 
 
 def between_two_renames(name: str) -> str:
-    """The moment between two renames, where the system cannot exchange two directories.
+    """The moment at which the old directory is moved away and the new one not yet there.
 
     Args:
         name: Name of the directory that appears.
     """
     return (
-        "workdir._exchange = lambda *a: False\n"
-        f"Path.rename = lambda self, to: die() if Path(to).name == {name!r} else rename(self, to)"
+        "Path.replace = lambda self, to: die() if Path(to).name == "
+        f"{name!r} else os.replace(self, to)"
     )
 
 

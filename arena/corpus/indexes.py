@@ -53,23 +53,13 @@ def read_index(
             f"the index in {str(directory)!r} was built for corpus {str(manifest['corpus'])[:12]}, "
             f"this is {sha256[:12]}. Build it again with `{rebuild}`."
         )
-    if sha256 is not None and not _is_registered(corpus, name):
+    registered = layout.read_manifest(corpus, check_files=False)["indexes"].get(name)
+    if sha256 is not None and registered not in (None, sha256_file(directory / layout.MANIFEST)):
         raise CorpusError(
-            f"{str(directory / layout.MANIFEST)!r} is damaged: its content is not what was built. "
-            f"Build it again with `{rebuild}`."
+            f"{str(directory / layout.MANIFEST)!r} is damaged, or was replaced just now: its "
+            f"content is not what was built. Build it again with `{rebuild}`."
         )
     return manifest
-
-
-def _is_registered(corpus: Path, name: str) -> bool:
-    """Return whether the manifest of the corpus has this index, or is about to get it."""
-    manifest = layout.index_directory(corpus, name) / layout.MANIFEST
-    for _ in range(2):  # another process may be between the index and the manifest
-        building = layout.building_directory(corpus, name).exists()
-        registered = layout.read_manifest(corpus, check_files=False)["indexes"].get(name)
-        if building or registered in (None, sha256_file(manifest)):
-            return True
-    return False
 
 
 def describe_index(name: str, manifest: Mapping[str, Any]) -> str:

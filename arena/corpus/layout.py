@@ -29,8 +29,6 @@ MIND_MAPS = "tasks/mind_maps.parquet"
 ARTICLES = "tasks/articles.parquet"
 CARD = "card"
 """Directory of the dataset card, which describes the labels; nothing in `arena` reads it."""
-CARD_BUILDING = ".card.building"
-"""What a killed command leaves of an unfinished card; the next one clears it."""
 
 IDS = "lookup/ids"
 TITLES = "lookup/titles"
@@ -58,11 +56,6 @@ INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 def index_directory(corpus: Path, name: str) -> Path:
     """Return the directory of the index `name` of a corpus."""
     return corpus / INDEXES / name
-
-
-def building_directory(corpus: Path, name: str) -> Path:
-    """Return the directory in which the index `name` is built."""
-    return corpus / INDEXES / f".{name}.building"
 
 
 def digest_directory(corpus: Path, name: str) -> Path:

@@ -18,10 +18,12 @@ from markupsafe import Markup
 from arena._internal import terminal
 from arena._internal.files import sha256_file
 from arena._internal.process import cores
+from arena._internal.workdir import staged_directory
 from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.results.plots import clean
 from arena.text.display import shown
+from corpus_builder.build import check_place
 from corpus_builder.card.figures import (
     ALL,
     complexity,
@@ -32,7 +34,7 @@ from corpus_builder.card.figures import (
     percent,
 )
 from corpus_builder.database import connected, readable_errors
-from corpus_builder.manifest import register_card
+from corpus_builder.manifest import register
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
@@ -103,11 +105,23 @@ def write_card(
         connection = connected(scratch / "spill", memory, threads or cores())
         facts = measure(stack.enter_context(connection), root)
     files = _files(manifest, facts)
-    with readable_errors(
-        f"cannot write the card into {str(directory)!r}",
-        "The corpus is as before; free some disk space, or mend the permissions.",
+    card = root / layout.CARD
+    ours = {*files, *(Path(name).name for name in manifest.get("card", ()))}
+    with (
+        readable_errors(
+            f"cannot write the card into {str(directory)!r}",
+            "The corpus is as before; free some disk space, or fix the permissions.",
+        ),
+        staged_directory(
+            card,
+            lambda place: check_place(place, "card", ours, overwrite=True),
+            manifest="README.md",
+            place=functools.partial(register, root, manifest["content_sha256"], "card", card),
+        ) as new,
     ):
-        entries = register_card(root, manifest["content_sha256"], files)
+        for name, content in files.items():
+            (new / name).write_bytes(content.encode("utf-8"))
+    entries = layout.read_manifest(root)["card"]
     none = [[0] * 101] * 2
     available, gold = facts["coverage"][ALL].tolist() if facts["coverage"] else none
     counts = {

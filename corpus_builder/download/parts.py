@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena._internal.files import write_json
-from arena._internal.workdir import clear_temporary, only_writer
+from arena._internal.workdir import clear_temporary, exclusive_lock
 from arena.errors import DataError
 
 
@@ -180,7 +180,7 @@ def writing(directory: Path) -> Iterator[None]:
     new = not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)
     try:
-        with only_writer(directory / ".download.lock", directory):
+        with exclusive_lock(directory / ".download.lock", directory):
             clear_temporary([directory])
             yield
     finally:

@@ -11,7 +11,7 @@ import duckdb
 
 from arena import __version__
 from arena._internal.files import sha256_json
-from arena._internal.workdir import clear_leftovers, only_writer, other_files
+from arena._internal.workdir import clear_temporary, exclusive_lock, other_files
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder.build import check_output
@@ -71,8 +71,8 @@ def run_stages(
         )
     inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # bad ones fail before any work
     advice = (
-        "What is done is kept; free some disk space, mend the permissions, or give more --memory, "
-        "and the same command goes on."
+        "What is done is kept; free some disk space, fix the permissions, or give more --memory, "
+        "and the same command continues."
     )
     damaged = f"Remove the damaged stage from {str(plan.work)!r}, and the same command makes it."
     reports: dict[str, dict[str, Any]] = {}
@@ -80,7 +80,7 @@ def run_stages(
     try:
         with readable_errors(f"the build of {plan.shown!r} stopped", advice, damaged):
             plan.work.mkdir(parents=True, exist_ok=True)
-            with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
+            with exclusive_lock(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
                 for stage in STAGES[: names.index(only) + 1 if only else None]:
                     key = sha256_json([key, stage.name, inputs[stage.name]])
                     report = read_report(plan.stage(stage.name) / _DONE, key)
@@ -117,7 +117,7 @@ def _run(plan: Plan, stage: Stage, key: str, reports: dict[str, Any]) -> dict[st
             elif path.name not in stage.keeps:
                 path.unlink()
     directory.mkdir(parents=True, exist_ok=True)
-    clear_leftovers(directory)
+    clear_temporary([directory], deep=True)
     steps = Steps(directory, key, reports)
     if not steps.done:
         steps.forget()  # from now on the files are of this key
@@ -129,6 +129,6 @@ def _run(plan: Plan, stage: Stage, key: str, reports: dict[str, Any]) -> dict[st
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
         report = stage.run(plan._replace(workers=1), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
-    clear_leftovers(directory)  # of tasks of a lost machine
+    clear_temporary([directory], deep=True)  # of tasks of a lost machine
     write_report(directory / _DONE, key, report)
     return report

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from arena._internal.files import sha256_file, write_json
-from arena._internal.workdir import put, sync
+from arena._internal.workdir import REPLACED, publish, sync
 from arena.corpus import layout
 from arena.errors import ArenaError, DataError
 from arena.tasks import PROMPT_LEVELS
@@ -91,8 +91,9 @@ def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
         check_output(plan.output, plan.overwrite or is_ours(plan))
         known = [entry for entry in _ours(steps.directory) if entry != identity]
         write_json(steps.directory / OURS, [*known, identity])
-        put(new, plan.output)
-    shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
+        publish(new, plan.output)
+    for left in (new, new.with_name(REPLACED)):
+        shutil.rmtree(left, ignore_errors=True)
     write_json(steps.directory / OURS, [identity])
     return {key: manifest[key] for key in ("content_sha256", "tasks_sha256", "counts")}
 

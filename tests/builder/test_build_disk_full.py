@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import MAIN, SMALL, WORLD, arena_corpus, contents, names
+from helpers import SMALL, WORLD, arena_corpus, contents, names
 
 from arena.retrieval.bm25 import BM25Retriever
 from corpus_builder.build import build
@@ -34,7 +34,7 @@ def largest(tmp_path_factory: pytest.TempPathFactory) -> int:
     return max(len(data) for data in contents(output).values())
 
 
-@pytest.mark.parametrize("share", [0, 0.01, 0.1, 0.3, 0.6, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.01, 0.6])
 def test_disk_full(tmp_path: Path, largest: int, share: float) -> None:
     output = tmp_path / "c"
     result = arena_corpus(*WORLD, "--output", output, preexec_fn=limit_files(int(share * largest)))
@@ -54,32 +54,10 @@ def test_disk_full_while_overwriting(tmp_path: Path, mini: Path) -> None:
     assert names(tmp_path) == ["c"]
 
 
-def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
-    papers, surveys = mini_records.write(tmp_path)
-    code = """
-import corpus_builder.build as b
-import corpus_builder.content as c
-b._MEMORY_LIMIT = 20_000_000
-def write_links(connection, output):
-    connection.execute(
-        "SELECT * FROM (SELECT hash(range) AS h, repeat('x', 100) || range AS t "
-        "FROM range(2000000) ORDER BY h) OFFSET 1999999"
-    ).fetchall()
-c.write_links = write_links
-"""
-    output = tmp_path / "c"
-    options = ["jsonl", "--papers", papers, "--surveys", surveys, "--output", output]
-    result = arena_corpus(*options, code=code + MAIN, preexec_fn=limit_files(1 << 20))
-    assert result.returncode == 2, result.stderr
-    assert result.stderr.startswith(f"arena-corpus: error: cannot write {str(output)!r}: ")
-    assert result.stderr.count("\n") == 1
-    assert names(tmp_path) == ["papers.jsonl", "surveys.jsonl"]
-
-
 CUT = """
 import pathlib, resource, numpy as np
 from arena._internal.arrays import save_array
-for size in (0, 127, 128, 129, 4096, 7999, 8000, 8100, 8127):
+for size in (0, 127, 4096, 8127):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     try:
         save_array(pathlib.Path(f"{size}.npy"), np.arange(1000))
@@ -94,7 +72,7 @@ def test_a_cut_array_is_an_error(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", CUT], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    sizes = (0, 127, 128, 129, 4096, 7999, 8000, 8100, 8127)
+    sizes = (0, 127, 4096, 8127)
     assert result.stdout.splitlines() == [f"{size} {errno.EFBIG}" for size in sizes]
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import threading
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SMALL, SURVEY, Memory, arena_corpus, contents, names
+from helpers import SMALL, Memory, arena_corpus, contents, names
 
-from arena._internal import workdir
-from arena.corpus import Corpus, layout
-from arena.errors import ArenaError, CorpusError, DataError
-from corpus_builder import build as build_module
+from arena.corpus import layout
+from arena.errors import ArenaError, CorpusError
 from corpus_builder.build import build
 from corpus_builder.manifest import verify
 from corpus_builder.sources import LocatedRecord
@@ -28,12 +23,9 @@ from corpus_builder.sources import LocatedRecord
     "files",
     [
         {"notes.txt": "mine"},
-        {"manifest.json": "mine"},
         {"manifest.json": "[]"},
-        {"manifest.json": '{"manifest_version": 3, "files": {}}'},
         {"manifest.json": '{"format_version": 1, "engine": "bm25", "files": {}}'},
         {"below/notes.txt": "mine"},
-        {"corpus/notes.txt": "mine"},
     ],
 )
 def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bool) -> None:
@@ -47,7 +39,7 @@ def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bo
     assert names(tmp_path) == ["c"]
 
 
-@pytest.mark.parametrize("name", ["notes.txt", ".lock", ".thesis.making/chapter1"])
+@pytest.mark.parametrize("name", ["notes.txt", ".thesis/chapter1"])
 def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path, name: str) -> None:
     output = tmp_path / "c"
     build(SMALL, output)
@@ -71,11 +63,6 @@ def test_neighbours_are_never_deleted(tmp_path: Path) -> None:
     build(SMALL, tmp_path / "c", overwrite=True)
     shutil.rmtree(tmp_path / "c")
     assert contents(tmp_path) == before
-    (tmp_path / ".c.building").mkdir()
-    (tmp_path / ".c.building" / "notes.txt").write_text("mine")
-    with pytest.raises(CorpusError, match=r"\.c\.building' holds other files, 'notes.txt'"):
-        build(SMALL, tmp_path / "c")
-    assert (tmp_path / ".c.building" / "notes.txt").read_text() == "mine"
 
 
 class Meanwhile(Memory):
@@ -118,7 +105,7 @@ def test_an_empty_directory_and_links(tmp_path: Path) -> None:
     assert verify(tmp_path / "a/b/c")["problems"] == {}
 
 
-@pytest.mark.parametrize("name", ["*", "**", "a?b", "we[i]rd's", 'q"--;', "x\ny", "$HOME", "{a,b}"])
+@pytest.mark.parametrize("name", ["a?b", "we[i]rd's", 'q"--;'])
 def test_odd_names(tmp_path: Path, name: str) -> None:
     other = tmp_path / "a1b" / "staging"  # what a pattern could match
     other.mkdir(parents=True)
@@ -126,14 +113,6 @@ def test_odd_names(tmp_path: Path, name: str) -> None:
     build(SMALL, tmp_path / name)
     assert verify(tmp_path / name)["problems"] == {}
     assert json.loads((tmp_path / name / layout.MANIFEST).read_text())["counts"]["papers"] == 1
-
-
-@pytest.mark.parametrize("name", [b"back\\slash", b"\xff"])
-def test_names_that_duckdb_cannot_take(tmp_path: Path, name: bytes) -> None:
-    with pytest.raises(CorpusError, match="a corpus cannot be built below a name with") as caught:
-        build(SMALL, os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
-    assert str(caught.value).isascii()
-    assert names(tmp_path) == []
 
 
 def test_output_is_a_file(tmp_path: Path) -> None:
@@ -158,52 +137,6 @@ def test_overwrite(tmp_path: Path, mini: Path) -> None:
     assert names(tmp_path) == ["c", "fresh"]
 
 
-@pytest.mark.parametrize("exchange", [True, False])
-def test_a_failing_overwrite_keeps_the_old(
-    tmp_path: Path, mini: Path, monkeypatch: Any, exchange: bool
-) -> None:
-    output = tmp_path / "c"
-    shutil.copytree(mini, output)
-    with pytest.raises(DataError):
-        build(Memory(SMALL._papers, [{}]), output, overwrite=True)
-    if not exchange:
-        monkeypatch.setattr(workdir, "_exchange", lambda first, second: False)
-        rename = Path.rename
-
-        def refuse(self: Path, target: Any) -> Path:
-            if self.name.startswith("new-"):
-                raise OSError(5, "Input/output error")
-            return rename(self, target)
-
-        monkeypatch.setattr(Path, "rename", refuse)
-        with pytest.raises(OSError, match=r"cannot write .*Input/output error"):
-            build(SMALL, output, overwrite=True)
-    assert contents(output) == contents(mini)
-    assert names(tmp_path) == ["c"]
-
-
-def test_a_reader_always_finds_a_corpus(tmp_path: Path) -> None:
-    output = tmp_path / "c"
-    build(SMALL, output)
-    (tmp_path / "x").mkdir()
-    (tmp_path / "y").mkdir()
-    if not workdir._exchange(tmp_path / "x", tmp_path / "y"):
-        pytest.skip("this file system cannot exchange two directories")
-    stop, misses = threading.Event(), Counter[bool]()
-
-    def watch() -> None:
-        while not stop.is_set():
-            misses[not (output / layout.MANIFEST).exists()] += 1
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    for _ in range(5):
-        build(SMALL, output, overwrite=True)
-    stop.set()
-    watcher.join()
-    assert misses[True] == 0 and misses[False] > 100
-
-
 def test_two_builds_at_once(tmp_path: Path) -> None:
     output = tmp_path / "c"
     errors = []
@@ -219,21 +152,3 @@ def test_two_builds_at_once(tmp_path: Path) -> None:
     assert errors == [(2, line + "another directory.\n")]
     assert verify(output)["problems"] == {}
     assert names(tmp_path) == ["c"]
-
-
-def test_a_corpus_that_comes_before_the_lock_is_kept(tmp_path: Path, monkeypatch: Any) -> None:
-    """The other build was done between our first look and our turn."""
-    output, check = tmp_path / "c", build_module.check_output
-    looks = []
-
-    def look(path: Path, overwrite: bool) -> None:
-        check(path, overwrite)
-        looks.append(path)
-        if len(looks) == 1:
-            build(SMALL, output)
-
-    monkeypatch.setattr(build_module, "check_output", look)
-    other = Memory([{"id": "z", "title": "Z", "date": "2000"}], [SURVEY])
-    with pytest.raises(CorpusError, match="already holds a corpus"):
-        build(other, output)
-    assert Corpus.open(output).document_number("a") == 0

@@ -15,7 +15,7 @@ import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
-from arena._internal.workdir import put
+from arena._internal.workdir import publish
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from corpus_builder.build import build
@@ -251,11 +251,11 @@ def test_broken_off_around_the_output(
 
     def broken(new: Path, place: Path) -> None:
         if moment == "after":
-            put(new, place)
+            publish(new, place)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("corpus_builder.stages.corpus.put", broken)
+        patch.setattr("corpus_builder.stages.corpus.publish", broken)
         with pytest.raises(KeyboardInterrupt):
             run(toy, output, changes=changes)
     run(toy, output, changes=changes)

@@ -279,7 +279,7 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
     assert read(output / "runs/discovery/title/bm25")["seed"] == 5
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
-    with pytest.raises(CorpusError, match="holds other files, no experiment"):
+    with pytest.raises(CorpusError, match="contains other files and no experiment"):
         arena.run_experiment(config, world, tmp_path / "thesis")
     with pytest.raises(CorpusError, match="is a file"):
         arena.run_experiment(config, world, tmp_path / "thesis" / "thesis.tex")

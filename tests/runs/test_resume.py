@@ -106,7 +106,7 @@ def test_another_run_is_not_overwritten(world, title_run, tmp_path):
 
 def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(CorpusError, match="holds other files"):
+    with pytest.raises(CorpusError, match="contains other files"):
         arena.run(world, "discovery", "title", tmp_path, overwrite=True)
     with pytest.raises(CorpusError, match="is a file"):
         arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
@@ -118,7 +118,7 @@ def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
     """A corpus has a manifest.json, too."""
     corpus = tmp_path / "corpus"
     shutil.copytree(mini, corpus)
-    with pytest.raises(CorpusError, match="holds other files, no run"):
+    with pytest.raises(CorpusError, match="contains other files and no run"):
         arena.run(mini, "discovery", "title", corpus, overwrite=overwrite)
     assert not verify(corpus)["problems"]
 
@@ -141,12 +141,12 @@ def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
 
 
 def test_two_processes_do_not_write_one_run(world, tmp_path):
-    from arena._internal.workdir import only_writer
+    from arena._internal.workdir import exclusive_lock
 
     output = tmp_path / "run"
     output.mkdir()
     with (
-        only_writer(output / ".lock", output),
+        exclusive_lock(output / ".lock", output),
         pytest.raises(ArenaError, match="another process is writing"),
     ):
         arena.run(world, "discovery", "title", output)
