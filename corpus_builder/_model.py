@@ -24,7 +24,7 @@ _SHAPING = ("temperature", "seed", "max_tokens", "request")
 def client_options() -> dict[str, Any]:
     """Return the options of `Client` that a configuration can have, with their defaults."""
     parameters = inspect.signature(Client).parameters.values()
-    return {p.name: p.default for p in parameters if p.name not in ("model", "sleep")}
+    return {p.name: p.default for p in parameters if p.name != "model"}
 
 
 def open_model(

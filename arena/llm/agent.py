@@ -25,7 +25,6 @@ from arena.llm.client import Client, Model
 from arena.llm.prompts import Fields, Template, load_templates
 
 T = TypeVar("T")
-_OF_CLIENT = tuple(inspect.signature(Client).parameters)
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 
@@ -58,7 +57,7 @@ class ModelSession(Model):
             LimitReachedError: if a limit is reached; nothing is asked then.
             LLMError: if the model could not be asked.
         """
-        limit = self.meter.reached(len(many)) if many else None
+        limit = self.meter.limit_exceeded(len(many)) if many else None
         if limit is not None:
             raise LimitReachedError(
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of the episode is reached.",
@@ -247,15 +246,19 @@ class LLMAgent(Researcher):
         prices: str | Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
-        given = locals()
         super().__init__(seed)
         if model is None:
             raise DataError(
                 "which model? Give the option model (`--agent-option model=NAME`) with its name "
                 "as the server calls it; docs/baselines.md."
             )
-        options = {name: given[name] for name in _OF_CLIENT if name in given}
-        options |= {"seed": model_seed, "limits": run_limits}
+        options = {
+            "model": model, "base_url": base_url, "mode": mode, "store": store,
+            "temperature": temperature, "seed": model_seed, "max_tokens": max_tokens,
+            "request": request, "timeout": timeout, "max_retries": max_retries,
+            "max_parallel": max_parallel, "max_per_minute": max_per_minute, "prices": prices,
+            "limits": run_limits, "api_key_env": api_key_env,
+        }  # fmt: skip
         try:
             self._client = shared_client(json.dumps(Client.settle(options)))
         except TypeError as error:

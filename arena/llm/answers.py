@@ -193,7 +193,7 @@ class Meter:
     """Sums over calls; a sum is unknown (None) if it is unknown for one call.
 
     Args:
-        limits: Limits that `reached` compares with.
+        limits: Limits that `limit_exceeded` compares with.
 
     Raises:
         DataError: if the name of a limit is unknown or its value is no number >= 0.
@@ -243,7 +243,7 @@ class Meter:
         """Tokens of prompts and completions."""
         return _plus(self.prompt_tokens, self.completion_tokens)
 
-    def reached(self, calls: int = 1) -> str | None:
+    def limit_exceeded(self, calls: int = 1) -> str | None:
         """Return the name of a limit that forbids this many more calls, or None."""
         used = (self.calls + calls - 1, self.tokens, self.dollars, self.seconds)
         for name, limit, value in zip(Limits._fields, self.limits, used, strict=True):

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, wait
+from collections.abc import Mapping, Sequence
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from arena._internal.lazy import once, require
 from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import DataError, clip
 from arena.llm.answers import (
     Completion,
     Limits,
-    LLMError,
     Message,
     Meter,
     ReplayMissError,
@@ -30,8 +28,11 @@ from arena.llm.answers import (
     key_of,
     price_of,
 )
-from arena.llm.server import AgainError, Server
 from arena.llm.store import Store
+from arena.registry import check_options, option_names
+
+if TYPE_CHECKING:
+    from arena.llm.server import Server
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
@@ -105,7 +106,6 @@ class Client(Model):
         limits: Limits on new requests through this client; see `Limits`. Requests that are
             already under way may cross one.
         api_key_env: Environment variable with the key. The key is never kept, shown or pickled.
-        sleep: Function that waits for a number of seconds.
 
     Attributes:
         meter: Sums over new requests, without answers from the store.
@@ -133,9 +133,7 @@ class Client(Model):
         prices: str | Path | Mapping[str, Any] | None = None,
         limits: Limits | Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._arguments = {name: value for name, value in locals().items() if name != "self"}
         for name, value in (("model", model), ("api_key_env", api_key_env)):
             if not isinstance(value, str) or not value:
                 raise DataError(f"{name}={clip(value)}: give a name.")
@@ -149,13 +147,10 @@ class Client(Model):
         self.meter = Meter(limits)
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
-        self._retries, self._parallel = max_retries, max_parallel
+        interval = 60.0 / max_per_minute if max_per_minute else 0.0
+        self._endpoint = base_url, api_key_env, float(timeout), max_retries, interval
+        self._parallel = max_parallel
         self._places = threading.BoundedSemaphore(max_parallel)
-        self._interval = 60.0 / max_per_minute if max_per_minute else 0.0
-        self._sleep = sleep
-        self._next = 0.0  # when the next attempt may begin
-        self._lock = threading.Lock()
-        self._server = Server(base_url, api_key_env, float(timeout))
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
         self.store: Store | None = None
@@ -170,11 +165,7 @@ class Client(Model):
             DataError: if an option is unknown or out of its range, or ``model`` is missing.
             LLMError: if the key is missing, or the store cannot be used.
         """
-        known = [name for name in inspect.signature(cls).parameters if name != "sleep"]
-        for name in options:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise DataError(f"the client of a language model has no option {clip(name)}.{hint}")
+        check_options("client of a language model", options, option_names(cls))
         if "model" not in options:
             raise DataError(f"which model? Give `{option} model=NAME`, as the server calls it.")
         client = cls(**options)
@@ -206,7 +197,14 @@ class Client(Model):
             DataError: if the address or the key is malformed.
         """
         if self.mode != "replay" and not (self.store is not None and len(self.store)):
-            self._server.check()
+            self._server  # noqa: B018 - it checks the key and the address
+
+    @once
+    def _server(self) -> Server:
+        require("asking a language model", "openai")
+        from arena.llm.server import Server  # it imports openai, which takes a second
+
+        return Server(*self._endpoint)
 
     def check_price(self, limits: Limits) -> None:
         """Refuse a limit on dollars that cannot be kept, before anything is spent.
@@ -245,38 +243,17 @@ class Client(Model):
         return [answers[key] for key, _ in requests]
 
     def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
-        """Ask side by side; after a failure nothing more is begun, and the first one is raised."""
-        stopped = threading.Event()
-        if len(requests) == 1:
-            return [self._ask(*requests[0], stopped)]
-        futures: list[Future[Completion]] = [Future() for _ in requests]
-        waiting = iter(list(zip(requests, futures, strict=True)))
+        """Ask side by side; raise the first failure in order, after which none is begun."""
+        if len(requests) < 2:
+            return [self._ask(request) for request in requests]
+        # Its threads are daemons: those of an executor would keep a stopped process waiting.
+        with ThreadPool(min(self._parallel, len(requests))) as pool:
+            return list(pool.imap(self._ask, requests))
 
-        def work() -> None:
-            for request, future in waiting:
-                try:
-                    if stopped.is_set():
-                        raise CancelledError
-                    future.set_result(self._ask(*request, stopped))
-                except BaseException as error:
-                    future.set_exception(error)
-                    stopped.set()
-
-        # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
-        for _ in range(min(self._parallel, len(requests))):
-            threading.Thread(target=work, daemon=True).start()
-        try:
-            wait(futures)
-        finally:
-            stopped.set()
-        for error in [future.exception() for future in futures]:
-            if error is not None and not isinstance(error, CancelledError):
-                raise error
-        return [future.result() for future in futures]
-
-    def _ask(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
+    def _ask(self, request: tuple[str, dict[str, Any]]) -> Completion:
         """Ask the server until it answers; keep the answer."""
-        if (limit := self.meter.reached()) is not None:
+        key, body = request
+        if (limit := self.meter.limit_exceeded()) is not None:
             raise SpendingLimitError(
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of all requests of this "
                 "process is reached. Earlier answers are kept."
@@ -284,7 +261,7 @@ class Client(Model):
         with self._places:
             started = time.monotonic()
             try:
-                answer = self._attempt(key, body, stopped)
+                answer = self._server.answer(key, body)
                 if self._price is not None:
                     answer = answer._replace(cost=self._price.of(answer.usage))
             except RequestRefusedError as error:
@@ -295,36 +272,6 @@ class Client(Model):
         answer = from_record(record)._replace(cached=False)
         self.meter.charge(answer)
         return answer if kept == record else from_record(kept)
-
-    def _attempt(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
-        reason, pause = "", 0.0
-        for attempt in range(self._retries + 1):
-            if pause:
-                self._sleep(pause)
-            self._wait()
-            if stopped.is_set():
-                raise CancelledError
-            try:
-                return self._server.answer(key, body)
-            except AgainError as error:
-                reason, asked = str(error), error.pause
-            pause = _backoff(key, attempt) if asked is None else 0.0
-            if asked is not None and attempt < self._retries:
-                with self._lock:  # nobody begins an attempt before that
-                    self._next = max(self._next, time.monotonic() + asked)
-        raise LLMError(
-            f"{reason} ({self._retries + 1} attempts at request {describe_request(body)}). "
-            "Earlier answers are kept."
-        )
-
-    def _wait(self) -> None:
-        """Wait until the next attempt of any thread may begin."""
-        with self._lock:
-            now = time.monotonic()
-            begin = max(now, self._next)
-            self._next = max(self._next, begin + self._interval)
-        if begin > now:
-            self._sleep(begin - now)
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
@@ -344,20 +291,3 @@ class Client(Model):
 
     def __repr__(self) -> str:
         return f"Client({self.model!r}, mode={self.mode!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
-
-
-def _backoff(key: str, attempt: int) -> float:
-    """Return seconds to wait after a failed attempt (from 0).
-
-    They double from 0.5 up to 60, times a factor between 0.5 and 1 from the hash of request and
-    attempt: callers that failed together come back apart, and two runs wait equally long.
-    """
-    digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
-    share = int.from_bytes(digest[:4], "little") / 2**32
-    return min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share)

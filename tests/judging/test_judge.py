@@ -97,7 +97,7 @@ def test_the_prompt_holds_both_trees_without_papers():
 def client_of(server, **options):
     from arena.llm import Client
 
-    return Client("scripted", base_url=server.url, mode="live", sleep=lambda _: None, **options)
+    return Client("scripted", base_url=server.url, mode="live", **options)
 
 
 @pytest.fixture(autouse=True)

@@ -291,7 +291,9 @@ def test_nothing_in_the_package_leads_to_labels():
     allowed = {
         "arena.agents",
         "arena.errors",
+        "arena.registry",
         "arena._internal.files",
+        "arena._internal.lazy",
         "arena._internal.options",
         "arena._internal.settings",
     }
@@ -338,7 +340,10 @@ def test_an_agent_may_take_options_that_it_does_not_name(world, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({}, "holds no key for OpenAI"), ({"base_url": "127.0.0.1:9/v1"}, "is no address")],
+    [
+        ({}, "is not set, and OpenAI needs"),
+        ({"base_url": "127.0.0.1:9/v1"}, "is not an address"),
+    ],
 )
 def test_what_is_missing_is_told_before_the_first_episode(world, asker, tmp_path, options, told):
     with pytest.raises(ArenaError) as error:
