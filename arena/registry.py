@@ -15,12 +15,13 @@ import os
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from arena._internal.options import check_options
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 
 T = TypeVar("T")
@@ -288,37 +289,12 @@ def make(
 ) -> T:
     """Call the factory registered as `name` with `options` and return what it makes.
 
-    Args:
-        registry: Registry of factories, such as classes.
-        name: Name of a registered factory.
-        options: Keyword arguments of the factory.
-
     Raises:
         UnknownNameError: No factory has that name.
-        DataError: The factory has no such option.
+        DataError: An option is unknown, missing, or does not fit the annotation in the signature.
     """
     factory: Callable[..., T] = registry.get(name)
-    check_options(f"{registry.kind} {name}", options, option_names(factory))
-    return factory(**options)
-
-
-def check_options(owner: str, options: Iterable[object], known: Collection[str]) -> None:
-    """Raise DataError for the first option that `owner` does not have.
-
-    Args:
-        owner: What takes the options, for the message: ``"encoder static"``.
-        options: Names of the options that a caller gave.
-        known: Names of the options that `owner` has.
-    """
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the {owner} has no option {clip(option)}.{hint}")
-
-
-def option_names(factory: Callable[..., object]) -> list[str]:
-    """Return the names of the options of a factory."""
-    return list(inspect.signature(factory).parameters)
+    return factory(**check_options(f"{registry.kind} {name}", factory, options))
 
 
 def _import_modules(package: str) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from arena._internal.options import choice, whole
+from annotated_types import Ge
+
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
@@ -75,14 +76,14 @@ class BottomUp(LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        show: str = "abstracts",
-        max_papers: int = 200,
-        max_characters: int = 200_000,
+        show: Literal["abstracts", "titles"] = "abstracts",
+        max_papers: Annotated[int, Ge(1)] = 200,
+        max_characters: Annotated[int, Ge(1)] = 200_000,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._show = choice("show", show, ("abstracts", "titles"))
-        self._most = whole("max_papers", max_papers, 1), whole("max_characters", max_characters, 1)
+        self._show = show
+        self._most = max_papers, max_characters
         self._filing = Filing("", ())
         self._counts = dict.fromkeys(("papers", "abstracts", "lost", "doubled"), 0)
 

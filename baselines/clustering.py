@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from arena._internal.options import choice, flag, number, whole
+from annotated_types import Ge
+
+from arena._internal.options import checked
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
@@ -18,17 +20,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MERGES = ("children", "inconsistency", "none")
 
-
+@checked
 def cluster(
     papers: Sequence[Known],
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
-    merge: str = "children",
-    max_children: int = 5,
-    threshold: float = 1.0,
+    merge: Literal["children", "inconsistency", "none"] = "children",
+    max_children: Annotated[int, Ge(2)] = 5,
+    threshold: Annotated[float, Ge(0)] = 1.0,
 ) -> MindMap:
     """Return a mind-map of papers (ResearchArena, section 6.1, the approach Clustering).
 
@@ -59,7 +60,6 @@ def cluster(
         DataError: An option is out of its range.
         UnknownNameError: There is no such encoder.
     """
-    _check(merge, max_children, threshold)
     lift = merge == "none"
 
     def grouped(chosen: Sequence[Known]) -> Group:
@@ -120,19 +120,18 @@ class Clustering(Researcher):
         self,
         seed: int = 0,
         encoder: str = "static",
-        merge: str = "children",
-        max_children: int = 5,
-        threshold: float = 1.0,
+        merge: Literal["children", "inconsistency", "none"] = "children",
+        max_children: Annotated[int, Ge(2)] = 5,
+        threshold: Annotated[float, Ge(0)] = 1.0,
         abstracts: bool = True,
     ) -> None:
         super().__init__(seed)
         ENCODERS.get(encoder)
-        _check(merge, max_children, threshold)
         self._options: dict[str, Any] = {
             "encoder": encoder, "merge": merge, "max_children": max_children,
             "threshold": threshold,
         }  # fmt: skip
-        self._abstracts = flag("abstracts", abstracts)
+        self._abstracts = abstracts
         self._read = 0
 
     def organize(self, desk: Desk) -> Steps[None]:
@@ -155,12 +154,6 @@ class Clustering(Researcher):
         config = dict(shared_encoder(self._options["encoder"]).config)
         config.pop("runtime", None)
         return {"encoder": config, "abstracts": self._read}
-
-
-def _check(merge: str, max_children: int, threshold: float) -> None:
-    choice("merge", merge, MERGES)
-    whole("max_children", max_children, 2)
-    number("threshold", threshold, 0)
 
 
 def _clean(paper: Known) -> Known:

@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from arena._internal.options import whole
+from annotated_types import Interval
+
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.mindmap.tree import MindMap
 from arena.report.listing import cite, entry, heading, plain
@@ -55,9 +56,15 @@ class Digest(Scout):
         more: Other options of `scout`.
     """
 
-    def __init__(self, seed: int = 0, cited: int = 80, links: int = 12, **more: Any) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        cited: Annotated[int, Interval(ge=1, le=1000)] = 80,
+        links: int = 12,
+        **more: Any,
+    ) -> None:
         super().__init__(seed, links=links, **more)
-        self._cited = whole("cited", cited, 1, 1000)
+        self._cited = cited
 
     def report(self, desk: Desk) -> Steps[None]:
         """Find, read, group and quote papers."""

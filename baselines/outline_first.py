@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from arena._internal.options import flag, whole
+from annotated_types import Interval
+
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import WRITING, Part, line, listed, parts_of, write_report
@@ -53,17 +54,17 @@ class OutlineFirst(LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        sections: int = 8,
-        papers: int = 12,
-        related: int = 60,
+        sections: Annotated[int, Interval(ge=1, le=20)] = 8,
+        papers: Annotated[int, Interval(ge=1, le=100)] = 12,
+        related: Annotated[int, Interval(ge=1, le=100)] = 60,
         refine: bool = True,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._sections = whole("sections", sections, 1, 20)
-        self._papers = whole("papers", papers, 1, 100)
-        self._related = whole("related", related, 1, 100)
-        self._refine = flag("refine", refine)
+        self._sections = sections
+        self._papers = papers
+        self._related = related
+        self._refine = refine
         self._parts: list[Part] = []
 
     def discover(self, desk: Desk) -> Steps[None]:

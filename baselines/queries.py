@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from arena._internal.options import choice, flag, whole
+from annotated_types import Interval
+
 from arena.agents import AGENTS, Desk, Hit, Steps
 from arena.llm import Fields, LLMAgent, ParseError, unfenced, without_thoughts
 from baselines.parts.asking import judgements, listed, queries, query_in
@@ -122,15 +123,15 @@ class Decomposer(LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        fusion: str = "rrf",
-        max_queries: int = 20,
-        k: int = 100,
+        fusion: Literal["rrf", "score"] = "rrf",
+        max_queries: Annotated[int, Interval(ge=1, le=1000)] = 20,
+        k: Annotated[int, Interval(ge=1, le=1000)] = 100,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._fusion = choice("fusion", fusion, ("rrf", "score"))
-        self._max_queries = whole("max_queries", max_queries, 1, 1000)
-        self._k = whole("k", k, 1, 1000)
+        self._fusion = fusion
+        self._max_queries = max_queries
+        self._k = k
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search for every part, then fuse."""
@@ -211,19 +212,19 @@ class SelfRAG(LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        max_rounds: int = 3,
-        judged: int = 20,
-        batch: int = 20,
+        max_rounds: Annotated[int, Interval(ge=1, le=100)] = 3,
+        judged: Annotated[int, Interval(ge=1, le=1000)] = 20,
+        batch: Annotated[int, Interval(ge=1, le=1000)] = 20,
         abstracts: bool = False,
-        k: int = 100,
+        k: Annotated[int, Interval(ge=1, le=1000)] = 100,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._max_rounds = whole("max_rounds", max_rounds, 1, 100)
-        self._judged = whole("judged", judged, 1, 1000)
-        self._batch = whole("batch", batch, 1, 1000)
-        self._abstracts = flag("abstracts", abstracts)
-        self._k = whole("k", k, 1, 1000)
+        self._max_rounds = max_rounds
+        self._judged = judged
+        self._batch = batch
+        self._abstracts = abstracts
+        self._k = k
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search, judge and refine until the query is good enough."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Annotated, Any
 
-from arena._internal.options import whole
+from annotated_types import Ge
+
 from arena.agents import AGENTS, Action, Desk, Observation, actions_from, tool_message
 from arena.llm import Fields, LLMAgent
 
@@ -51,14 +52,14 @@ class React(LLMAgent):
         self,
         seed: int = 0,
         tool_choice: str = "auto",
-        reminders: int = 1,
-        memory: int = 200_000,
+        reminders: Annotated[int, Ge(0)] = 1,
+        memory: Annotated[int, Ge(0)] = 200_000,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
         self._tool_choice = tool_choice
-        self._reminders = whole("reminders", reminders, 0)
-        self._memory = whole("memory", memory, 0)
+        self._reminders = reminders
+        self._memory = memory
         self._messages: list[dict[str, Any]] = []
         self._calls: list[tuple[str, Action]] = []  # of the last message, not yet carried out
         self._running = ""  # the id of the call whose result the next observation is

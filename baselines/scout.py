@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
-from arena._internal.options import flag, number, whole
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.encoders import ENCODERS
@@ -69,36 +69,36 @@ class Scout(Researcher):
     def __init__(
         self,
         seed: int = 0,
-        seeds: int = 24,
-        rounds: int = 4,
+        seeds: Annotated[int, Interval(ge=0, le=100)] = 24,
+        rounds: Annotated[int, Interval(ge=1, le=100)] = 4,
         engines: bool = True,
         abstracts: bool = True,
-        topic_weight: float = 9.0,
-        trust: float = 2.0,
-        titles: float = 1.0,
+        topic_weight: Annotated[float, Interval(ge=0, le=1000)] = 9.0,
+        trust: Annotated[float, Interval(ge=0, le=10)] = 2.0,
+        titles: Annotated[float, Interval(ge=0, le=10)] = 1.0,
         encoder: str | None = "static",
-        links: int = 25,
-        subtopics: int = 0,
-        subtopic_weight: float = 1.0,
-        diversity: float = 0.0,
-        mapped: int = 100,
+        links: Annotated[int, Interval(ge=0, le=100)] = 25,
+        subtopics: Annotated[int, Interval(ge=0, le=100)] = 0,
+        subtopic_weight: Annotated[float, Interval(ge=0, le=1000)] = 1.0,
+        diversity: Annotated[float, Interval(ge=0, le=10)] = 0.0,
+        mapped: Annotated[int, Interval(ge=1, le=1000)] = 100,
         **more: Any,
     ) -> None:
         super().__init__(seed, **more)
         if encoder is not None:
             ENCODERS.get(encoder)
-        self._seeds = whole("seeds", seeds, 0, 100)
-        self._rounds = whole("rounds", rounds, 1, 100)
-        self._engines, self._abstracts = flag("engines", engines), flag("abstracts", abstracts)
-        self._topic_weight = number("topic_weight", topic_weight, 0, 1000)
-        self._trust = number("trust", trust, 0, 10)
-        self._titles = number("titles", titles, 0, 10)
+        self._seeds = seeds
+        self._rounds = rounds
+        self._engines, self._abstracts = engines, abstracts
+        self._topic_weight = topic_weight
+        self._trust = trust
+        self._titles = titles
         self._encoder = encoder
-        self._links = whole("links", links, 0, 100)
-        self._subtopics = whole("subtopics", subtopics, 0, 100)
-        self._subtopic_weight = number("subtopic_weight", subtopic_weight, 0, 1000)
-        self._diversity = number("diversity", diversity, 0, 10)
-        self._mapped = whole("mapped", mapped, 1, 1000)
+        self._links = links
+        self._subtopics = subtopics
+        self._subtopic_weight = subtopic_weight
+        self._diversity = diversity
+        self._mapped = mapped
         self._votes = Votes()
         self._judged: dict[str, float] = {}
         self._used: list[str] = []

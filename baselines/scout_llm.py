@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from arena._internal.options import number, whole
+from annotated_types import Interval
+
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import judgements, listed, queries
@@ -44,17 +45,17 @@ class ScoutLLM(Scout, LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        proposals: int = 8,
-        judged: int = 100,
-        irrelevant: float = 0.25,
-        batch: int = 25,
+        proposals: Annotated[int, Interval(ge=0, le=100)] = 8,
+        judged: Annotated[int, Interval(ge=0, le=1000)] = 100,
+        irrelevant: Annotated[float, Interval(ge=0, le=1)] = 0.25,
+        batch: Annotated[int, Interval(ge=1, le=1000)] = 25,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._proposals = whole("proposals", proposals, 0, 100)
-        self._most_judged = whole("judged", judged, 0, 1000)
-        self._irrelevant = number("irrelevant", irrelevant, 0, 1)
-        self._batch = whole("batch", batch, 1, 1000)
+        self._proposals = proposals
+        self._most_judged = judged
+        self._irrelevant = irrelevant
+        self._batch = batch
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
         """Return the queries that the model writes for sub-topics."""

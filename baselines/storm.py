@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from arena._internal.options import whole
+from annotated_types import Interval
+
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
@@ -193,25 +194,25 @@ class Storm(LLMAgent):
     def __init__(
         self,
         seed: int = 0,
-        perspectives: int = 3,
-        max_turns: int = 3,
-        queries: int = 3,
-        k: int = 10,
-        abstracts: int = 3,
-        related: int = 20,
-        sections: int = 10,
-        cited: int = 20,
+        perspectives: Annotated[int, Interval(ge=0, le=20)] = 3,
+        max_turns: Annotated[int, Interval(ge=1, le=20)] = 3,
+        queries: Annotated[int, Interval(ge=1, le=10)] = 3,
+        k: Annotated[int, Interval(ge=1, le=100)] = 10,
+        abstracts: Annotated[int, Interval(ge=0, le=100)] = 3,
+        related: Annotated[int, Interval(ge=1, le=100)] = 20,
+        sections: Annotated[int, Interval(ge=1, le=20)] = 10,
+        cited: Annotated[int, Interval(ge=1, le=100)] = 20,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._perspectives = whole("perspectives", perspectives, 0, 20)
-        self._max_turns = whole("max_turns", max_turns, 1, 20)
-        self._queries = whole("queries", queries, 1, 10)
-        self._k = whole("k", k, 1, 100)
-        self._abstracts = whole("abstracts", abstracts, 0, 100)
-        self._related = whole("related", related, 1, 100)
-        self._sections = whole("sections", sections, 1, 20)
-        self._cited = whole("cited", cited, 1, 100)
+        self._perspectives = perspectives
+        self._max_turns = max_turns
+        self._queries = queries
+        self._k = k
+        self._abstracts = abstracts
+        self._related = related
+        self._sections = sections
+        self._cited = cited
         self._talks: list[Talk] = []
         self._related_papers: list[str] = []
         self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from arena._internal.options import check_names
 from arena.errors import DataError, clip
 from arena.llm import Client, Fields, Template
 from arena.llm.prompts import load_templates
-from arena.registry import check_options
 
 _KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "a text": (str, ("base_url", "mode", "store", "api_key_env")),
@@ -45,7 +45,7 @@ def open_model(
         LLMError: The store cannot be used.
     """
     defaults = client_options()
-    check_options("client", llm, [*defaults, "model", "prompts"])
+    check_names("client", llm, [*defaults, "model", "prompts"])
     for what, (kind, names) in _KINDS.items():
         for name in names:
             value = llm.get(name)

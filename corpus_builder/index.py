@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arena import __version__
 from arena._internal.arrays import load_array
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.options import check_options
 from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
 from arena.corpus import indexes, layout
@@ -110,6 +111,7 @@ def make_plan(
             "Choose another name."
         )
     plan = IndexPlan(engine, name, tuple(fields), options, corpus)
+    check_options(f"index {engine}", plan.kind.build, options, _TAKEN)
     try:
         sha256_json(options)
     except TypeError as error:

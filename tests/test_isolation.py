@@ -41,8 +41,9 @@ def imports(path: Path) -> set[str]:
 
 # What a baseline needs to think with; none of it opens a file or another module.
 THINKING = {
-    "__future__", "collections", "dataclasses", "functools", "heapq", "itertools", "json", "math",
-    "operator", "random", "re", "statistics", "string", "textwrap", "typing",
+    "__future__", "annotated_types", "collections", "dataclasses", "functools", "heapq",
+    "itertools", "json", "math", "operator", "random", "re", "statistics", "string",
+    "textwrap", "typing",
 }  # fmt: skip
 # Arithmetic. These could open files that they are told the path of, which no observation tells;
 # and the attributes that do so are named below.

@@ -9,14 +9,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
-from arena._internal.options import choice, whole
 from arena.encoders.base import ENCODERS
 from arena.errors import DataError, clip
 
@@ -27,6 +27,7 @@ _ROWS = 8  # of a batch of labels
 _SHORT = 16  # word pieces of a label that shares a batch; on a CPU others gain nothing by it
 
 Numbers = NDArray[np.int64]
+Precision = Literal["auto", "float16", "float32"]
 
 BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
@@ -37,13 +38,13 @@ class FlagEncoder:
 
     def __init__(
         self,
-        model: str = "BAAI/bge-base-en-v1.5",
-        pooling: str = "cls",
+        model: Annotated[str, MinLen(1)] = "BAAI/bge-base-en-v1.5",
+        pooling: Literal["cls", "mean"] = "cls",
         query_instruction: str | None = None,
-        max_length: int = 512,
-        batch_size: int | None = None,
+        max_length: Annotated[int, Ge(8)] = 512,
+        batch_size: Annotated[int, Ge(1)] | None = None,
         device: str = "auto",
-        precision: str = "auto",
+        precision: Precision = "auto",
     ) -> None:
         """Check the options; the model is loaded by the first text.
 
@@ -63,20 +64,9 @@ class FlagEncoder:
             DataError: if an option is out of its range, or a package is absent.
         """
         require("the encoder flag", "FlagEmbedding", "torch", "transformers")
-        if not isinstance(model, str) or not model:
-            raise DataError(f"model={clip(model)}: name a folder or a model of the hub.")
-        choice("pooling", pooling, ("cls", "mean"))
-        choice("precision", precision, ("auto", "float16", "float32"))
         if query_instruction is None:
             bge = model.rpartition("/")[2].startswith("bge-") and "-en" in model
             query_instruction = BGE_INSTRUCTION if bge else ""
-        if not isinstance(query_instruction, str):
-            raise DataError(f"query_instruction={clip(query_instruction)} is no string.")
-        whole("max_length", max_length, 8)
-        if batch_size is not None:
-            whole("batch_size", batch_size, 1)
-        if not isinstance(device, str):
-            raise DataError(f"device={clip(device)}: give auto, cpu, cuda or mps.")
         self._model, self._pooling, self._instruction = model, pooling, query_instruction
         self._max_length, self._batch_size = max_length, batch_size
         self._device, self._precision = device, precision

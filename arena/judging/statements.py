@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena._internal.files import sha256_json, write_json
-from arena._internal.options import whole
+from arena._internal.options import parameters_of, whole
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
     LONGEST,
@@ -32,7 +32,6 @@ from arena.llm import Client, Fields, ModelSession, ask_many
 from arena.llm.client import Model
 from arena.llm.prompts import TEXT, load_templates, object_schema, response_format
 from arena.papers import MAX_QUERY
-from arena.registry import option_names
 from arena.report import PaperFinder, Report, read_report, resolve, spread
 
 PROMPTS = {
@@ -357,7 +356,7 @@ def record_statements(
     Raises:
         CorpusError, DataError, LLMError: As `judge_statements` and `Client.from_options`.
     """
-    known = set(option_names(judge_reports)) - {"reports", "views", "client"}
+    known = set(parameters_of(judge_reports)) - {"reports", "views", "client"}
     asked = {name: value for name, value in options.items() if name not in known}
     settings = {name: value for name, value in options.items() if name in known}
     voters = settings.pop("voters", None) or ()

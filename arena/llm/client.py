@@ -9,11 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Ge, MinLen
 
 from arena._internal.lazy import once, require
-from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip
+from arena._internal.options import check_names, check_options, checked, parameters_of
+from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import (
     Completion,
     Limits,
@@ -29,7 +31,6 @@ from arena.llm.answers import (
     price_of,
 )
 from arena.llm.store import Store
-from arena.registry import check_options, option_names
 
 if TYPE_CHECKING:
     from arena.llm.server import Server
@@ -115,9 +116,10 @@ class Client(Model):
         LLMError: if the store cannot be used.
     """
 
+    @checked
     def __init__(
         self,
-        model: str,
+        model: Annotated[str, MinLen(1)],
         *,
         base_url: str | None = None,
         mode: str | None = None,
@@ -126,24 +128,18 @@ class Client(Model):
         seed: int | None = 42,
         max_tokens: int | None = None,
         request: Mapping[str, Any] | None = None,
-        timeout: float = 120.0,
-        max_retries: int = 5,
-        max_parallel: int = 4,
-        max_per_minute: float | None = None,
+        timeout: Annotated[float, Ge(1e-3)] = 120.0,
+        max_retries: Annotated[int, Ge(0)] = 5,
+        max_parallel: Annotated[int, Ge(1)] = 4,
+        max_per_minute: Annotated[float, Ge(1e-3)] | None = None,
         prices: str | Path | Mapping[str, Any] | None = None,
         limits: Limits | Mapping[str, Any] | None = None,
-        api_key_env: str = "OPENAI_API_KEY",
+        api_key_env: Annotated[str, MinLen(1)] = "OPENAI_API_KEY",
     ) -> None:
-        for name, value in (("model", model), ("api_key_env", api_key_env)):
-            if not isinstance(value, str) or not value:
-                raise DataError(f"{name}={clip(value)}: give a name.")
-        number("timeout", timeout, 1e-3)
-        whole("max_retries", max_retries, 0)
-        whole("max_parallel", max_parallel, 1)
-        if max_per_minute is not None:
-            number("max_per_minute", max_per_minute, 1e-3)
         settled = self.settle({"mode": mode, "store": store})
-        self.model, self.mode = model, choice("mode", settled["mode"], MODES)
+        self.model, self.mode = model, settled["mode"]
+        if self.mode not in MODES:
+            raise DataError(f"mode={clip(self.mode)}.{did_you_mean(self.mode, MODES)}")
         self.meter = Meter(limits)
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
@@ -165,10 +161,11 @@ class Client(Model):
             DataError: if an option is unknown or out of its range, or ``model`` is missing.
             LLMError: if the key is missing, or the store cannot be used.
         """
-        check_options("client of a language model", options, option_names(cls))
+        owner = "client of a language model"
+        check_names(owner, options, parameters_of(cls))
         if "model" not in options:
             raise DataError(f"which model? Give `{option} model=NAME`, as the server calls it.")
-        client = cls(**options)
+        client = cls(**check_options(owner, cls, options))
         client.check()
         return client
 

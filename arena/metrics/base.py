@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Protocol
 
+from arena._internal.options import parameters_of
 from arena.errors import DataError, clip
-from arena.registry import Registry, option_names
+from arena.registry import Registry
 
 _CUTOFF = re.compile(r"[1-9][0-9]{0,8}")  # no leading zero: one metric has one name
 
@@ -111,7 +112,7 @@ def resolve(name: str) -> str:
         return name  # refused as an unknown name
     base, at, cutoff = name.partition("@")
     plain = METRICS.resolve(base)
-    if plain != base and "k" not in option_names(METRICS.get(plain)):
+    if plain != base and "k" not in parameters_of(METRICS.get(plain)):
         raise DataError(f"metric {name!r} takes no cutoff. Write `def {plain}(ranking, gains, k)`.")
     return plain + at + cutoff
 

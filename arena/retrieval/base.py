@@ -12,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.options import check_names, check_options, parameters_of
 from arena.errors import CorpusError, DataError, clip
-from arena.registry import Registry, check_options, option_names
+from arena.registry import Registry
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -140,7 +141,8 @@ class Retriever(ABC):
             DataError: if an option is unknown or out of its range.
             CorpusError: if the index is damaged.
         """
-        check_options(f"engine {cls.registered_name()}", options, option_names(cls)[1:])
+        place = next(iter(parameters_of(cls)))
+        options = check_options(f"engine {cls.registered_name()}", cls, options, (place,))
         return cls(directory, **options)  # type: ignore[call-arg]
 
     @classmethod
@@ -276,16 +278,21 @@ class Combiner(Retriever):
     a part are given under the part's name.
     """
 
-    @classmethod
-    @abstractmethod
-    def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Retriever:
-        """Return the combination of opened engines, keyed by canonical name, in order.
+    def __init__(self, parts: Mapping[str, Retriever], **options: Any) -> None:
+        """Combine opened engines, keyed by canonical name, in order; `config` contains theirs."""
+        self.parts = tuple(parts.values())
 
-        Its `parts` must hold them, and its `config` theirs.
+    @classmethod
+    def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Retriever:
+        """Return the combination of `parts`, with options of the constructor.
 
         Raises:
-            DataError: if an option is unknown or out of its range.
+            DataError: if an option is unknown or does not fit its annotation.
         """
+        first, *known = parameters_of(cls)
+        owner = f"engine {cls.registered_name()}"
+        check_names(owner, options, [*known, *parts])
+        return cls(parts, **check_options(owner, cls, options, (first,)))
 
     @classmethod
     def build(cls, *_: Any, **__: Any) -> dict[str, Any]:

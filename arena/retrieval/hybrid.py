@@ -17,17 +17,15 @@ scores are those of the first `depth` hits of a part inside the scope; nothing e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
-from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip, did_you_mean
+from arena._internal.options import parameters_of
+from arena.errors import DataError, clip
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
-
-FUSIONS = ("rrf", "score")
-_OPTIONS = ("depth", "fusion", "k", "weights")
 
 
 @RETRIEVERS.register("hybrid")
@@ -38,10 +36,10 @@ class Hybrid(Combiner):
         self,
         parts: Mapping[str, Retriever],
         *,
-        fusion: str = "rrf",
-        k: float | None = None,
-        weights: Sequence[float] | None = None,
-        depth: int = 1000,
+        fusion: Literal["rrf", "score"] = "rrf",
+        k: Annotated[float, Interval(ge=0, le=1e6)] | None = None,
+        weights: Sequence[Annotated[float, Interval(gt=0, le=1e6)]] | None = None,
+        depth: Annotated[int, Ge(1)] = 1000,
     ) -> None:
         """Combine `parts`; with equal weights their order changes nothing.
 
@@ -56,12 +54,10 @@ class Hybrid(Combiner):
         Raises:
             DataError: if an option is out of its range or has no effect.
         """
-        choice("fusion", fusion, FUSIONS)
         if fusion == "score" and k is not None:
-            raise DataError(f"k={clip(k)}: only fusion='rrf' has a k.")
-        whole("depth", depth, 1)
+            raise DataError(f"k={k:g}: only fusion='rrf' has a k.")
         for name in parts:
-            if name in _OPTIONS:
+            if name in parameters_of(Hybrid):
                 raise DataError(
                     f"an index {name!r} cannot be a part: hybrid has an option of that name. "
                     "Build it under another name."
@@ -69,17 +65,13 @@ class Hybrid(Combiner):
         self.parts = tuple(parts.values())
         self._names = tuple(parts)
         self._fusion, self._depth = fusion, depth
-        self._k = number("k", 60 if k is None else k, 0, 1e6)
-        self._weights = _weights(weights, self._names)
-
-    @classmethod
-    def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Hybrid:
-        """Return the fusion of `parts`; for the options see `__init__`."""
-        for name in options:
-            if name not in _OPTIONS:
-                known = did_you_mean(name, (*_OPTIONS, *parts))
-                raise DataError(f"hybrid has no option {clip(name)}.{known}")
-        return cls(parts, **options)
+        self._k = 60.0 if k is None else k
+        self._weights = (1.0,) * len(parts) if weights is None else tuple(weights)
+        if len(self._weights) != len(parts):
+            raise DataError(
+                f"weights={clip(weights)}: give a list of {len(parts)} numbers, one for each of "
+                f"{', '.join(parts)}."
+            )
 
     @property
     def config(self) -> dict[str, Any]:
@@ -134,20 +126,3 @@ class Hybrid(Combiner):
         low, high = scores.min(), scores.max()
         scaled = (scores - low) / (high - low) if high > low else np.ones_like(scores)
         return weight * scaled
-
-
-def _weights(weights: object, parts: Sequence[str]) -> tuple[float, ...]:
-    if weights is None:
-        return (1.0,) * len(parts)
-    if not isinstance(weights, list | tuple) or len(weights) != len(parts):
-        raise DataError(
-            f"weights={clip(weights)}: give a list of {len(parts)} numbers, one for each of "
-            f"{', '.join(parts)}."
-        )
-    numbers = tuple(
-        number(f"the weight of {part}", weight, 0, 1e6)
-        for part, weight in zip(parts, weights, strict=True)
-    )
-    if not all(numbers):
-        raise DataError(f"weights={clip(weights)}: every weight must be above 0.")
-    return numbers

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from arena._internal.options import number as number
+from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.registry import Registry, check_options, make
+from arena.registry import Registry, make
 
 
 class Progress(NamedTuple):
@@ -113,5 +113,5 @@ def _make(name: str, is_metric: bool, options: Mapping[str, Any]) -> Reward:
         return make(REWARDS, name, options)
     from arena.rewards.metric import MetricReward
 
-    check_options(f"reward {name}", options, ())
+    check_options(f"reward {name}", lambda: None, options)
     return MetricReward(name)

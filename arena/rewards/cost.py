@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from arena.rewards.base import REWARDS, Progress, Reward, number
+from typing import Annotated
+
+from annotated_types import Interval
+
+from arena.rewards.base import REWARDS, Progress, Reward
+
+Price = Annotated[float, Interval(ge=0, le=1000)]
 
 
 @REWARDS.register("cost")
@@ -19,11 +25,11 @@ class Cost(Reward):
     """
 
     def __init__(
-        self, per_search: float = 0.01, per_read: float = 0.0, per_character: float = 1e-6
+        self, per_search: Price = 0.01, per_read: Price = 0.0, per_character: Price = 1e-6
     ) -> None:
-        self._per_search = number("per_search", per_search, 0, 1000)
-        self._per_read = number("per_read", per_read, 0, 1000)
-        self._per_character = number("per_character", per_character, 0, 1000)
+        self._per_search = per_search
+        self._per_read = per_read
+        self._per_character = per_character
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return ``cost.searches``, ``cost.reads`` and ``cost.characters``."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from arena.rewards.base import REWARDS, Progress, Reward, number
+from typing import Annotated
+
+from annotated_types import Interval
+
+from arena.rewards.base import REWARDS, Progress, Reward
 
 
 @REWARDS.register("shaped")
@@ -25,9 +29,13 @@ class Shaped(Reward):
         DataError: An option is out of its range.
     """
 
-    def __init__(self, discount: float = 1.0, weight: float = 1.0) -> None:
-        self._discount = number("discount", discount, 0, 1)
-        self._weight = number("weight", weight, 0, 1000)
+    def __init__(
+        self,
+        discount: Annotated[float, Interval(ge=0, le=1)] = 1.0,
+        weight: Annotated[float, Interval(ge=0, le=1000)] = 1.0,
+    ) -> None:
+        self._discount = discount
+        self._weight = weight
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return ``shaped.final`` and ``shaped.potential``."""

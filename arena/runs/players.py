@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
-from arena.registry import check_options
 from arena.tasks import TaskSet, ideal_answers
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class AgentFactory:
     def __init__(
         self, agent: str | type[Agent], options: Mapping[str, Any], task: str, tasks: TaskSet
     ) -> None:
-        self._options, self._task, self._tasks = options, task, tasks
+        self._task, self._tasks = task, tasks
         kind = Oracle if agent == ORACLE else agent
         if isinstance(kind, str):
             self.name = AGENTS.resolve(kind)
@@ -83,21 +82,7 @@ class AgentFactory:
             return
         if not isinstance(agent, str) or ".py:" in agent:
             self.name = kind.__qualname__
-        self._parameters, complete = _parameters(kind)
-        if complete:
-            self._check_options()
-
-    def _check_options(self) -> None:
-        known = [name for name in self._parameters if name != "seed"]
-        check_options(f"agent {self.name!r}", self._options, known)
-        for name, parameter in inspect.signature(self.kind).parameters.items():
-            variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-            given = variadic or name in self._options or name == "seed"
-            if parameter.default is parameter.empty and not given:
-                raise DataError(
-                    f"agent {self.name!r} needs the option {name!r}. Give it with "
-                    f"--agent-option {name}=VALUE, in Python with agent_options."
-                )
+        self._options = check_options(f"agent {self.name!r}", kind, options, ("seed",))
 
     @cached_property
     def prompts(self) -> dict[str, str]:
@@ -118,8 +103,8 @@ class AgentFactory:
         if self.kind is Oracle:
             return Oracle(ideal_answers(self._task, self._tasks, survey_id))
         # An agent may change what it receives, and its attributes: no episode sees that of another.
-        options = copy.deepcopy(dict(self._options))
-        if "seed" in self._parameters:
+        options = copy.deepcopy(self._options)
+        if "seed" in parameters_of(self.kind):
             return self.kind(**options, seed=seed)
         agent = self.kind(**options)
         agent.seed = seed
@@ -131,7 +116,8 @@ class AgentFactory:
             try:
                 return self.make("", 0)
             except TypeError:
-                self._check_options()
+                known = [name for name in parameters_of(self.kind) if name != "seed"]
+                check_names(f"agent {self.name!r}", self._options, known)
                 raise
 
     def _ask(self, agent: Agent, method: str) -> Any:
@@ -162,17 +148,3 @@ def failures(
             place = f"{Path(frame.filename).name} line {frame.lineno}"
             what = f"{type(error).__name__}: {clip(str(error), 200)} ({place})"
         raise AgentError(f"agent {name!r} failed {where}: {what}. {then}".strip()) from error
-
-
-def _parameters(kind: type[Agent]) -> tuple[list[str], bool]:
-    """Return the parameters that a class and its bases name, and whether it takes no others."""
-    own = inspect.signature(kind).parameters.values()
-    complete = all(parameter.kind is not parameter.VAR_KEYWORD for parameter in own)
-    bases = [kind] if complete else [b for b in kind.__mro__[:-1] if "__init__" in vars(b)]
-    names = {
-        parameter.name: None
-        for base in bases
-        for parameter in inspect.signature(base).parameters.values()
-        if parameter.kind is not parameter.VAR_KEYWORD
-    }
-    return (list(names) if complete else sorted(names)), complete

@@ -11,11 +11,10 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any, NamedTuple
 
-from arena._internal.options import whole
+from arena._internal.options import check_names, whole
 from arena.errors import DataError, clip
 from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced, without_thoughts
 from arena.mindmap import MindMap, read_mind_map
-from arena.registry import check_options
 from corpus_builder._model import client_options, open_model
 from corpus_builder.figures import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
@@ -68,7 +67,7 @@ class Extraction:
     """
 
     def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
-        check_options("extraction of mind-maps", options, (*_OWN, *client_options()))
+        check_names("extraction of mind-maps", options, (*_OWN, *client_options()))
         self._figures, self._images = figures, Semaphore(_IMAGES)
         llm = dict(options)
         vision, self._max_bytes = llm.pop("vision_model", None), llm.pop("max_bytes", MAX_BYTES)

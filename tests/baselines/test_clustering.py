@@ -20,7 +20,6 @@ from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
 from baselines.clustering import (
-    MERGES,
     Dendrogram,
     binary,
     by_children,
@@ -336,7 +335,7 @@ def check(tree: MindMap, papers) -> None:
     assert (read, told) == (tree, [])
 
 
-@pytest.mark.parametrize("merge", MERGES)
+@pytest.mark.parametrize("merge", ("children", "inconsistency", "none"))
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corners(corner, merge):
     papers, count = CORNERS[corner]
@@ -355,7 +354,11 @@ made = st.lists(st.builds(paper, st.text(min_size=1, max_size=4).filter(str.isal
 
 @settings(max_examples=150, deadline=None)
 @given(
-    papers=made, topic=texts, merge=st.sampled_from(MERGES), most=st.integers(2, 9), data=st.data()
+    papers=made,
+    topic=texts,
+    merge=st.sampled_from(("children", "inconsistency", "none")),
+    most=st.integers(2, 9),
+    data=st.data(),
 )
 def test_every_paper_is_filed_once(papers, topic, merge, most, data):
     tree = cluster(papers, topic, merge=merge, max_children=most)
@@ -436,27 +439,18 @@ def test_the_topic_is_a_label():
     ("options", "message"),
     [
         ({"merge": "child"}, "merge='child'. Did you mean 'children'"),
-        ({"merge": None}, "merge=None"),
         ({"max_children": 1}, "max_children=1: give an integer >= 2"),
-        ({"max_children": True}, "max_children=True"),
-        ({"max_children": 2.5}, "max_children=2.5"),
         ({"threshold": -1}, "threshold=-1: give a number >= 0"),
-        ({"threshold": math.nan}, "threshold=nan"),
-        ({"threshold": "1"}, "threshold='1'"),
     ],
 )
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
         cluster([], **options)
-    with pytest.raises(DataError, match=message):
-        clustering.Clustering(**options)
 
 
-def test_bad_options_of_the_agent():
+def test_an_unknown_encoder_of_the_agent():
     with pytest.raises(UnknownNameError, match="Did you mean 'static'"):
         clustering.Clustering(encoder="statc")
-    with pytest.raises(DataError, match="abstracts='no': give true or false"):
-        clustering.Clustering(abstracts="no")
 
 
 # The agent
@@ -585,7 +579,10 @@ def test_it_files_real_papers_as_experts_do(real_data):
     for record in records:
         gold, _ = read_mind_map(record["gt"])
         papers = [paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
-        found = {merge: cluster(papers, record["survey_topic"], merge=merge) for merge in MERGES}
+        found = {
+            merge: cluster(papers, record["survey_topic"], merge=merge)
+            for merge in ("children", "inconsistency", "none")
+        }
         for tree in found.values():
             check(tree, papers)
         for node in found["children"].nodes():

@@ -6,9 +6,6 @@ import pytest
 from llm_server import LLMServer, last_text
 from scripted_agents import C1, LETTERS, bullets, corpus_of, episodes, play, queries_of
 
-from arena.agents import AGENTS
-from arena.errors import DataError
-
 pytestmark = pytest.mark.usefixtures("alone")
 
 ANSWER = "<Decomposition>\n- What is it?\n    - Why?\n</Decomposition>\n" + bullets(
@@ -88,19 +85,3 @@ def test_without_queries_the_topic_is_searched_for(corpus):
     assert queries_of(episode) == ["letters"]
     (failed,) = episode["notes"]["llm"]["failed"]
     assert "<Queries>" in failed["reason"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"fusion": "scores"}, r"fusion='scores'. Did you mean 'score'\?"),
-        ({"fusion": None}, r"fusion=None\. Known: rrf, score\."),
-        ({"max_queries": 0}, "max_queries=0: give an integer from 1 to 1000"),
-        ({"max_queries": True}, "max_queries=True: give an integer"),
-        ({"k": 1001}, "k=1001: give an integer from 1 to 1000"),
-        ({"k": "10"}, "k='10': give an integer"),
-    ],
-)
-def test_an_option_out_of_its_range(options, message):
-    with pytest.raises(DataError, match=message):
-        AGENTS.get("decomposer")(model="scripted", **options)

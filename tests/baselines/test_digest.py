@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.agents import Known
-from arena.errors import DataError
 from arena.report import cited_ids, read_report
-from baselines.digest import Digest, digest, sentence
+from baselines.digest import digest, sentence
 
 WEIGHTS = {"graph": 2.0, "search": 1.0, "walk": 1.0}
 
@@ -78,8 +77,3 @@ def test_every_quotation_stands_in_the_abstract_of_the_paper_that_it_cites(paper
             assert match[1] in abstracts[statement.citations[0]]
             assert len(statement.citations) == 1
     assert digest(papers, "Graph *search*", "2020-01-01") == text
-
-
-def test_options_out_of_their_range():
-    with pytest.raises(DataError, match="cited=0: give an integer from 1 to 1000"):
-        Digest(cited=0)

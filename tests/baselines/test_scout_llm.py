@@ -12,8 +12,6 @@ from llm_server import LLMServer, Trouble, last_text
 from scripted_agents import episodes, play, queries_of
 
 import arena
-from arena.errors import DataError
-from baselines.scout_llm import ScoutLLM
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -138,14 +136,3 @@ def test_a_replay_has_the_same_bytes(task, world):
     assert bool(asked) == (task != "organization")  # there the papers are given
     notes = json.loads(Path("run/trajectories.jsonl").read_text().splitlines()[0])["notes"]
     assert set(notes) == {"llm", "seeds", "links"}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"proposals": -1}, {"judged": 1001}, {"irrelevant": 1.5}, {"irrelevant": True}, {"batch": 0},
-     {"seeds": 101}, {"mode": "replai"}],
-    ids=str,
-)  # fmt: skip
-def test_options_out_of_range(options):
-    with pytest.raises(DataError, match=next(iter(options))):
-        ScoutLLM(model="m", **options)

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
 from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, part, play, queries_of
 
-from arena.agents import AGENTS
-from arena.errors import DataError
 from arena.llm import ParseError
 from baselines.parts.asking import verdicts
 from baselines.queries import first_query, next_query
@@ -174,21 +172,6 @@ def test_the_prompt_of_the_paper(act, tmp_path):
     assert prompts[0].endswith("on the following topic: letters.")
     assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
     assert episode["notes"]["llm"]["failed"] == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_rounds": 0}, "max_rounds=0: give an integer from 1 to 100"),
-        ({"judged": 1.5}, "judged=1.5: give an integer from 1 to 1000"),
-        ({"batch": None}, "batch=None: give an integer"),
-        ({"k": 0}, "k=0: give an integer from 1 to 1000"),
-        ({"abstracts": "no"}, "abstracts='no': give true or false"),
-    ],
-)
-def test_an_option_out_of_its_range(options, message):
-    with pytest.raises(DataError, match=message):
-        AGENTS.get("self-rag")(model="scripted", **options)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from helpers import Papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope, bm25
 from arena.retrieval.bm25 import BM25Retriever, _build, _kernel
 from arena.text import analyze
@@ -131,23 +130,6 @@ def test_threads_share_an_index(tmp_path):
     for number, ranking in enumerate(together):
         assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
         assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"statistics": "cutof"}, "Did you mean 'cutoff'"),
-        ({"k1": -1.0}, "k1=-1.0"),
-        ({"k1": math.nan}, "k1=nan"),
-        ({"b": 1.5}, "b=1.5"),
-        ({"slope": 1}, "no option 'slope'. Known: b, k1, statistics"),
-        ({"k1": "high"}, "k1='high'"),
-    ],
-)
-def test_bad_options(tmp_path, options, message):
-    build(["graph"], tmp_path)
-    with pytest.raises(DataError, match=message):
-        BM25Retriever.open(tmp_path, **options)
 
 
 def test_registered_by_name():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_helpers import Papers, build
 
-from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
 from arena.retrieval.bm25 import BM25Retriever
 from arena.retrieval.lucene import LuceneRetriever, _java
@@ -282,25 +280,6 @@ def test_corpora_of_next_to_nothing(tmp_path, papers):
     engine = build(papers, tmp_path)
     expected = [1] if papers == [None, "graph"] else []
     assert engine.search("graph", 5, Scope(len(papers))).documents.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"statistics": "cutof"}, "Did you mean 'cutoff'"),
-        ({"k1": -1.0}, "k1=-1.0"),
-        ({"k1": math.nan}, "k1=nan"),
-        ({"b": 1.5}, "b=1.5"),
-        ({"slope": 1}, "no option 'slope'. Known: b, k1, statistics"),
-        ({"k1": "high"}, "k1='high'"),
-    ],
-)
-def test_bad_options(tmp_path, options, message):
-    build(["graph"], tmp_path)
-    with pytest.raises(DataError, match=message):
-        LuceneRetriever.open(tmp_path, **options)
-    with pytest.raises(DataError, match="the index lucene has no option 'heap' to build with"):
-        LuceneRetriever.build(Papers([]), tmp_path, ("title",), iter, heap=1)
 
 
 def test_registered_by_name():

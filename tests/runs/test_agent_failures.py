@@ -157,7 +157,7 @@ class Needs(Agent):
 
 
 def test_an_option_without_default_is_named(world, tmp_path):
-    with pytest.raises(DataError, match=r"'Needs' needs the option 'n'. .*--agent-option n=VALUE"):
+    with pytest.raises(DataError, match=r"'Needs' needs the option 'n': give n=VALUE"):
         arena.run(world, "discovery", Needs, tmp_path / "run", surveys=1)
     with pytest.raises(AgentError, match="n=3 is too few"):
         arena.run(world, "discovery", Needs, tmp_path / "run", agent_options={"n": 3})

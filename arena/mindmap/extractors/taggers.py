@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, package_directory, require, versions
-from arena._internal.options import flag
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import EXTRACTORS
 
@@ -141,7 +140,7 @@ class Flair:
         require("the extractor flair", "flair")
         if not isinstance(model, str) or not model:
             raise DataError(f"model={clip(model)}: give the path of a model file, or a name.")
-        self._name, self._download = model, flag("download", download)
+        self._name, self._download = model, download
         # A name of flair's is never a file that happens to lie in the current folder.
         self._is_file = model not in _HUB and Path(model).expanduser().is_file()
         self._repository = _HUB.get(model, model)

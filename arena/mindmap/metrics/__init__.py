@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.options import parameters_of
 from arena._internal.process import one_thread
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
-from arena.registry import Registry, option_names
+from arena.registry import Registry
 
 MindMapMetric = Callable[..., float | None]
 """A score of one mind-map against the survey's own: ``metric(predicted, gold)``.
@@ -143,7 +144,7 @@ def kept(kind: str, plugin: Any) -> Kept:
             made: Any = make_extractor(plugin, {})
         else:
             # BGE's instruction is for finding passages; labels are compared with their like.
-            takes_one = "query_instruction" in option_names(ENCODERS.get(plugin))
+            takes_one = "query_instruction" in parameters_of(ENCODERS.get(plugin))
             made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
         return _shared.setdefault((kind, plugin), Kept(made))
     return _shared[kind, plugin]

@@ -22,19 +22,18 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from arena._internal.arrays import StringTable, damaged, load_array, save_array
-from arena._internal.options import choice, number
 from arena._internal.process import cores
 from arena.errors import DataError, clip
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import ANALYZER, analyze
 
-STATISTICS = ("cutoff", "corpus")
 _SCOPES = 1024  # scopes whose statistics are kept
 _TERMS = 200_000  # terms whose numbers are kept
 _TABLE_BYTES = 64_000_000  # size of a table of values,
@@ -62,7 +61,12 @@ class LexicalEngine(Retriever):
     """An engine with the options of BM25, and none for its index."""
 
     def __init__(
-        self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
+        self,
+        directory: Path,
+        *,
+        statistics: Literal["cutoff", "corpus"] = "cutoff",
+        k1: Annotated[float, Interval(ge=0, le=1e6)] = 0.9,
+        b: Annotated[float, Interval(ge=0, le=1)] = 0.4,
     ) -> None:
         """Open the index in `directory`, memory-mapped.
 
@@ -78,8 +82,8 @@ class LexicalEngine(Retriever):
             CorpusError: if the index is damaged.
             ArenaError: if a package that the engine needs is absent.
         """
-        self._statistics = choice("statistics", statistics, STATISTICS)
-        self._k1, self._b = number("k1", k1, 0, 1e6), number("b", b, 0, 1)
+        self._statistics = statistics
+        self._k1, self._b = k1, b
         self._directory = directory
         before = load_array(directory / "documents_before.npy", np.int64)
         lengths = load_array(directory / "length_before.npy", np.int64, size=len(before))

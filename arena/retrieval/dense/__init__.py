@@ -11,13 +11,13 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from arena._internal.files import sha256_json, write_json
 from arena._internal.lazy import once
-from arena._internal.options import choice, whole
 from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.base import (
@@ -44,8 +44,6 @@ from arena.retrieval.dense._vectors import (
 IVF_FROM = 1_000_000
 """Rows from which inverted lists are built and used by themselves."""
 
-_SEARCH = ("auto", "flat", "ivf")
-
 
 @RETRIEVERS.register("dense")
 class Dense(Retriever):
@@ -59,10 +57,10 @@ class Dense(Retriever):
         self,
         directory: Path,
         *,
-        search: str = "auto",
-        probes: int = _ivf.PROBES,
+        search: Literal["auto", "flat", "ivf"] = "auto",
+        probes: Annotated[int, Ge(1)] = _ivf.PROBES,
         device: str = "auto",
-        cache: int = 10_000,
+        cache: Annotated[int, Ge(0)] = 10_000,
         model: str | None = None,
     ) -> None:
         """Open the index in `directory`, memory-mapped. The encoder is loaded by the first query.
@@ -81,13 +79,8 @@ class Dense(Retriever):
             DataError: if an option is out of its range, or a package of the encoder is absent.
             CorpusError: if the index is damaged, or another one takes its place meanwhile.
         """
-        choice("search", search, _SEARCH)
-        whole("probes", probes, 1)
-        whole("cache", cache, 0)
-        if not isinstance(device, str) or device.partition(":")[0] not in ("auto", "cpu", "cuda"):
+        if device.partition(":")[0] not in ("auto", "cpu", "cuda"):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
-        if model is not None and not isinstance(model, str):
-            raise DataError(f"model={clip(model)}: give a folder.")
         self._opened = OpenedIndex(directory, VECTORS)
         description = read_description(directory)
         self._directory, self._search, self._probes = directory, search, probes
@@ -121,8 +114,8 @@ class Dense(Retriever):
         progress: Callable[..., Any],
         *,
         encoder: str = "static",
-        ivf: bool | str = "auto",
-        lists: int = _ivf.LISTS,
+        ivf: bool | Literal["auto"] = "auto",
+        lists: Annotated[int, Ge(1)] = _ivf.LISTS,
         training: int = _ivf.TRAINING,
         spread: Spread | None = None,
         **options: Any,
@@ -146,10 +139,8 @@ class Dense(Retriever):
             DataError: if an option is unknown or out of its range, or a package is absent.
             UnknownNameError: if no encoder has that name.
         """
-        if not isinstance(ivf, bool) and ivf != "auto":
-            raise DataError(f"ivf={clip(ivf)}: give true, false or auto.")
-        whole("lists", lists, 1)
-        whole("training", training, lists)
+        if training < lists:
+            raise DataError(f"training={training}: give an integer >= {lists}, the lists.")
         made = make_encoder(encoder, options)
         kept = {name: value for name, value in options.items() if name != "device"}
         identity = {"encoder": encoder, "options": kept, "config": made.config}

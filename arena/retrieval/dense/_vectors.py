@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from arena._internal.arrays import damaged, load_array
 from arena._internal.files import misfit
 from arena._internal.lazy import once
+from arena._internal.options import parameters_of
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
-from arena.registry import option_names, recorded_name
+from arena.registry import recorded_name
 
 VECTORS = "vectors.npy"
 DOCUMENTS = "documents.npy"
@@ -88,7 +89,7 @@ class QueryVectors:
     ) -> None:
         self._directory, self._description = directory, description
         name, options = description["encoder"], dict(description["options"])
-        known = option_names(ENCODERS.get(recorded_name(name, directory)))
+        known = parameters_of(ENCODERS.get(recorded_name(name, directory)))
         if model is not None:
             if "model" not in known:
                 raise DataError(f"model={clip(model)}: the encoder {name} takes no model.")

@@ -1,0 +1,134 @@
+"""Options are checked by annotations; a refusal names owner, option, value and what is expected."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import pytest
+from annotated_types import Ge, Gt, Interval
+from pydantic import Field
+
+from arena._internal.options import check_options, checked, parameters_of
+from arena.agents import AGENTS
+from arena.encoders import ENCODERS
+from arena.errors import DataError
+from arena.mindmap.extractors import EXTRACTORS
+from arena.registry import Registry, make
+from arena.retrieval import RETRIEVERS
+from arena.rewards import REWARDS
+from corpus_builder.judges import JUDGES
+
+if False:  # what only a type checker imports
+    from nowhere import Unknown  # type: ignore[import-not-found]
+
+THINGS: Registry[Callable[..., dict[str, Any]]] = Registry("thing")
+
+
+class Base:
+    def __init__(self, seed: int = 0, model: str | None = None) -> None:
+        self.given = {"seed": seed, "model": model}
+
+
+@THINGS.register("thing")
+class Thing(Base):
+    def __init__(
+        self,
+        needed: str,
+        k: Annotated[int, Interval(ge=1, le=20)] = 1,
+        least: Annotated[int, Field(ge=1)] | None = None,
+        share: Annotated[float, Interval(ge=0, le=1)] = 0.5,
+        weights: Sequence[Annotated[float, Gt(0)]] = (),
+        parts: Mapping[str, float] | None = None,
+        fusion: Literal["rrf", "score"] = "rrf",
+        lists: bool | Literal["auto"] = "auto",
+        strict: bool = False,
+    ) -> None:
+        super().__init__()
+        self.given |= {name: value for name, value in locals().items() if name != "self"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kk": 1}, "the thing thing has no option 'kk'. Did you mean 'k'?"),
+        ({"k": 0}, "thing thing: k=0: give an integer from 1 to 20."),
+        ({"k": True}, "thing thing: k=True: give an integer from 1 to 20."),
+        ({"k": "5"}, "thing thing: k='5': give an integer from 1 to 20."),
+        ({"k": 5.0}, "thing thing: k=5.0: give an integer from 1 to 20."),
+        ({"least": -1}, "thing thing: least=-1: give an integer >= 1."),
+        ({"share": math.nan}, "thing thing: share=nan: give a number from 0 to 1."),
+        ({"share": True}, "thing thing: share=True: give a number from 0 to 1."),
+        ({"weights": [1, 0]}, "thing thing: weights=[1, 0]: give a list, each a number above 0."),
+        ({"weights": "12"}, "thing thing: weights='12': give a list, each a number above 0."),
+        ({"parts": {"a": "b"}}, "thing thing: parts={'a': 'b'}: give a mapping, each a number."),
+        ({"fusion": "rfr"}, "thing thing: fusion='rfr'. Did you mean 'rrf'?"),
+        ({"fusion": None}, "thing thing: fusion=None. Known: rrf, score."),
+        ({"lists": 1}, "thing thing: lists=1: give true or false, or 'auto'."),
+        ({"strict": "no"}, "thing thing: strict='no': give true or false."),
+    ],
+)  # fmt: skip
+def test_a_refusal(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        make(THINGS, "thing", {"needed": "x"} | options)
+    assert str(caught.value) == message
+
+
+def test_a_missing_option() -> None:
+    with pytest.raises(DataError, match=r"^the thing thing needs the option 'needed': give n"):
+        make(THINGS, "thing", {})
+
+
+def test_values_that_fit_stay_as_they_are() -> None:
+    options = {"needed": "", "k": 20, "least": None, "weights": (1, 2.5), "lists": True}
+    made = make(THINGS, "thing", options | {"share": 1})
+    assert {name: made.given[name] for name in options} == options  # type: ignore[attr-defined]
+    assert isinstance(made.given["share"], float)  # type: ignore[attr-defined]
+
+
+def test_options_that_a_class_passes_to_the_next_one() -> None:
+    class Wide(Base):
+        def __init__(self, k: Annotated[int, Ge(1)] = 1, **more: Any) -> None:
+            super().__init__(**more)
+
+    assert set(parameters_of(Wide)) == {"k", "seed", "model"}
+    assert check_options("agent wide", Wide, {"model": "m", "own": 1}) == {"model": "m", "own": 1}
+    with pytest.raises(DataError, match="agent wide: model=3: give a text"):
+        check_options("agent wide", Wide, {"model": 3})
+
+
+def test_an_annotation_that_cannot_be_read_is_not_checked() -> None:
+    def factory(a: Unknown = None) -> None: ...
+
+    assert check_options("thing", factory, {"a": 1}) == {"a": 1}
+
+
+def test_arguments_of_a_function() -> None:
+    @checked
+    def double(items: list[int], most: Annotated[int, Ge(1)] = 2) -> Any:
+        return [2 * item for item in items[:most]]
+
+    assert double([1, 2, 3]) == [2, 4]
+    assert double(("any", "thing"), most=1) == ["anyany"]  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"^most=0: give an integer >= 1\.$"):
+        double([1], 0)
+    assert list(inspect.signature(double).parameters) == ["items", "most"]
+
+
+@pytest.mark.parametrize(
+    "registry", [AGENTS, ENCODERS, EXTRACTORS, JUDGES, RETRIEVERS, REWARDS], ids=lambda r: r.kind
+)
+def test_the_default_of_every_option_fits_its_annotation(registry: Registry[Any]) -> None:
+    for name in registry.names():
+        factory = registry.get(name)
+        defaults = {
+            parameter.name: parameter.default
+            for parameter in parameters_of(factory).values()
+            if parameter.default is not parameter.empty
+        }
+        for parameter in parameters_of(factory).values():
+            assert not isinstance(parameter.annotation, str), (name, parameter)
+        needed = {p for p in parameters_of(factory) if p not in defaults}
+        assert check_options(name, factory, defaults, tuple(needed)) == defaults
