@@ -27,12 +27,12 @@ from reformulation.agent import Policy, Reformulation
 import arena
 from arena._internal.files import atomic_write, write_json
 from arena._internal.lazy import require
+from arena._internal.plots import COLOURS, MARKERS, draw
 from arena._internal.process import cores
 from arena._internal.terminal import progress
 from arena.cli.app import Parser, print_table, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.results.plots import STYLE, Plot, ticks
 from corpus_builder.executors import make_executor
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.world import WorldConfig
@@ -61,7 +61,7 @@ QUICK = Scale((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, epis
 def execute(arguments: argparse.Namespace) -> None:
     """Build the worlds, train, test, write and print."""
     started = time.monotonic()
-    require("training", "torch")
+    require("training", "torch", "matplotlib")
     plan = QUICK if arguments.quick else Scale()
     if arguments.episodes is not None:
         plan = plan._replace(episodes=arguments.episodes)
@@ -266,22 +266,18 @@ def learning_curve(
         curves: Name -> (episodes, mean recall@100), in order.
         levels: Name -> mean recall@100 of an agent that does not learn.
     """
-    last = max(curve[-1][0] for curve in curves.values())
-    plot = Plot(70, 620, 20, 330, ticks(0, last, whole=True), ticks(0, 1))
-    plot.y_axis(lambda value: f"{value:g}")
-    plot.x_axis(ticks(0, last, whole=True), lambda value: f"{value:g}")
-    plot.titles("training episodes", "mean recall@100 on unseen worlds")
-    for name, level in levels.items():
-        plot.line("trend", plot.left, plot.y(level), plot.right, plot.y(level))
-        plot.text(plot.right + 8, plot.y(level) + 4, f"{name} {level:.3f}")
-    for place, (name, curve) in enumerate(curves.items()):
-        points = [(plot.x(episodes), plot.y(recall)) for episodes, recall in curve]
-        with plot.group(f"c{place % 6}"):
-            plot.path("curve", points)
-            for point in (*points, (plot.left + 15, plot.top + 15 + 20 * place)):
-                plot.mark(place, *point)
-        plot.text(plot.left + 28, plot.top + 20 + 20 * place, name)
-    return plot.file(800, 380, "Learning curves of the seeds", STYLE)
+
+    def paint(axes: Any) -> None:
+        for name, level in levels.items():
+            axes.axhline(level, color="#5b6675", linestyle="dashed")
+            axes.annotate(f"{name} {level:.3f}", (1, level), xycoords=("axes fraction", "data"))
+        for place, (name, curve) in enumerate(curves.items()):
+            look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+            axes.plot(*zip(*curve, strict=True), label=name, **look)
+        axes.set(xlabel="training episodes", ylabel="mean recall@100 on unseen worlds", ylim=(0, 1))
+        axes.legend(loc="upper left")
+
+    return draw(paint, 8.5, 4)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -29,6 +29,7 @@ _EXTRAS = {
     "bertopic": "bertopic",
     "umap": "bertopic",
     "hdbscan": "bertopic",
+    "matplotlib": "plots",
     "inspect_ai": "inspect",
     "mcp": "serve",
     "starlette": "serve",

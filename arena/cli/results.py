@@ -134,7 +134,7 @@ def experiment(
         return
     print(printed(results))
     pages = sorted(path.name for path in Path(output).glob("comparison-*.html"))
-    figures = [figure["file"] for figure in results.get("figures", {}).values()]
+    figures = [f["file"] for f in results.get("figures", {}).values() if f["file"]]
     made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
     print(f"\nFiles in {output}: {', '.join(made)}.")
 

@@ -1,13 +1,12 @@
-"""The figures of a card: the paper's figure 4 and papers by year, counted by DuckDB and drawn."""
+"""The figures of a card: the paper's figure 4 and papers by year, counted by DuckDB."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import LinearRegression, StatisticsError, linear_regression, median_low
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -15,11 +14,10 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from arena._internal import terminal
+from arena._internal.plots import COLOURS, GREY, INK, MARKERS, short
 from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.mindmap import read_mind_map
-from arena.results.plots import SIZE, STYLE, Plot, dash, ticks
-from arena.text.display import width
 from corpus_builder.database import count, execute, literal, rows
 from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED
 
@@ -163,20 +161,11 @@ def _coverage(
     return {name: of for name, of in at_least.items() if of[0, 0]}
 
 
-WIDTH = 720
-_YEARS = 40  # bars of one year each; what lies before and after has one bar a side
-_NAME = 44  # pixels that the name of a year needs
-_ONE, _LEAST, _MOST = 3.5, 2.0, 12.0  # radius of a dot: of one mind-map, and its limits
-_CELL = 3  # pixels; dots nearer than this are one
+_YEARS = 40  # bars of a year each, the last ones that have papers; those before share one
 _STEPS = (25, 50, 75, 100)
 
-
-class Bar(NamedTuple):
-    """One bar: its name, its number of papers, and whether it sums up what has no bar."""
-
-    name: str
-    papers: int
-    is_rest: bool = False
+Bars = list[tuple[str, int]]
+"""Name and number of each bar."""
 
 
 def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -187,85 +176,46 @@ def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
         of: Disciplines of the papers.
         what: Plural noun for these papers.
     """
-    figure = {"file": file, "svg": None, "what": what, "of": of}
-    if not of["known"]:
-        return figure
-    bars = [Bar(*named) for named in of["top"]]
     rest = ((OTHER, of["other"]), (UNKNOWN, of["papers"] - of["known"]))
-    bars += [Bar(name, papers, True) for name, papers in rest if papers]
-    rows = [(bar.name, bar.papers, percent(bar.papers, of["papers"])) for bar in bars]
-    most, row = max(bar.papers for bar in bars), 30.0
-    bottom = 12 + len(bars) * row
-    right = WIDTH - 24 - width(f"{most:,} (100.00 %)", SIZE)
-    plot = Plot(210.0, right, 8, bottom, x_ticks=(0, most))
-    for place, (bar, (name, papers, share)) in enumerate(zip(bars, rows, strict=True)):
-        y, end, beside = 12 + place * row, plot.x(papers), f"{papers:,} ({share})"
-        plot.text(plot.left - 10, y + 16, name, "end", room=plot.left - 20)
-        wide = max(end - plot.left, 1)
-        plot.bar(_kind(bar), plot.left, y + 2, wide, row - 10, f"{name}: {beside}")
-        plot.text(end + 8, y + 16, beside, kind="tick")
-    plot.line("axis", plot.left, 8, plot.left, bottom - 2)
-    label = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
-    return figure | {
-        "svg": plot.file(WIDTH, bottom + 10, label, STYLE),
-        "label": label,
-        "rows": rows,
-        "several": sum(bar.papers for bar in bars) > of["papers"],
-    }
+    bars = [*of["top"], *(bar for bar in rest if bar[1])] if of["known"] else []
+    rows = [(name, papers, percent(papers, of["papers"])) for name, papers in bars]
+
+    def paint(axes: Any) -> None:
+        colours = [GREY if name in (OTHER, UNKNOWN) else COLOURS[0] for name, _ in bars]
+        drawn = axes.barh(range(len(bars)), [papers for _, papers in bars], color=colours)
+        axes.set_yticks(range(len(bars)), [short(name) for name, _ in bars])
+        axes.set_ylim(max(len(bars), 4) - 0.5, -0.5)  # a bar alone is not as high as all
+        axes.bar_label(drawn, [f"{papers:,} ({share})" for _, papers, share in rows], padding=4)
+        axes.margins(x=0.25)
+        axes.set_xlabel(what)
+
+    text = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
+    several = sum(papers for _, papers in bars) > of["papers"]
+    return {"file": file, "label": text, "rows": rows, "paint": paint, "what": what, "of": of,
+            "several": several}  # fmt: skip
 
 
-def bars_of_years(years: Mapping[int, int]) -> list[Bar]:
-    """Return the bars of a histogram by year.
-
-    They are single years, at most `_YEARS` in a row, those in which the most papers lie; of equal
-    choices the latest. What is earlier or later is one bar each.
-    """
-    if not years:
-        return []
-    begin, end = min(years), max(years)
-    if end - begin >= _YEARS:
-        ends = sorted({*(min(year + _YEARS - 1, end) for year in years), end}, reverse=True)
-        end = max(ends, key=lambda e: sum(n for y, n in years.items() if e - _YEARS < y <= e))
-        begin = end - _YEARS + 1
-    before = sum(n for year, n in years.items() if year < begin)
-    after = sum(n for year, n in years.items() if year > end)
-    return [
-        *([Bar(f"before {begin}", before, True)] if before else []),
-        *(Bar(str(year), years.get(year, 0)) for year in range(begin, end + 1)),
-        *([Bar(f"after {end}", after, True)] if after else []),
-    ]
+def bars_of_years(years: Mapping[int, int]) -> Bars:
+    """Return the bars of a histogram: the last years that have papers, after what is earlier."""
+    last = sorted(years)[-_YEARS:]
+    before = sum(papers for year, papers in years.items() if year < last[0])
+    bars = [(f"before {last[0]}", before)] if before else []
+    return bars + [(str(year), years[year]) for year in last]
 
 
 def dates(years: Mapping[int, int]) -> dict[str, Any]:
     """Return the number of papers by year."""
     bars = bars_of_years(years)
-    if not bars:
-        return {"file": "dates.svg", "svg": None}
-    top = max(bars, key=lambda bar: bar.papers)
-    label = f"Searchable papers by year, most of them, {top.papers:,}, in {top.name}"
-    marks = ticks(0, top.papers, 5, whole=True)
-    plot = Plot(70.0, WIDTH - 20.0, 14.0, 220.0, (0, len(bars)), marks)
-    plot.y_axis(lambda papers: f"{papers:,.0f}")
-    step = (plot.right - plot.left) / len(bars)
-    every = math.ceil(_NAME / step)
-    last = max(place for place, bar in enumerate(bars) if not bar.is_rest)
-    high = 30
-    for place, bar in enumerate(bars):
-        x, y = plot.x(place), plot.y(bar.papers)
-        if bar.papers:
-            title = f"{bar.name}: {bar.papers:,}"
-            wide = max(step * 0.8, 1)
-            plot.bar(_kind(bar), x + step * 0.1, y, wide, plot.bottom - y, title)
-        if bar.is_rest:
-            at, anchor = (plot.left, "start") if not place else (plot.right, "end")
-            plot.text(at, plot.bottom + 38, f"grey: {bar.name}", anchor, "tick")
-            high = 50
-        elif (last - place) % every == 0:
-            plot.text(x + step / 2, plot.bottom + 18, bar.name, "middle", "tick")
-    plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    svg = plot.file(WIDTH, plot.bottom + high, label, STYLE)
-    rows = [(bar.name, bar.papers) for bar in bars if bar.papers]
-    return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
+
+    def paint(axes: Any) -> None:
+        colours = [COLOURS[0] if name.isdigit() else GREY for name, _ in bars]
+        axes.bar(range(len(bars)), [papers for _, papers in bars], color=colours)
+        axes.set_xticks(range(len(bars)), [name for name, _ in bars], rotation=90)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        axes.grid(axis="y")
+        axes.set_ylabel("searchable papers")
+
+    return {"file": "dates.svg", "label": "Searchable papers by year", "rows": bars, "paint": paint}
 
 
 def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,51 +226,33 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         shares: Group of surveys -> two rows of 101 numbers, as `measure` counts them.
     """
-    if not shares:
-        return {"file": "coverage.svg", "svg": None}
     rows = []
     for name, (available, gold) in shares.items():
         parts = [*(available[step] for step in _STEPS), gold[50]]
         cells = [f"{part:,} ({percent(part, available[0])})" for part in parts]
         rows.append([name, int(available[0]), *cells])
-    everyone, reached = shares[ALL].tolist()
-    label = (
-        "Share of surveys with at least a given share of their references in the corpus; "
-        f"{percent(everyone[50], everyone[0])} of all surveys have at least half"
-    )
-    percents = range(0, 101, 20)
-    plot = Plot(70.0, WIDTH - 30.0, 14.0, 300.0, percents, percents)
-    plot.y_axis(lambda percent: f"{percent} %")
-    plot.x_axis(percents, lambda percent: f"{percent} %")
-    plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    plot.titles(
-        "at least this share of the survey's references is in the corpus", "share of surveys"
-    )
-    top, column = plot.bottom + 64, (WIDTH - plot.left) / 2
-    curves = [name for name in shares if name not in (OTHER, UNKNOWN)]
-    for number, name in enumerate(curves):
-        available = shares[name][0]
-        place = number - 1  # all surveys have no mark, and black
-        title = f"{name}: {available[0]:,}"
-        kind = "curve wide" if place < 0 else f"curve {dash(place)}"
-        points = [
-            (plot.x(value), plot.y(100 * int(n) / int(available[0])))
-            for value, n in enumerate(available)
-        ]
-        x, y = plot.left + number % 2 * column, top + number // 2 * 22
-        with plot.group("ink" if place < 0 else f"c{place}", title):
-            plot.path(kind, points)
-            plot.path(kind, [(x, y - 4), (x + 32, y - 4)])
-            if place >= 0:  # marks of several curves stand beside and not upon one another
-                for value in range(4 * place % 20, 101, 20):
-                    plot.mark(place, *points[value])
-                plot.mark(place, x + 16, y - 4)
-        plot.text(x + 40, y, title, room=column - 56)
+
+    def paint(axes: Any) -> None:
+        curves = [name for name in shares if name not in (OTHER, UNKNOWN)]
+        for place, name in enumerate(curves):
+            available = shares[name][0]
+            look = {"color": INK, "linewidth": 3} if name == ALL else {
+                "color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)],
+                "markevery": (4 * place % 20, 20),
+            }  # fmt: skip
+            named = f"{short(name)}: {available[0]:,}"
+            axes.plot(100 * available / available[0], label=named, **look)
+        axes.set(xlim=(0, 100), ylim=(0, 103), ylabel="surveys in %")
+        axes.set_xlabel("at least so many % of the survey's references are in the corpus")
+        axes.grid()
+        axes.figure.legend(loc="outside lower center", ncols=2)
+
+    everyone, reached = shares[ALL].tolist() if shares else [[0] * 101] * 2
     heads = [f"at least {step} %" if step < 100 else "all" for step in _STEPS]
     return {
         "file": "coverage.svg",
-        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, STYLE),
-        "label": label,
+        "label": "Share of surveys with at least a given share of their references in the corpus",
+        "paint": paint,
         "surveys": everyone[0],
         "half": everyone[50],
         "half_in_reach": reached[50],
@@ -330,57 +262,40 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
-    """Return the complexity of mind-maps (paper, figure 4d).
-
-    A dot is where mind-maps are, larger for more of them; a line is that of least squares.
+    """Return the complexity of mind-maps (paper, figure 4d), with the line of least squares.
 
     Args:
-        maps: (depth, nodes) -> number of mind-maps.
+        maps: (depth, nodes) -> number of mind-maps, which the areas of the dots are as.
     """
-    number = sum(maps.values())
-    figure = {"file": "mind-maps.svg", "svg": None, "number": number}
-    if not number:
-        return figure
-    label, line = f"Nodes against depth of mind-maps, {number:,} in all", fit(maps)
-    depths = ticks(0, max(depth for depth, _ in maps) + 1, 12, whole=True)
-    nodes = ticks(0, max(n for _, n in maps), whole=True)
-    plot = Plot(80.0, WIDTH - 30.0, 40.0, 320.0, depths, nodes)
-    plot.y_axis(lambda n: f"{n:,.0f}")
-    plot.x_axis(depths, lambda depth: f"{depth:,.0f}")
-    plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    plot.line("axis", plot.left, plot.top, plot.left, plot.bottom)
-    plot.titles("depth: levels of headings", "nodes: headings")
-    cells: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for (depth, n), weight in maps.items():
-        cell = (round(plot.x(depth) / _CELL), round(plot.y(n) / _CELL))
-        cells.setdefault(cell, []).append((weight, depth, n))
-    largest = max(sum(weight for weight, _, _ in dots) for dots in cells.values())
-    scale = min(1.0, _MOST / (_ONE * math.sqrt(largest)))  # areas are as the numbers
-    for dots in cells.values():
-        here = sum(weight for weight, _, _ in dots)
-        _, depth, n = max(dots)
-        radius = max(_LEAST, _ONE * scale * math.sqrt(here))
-        nearby = "" if len(dots) == 1 else " and nearby"
-        title = f"depth {depth:,}, {n:,} nodes{nearby}: {here:,}"
-        plot.dot("dot c0", plot.x(depth), plot.y(n), radius, title)
-    if line is not None:
-        sign = "−" if line.intercept < 0 else "+"
-        slope = f"{line.slope:.2f}".replace("-", "−")
-        equation = f"nodes = {slope} × depth {sign} {abs(line.intercept):.2f}"
-        label += f", with the regression line {equation}"
-        figure |= {"line": Markup(equation), "slope": Markup(f"{line.slope:.2f}")}
-        with plot.group("c1"):
-            ends = _ends(line, sorted({depth for depth, _ in maps}), nodes[-1])
-            plot.path("curve", [(plot.x(depth), plot.y(n)) for depth, n in ends])
-        plot.text(plot.left, plot.top - 18, equation)
-    by_depth: dict[int, list[int]] = {}
-    for (depth, n), weight in sorted(maps.items()):
-        by_depth.setdefault(depth, []).extend([n] * weight)
+    number, line, by_depth = sum(maps.values()), fit(maps), dict[int, list[int]]()
+    for (depth, nodes), weight in sorted(maps.items()):
+        by_depth.setdefault(depth, []).extend([nodes] * weight)
     rows = [
         (f"{depth:,}", len(of), of[0], median_low(of), of[-1]) for depth, of in by_depth.items()
     ]
-    svg = plot.file(WIDTH, plot.bottom + 50, label, STYLE)
-    return figure | {"svg": svg, "label": label, "rows": rows}
+    said = {}
+    if line is not None:
+        slope, sign = f"{line.slope:.2f}", "−" if line.intercept < 0 else "+"
+        equation = f"nodes = {slope.replace('-', '−')} × depth {sign} {abs(line.intercept):.2f}"
+        said = {"line": Markup(equation), "slope": Markup(slope)}
+
+    def paint(axes: Any) -> None:
+        depths, nodes = zip(*maps, strict=True)
+        areas = [200 * weight / max(maps.values()) for weight in maps.values()]
+        axes.scatter(depths, nodes, areas, color=COLOURS[0], alpha=0.6)
+        if line is not None:
+            ends = [min(depths), max(depths)]
+            axes.plot(ends, [line.intercept + line.slope * end for end in ends], color=COLOURS[1])
+            axes.set_title(said["line"], loc="left")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.get_major_locator().set_params(integer=True)
+        axes.set(xlabel="depth: levels of headings", ylabel="nodes: headings", ylim=(0, None))
+        axes.set_xlim(min(depths) - 1, max(depths) + 1)
+        axes.grid()
+
+    text = f"Nodes against depth of mind-maps, {number:,} in all"
+    return {"file": "mind-maps.svg", "label": text, "rows": rows, "paint": paint,
+            "number": number, **said}  # fmt: skip
 
 
 def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:
@@ -396,19 +311,6 @@ def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:
         return None
 
 
-def _ends(line: LinearRegression, depths: list[int], most: float) -> Iterator[tuple[float, float]]:
-    """Yield where the line begins and ends: over the depths there are, inside the picture."""
-    for depth in (depths[0], depths[-1]):
-        nodes = line.slope * depth + line.intercept
-        inside = min(max(nodes, 0.0), most)
-        # The slope is not 0 where the line leaves the picture.
-        yield (depth if inside == nodes else (inside - line.intercept) / line.slope), inside
-
-
 def percent(part: int, whole: int) -> Markup:
     """Return a share such as ``17.18 %``, or ``-`` of nothing."""
     return Markup(f"{100 * part / whole:.2f} %" if whole else terminal.MISSING)
-
-
-def _kind(bar: Bar) -> str:
-    return "bar rest" if bar.is_rest else "bar c0"

@@ -10,6 +10,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,12 @@ from markupsafe import Markup
 
 from arena._internal import terminal
 from arena._internal.files import sha256_file
+from arena._internal.plots import draw
 from arena._internal.process import cores
 from arena._internal.workdir import staged_directory
 from arena.corpus import layout
 from arena.errors import CorpusError
-from arena.results.plots import clean
-from arena.text.display import shown
+from arena.text.display import shortened, shown
 from corpus_builder.build import check_place
 from corpus_builder.card.figures import (
     ALL,
@@ -153,6 +154,7 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         "coverage": coverage(facts["coverage"]),
         "maps": complexity(facts["maps"]),
     }
+    drawn = find_spec("matplotlib") is not None
     licence = source.get("licence", source.get("license"))
     own = {key: value for key, value in source.items() if key not in ("stages", "yield")}
     described = [
@@ -175,9 +177,10 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         source_losses=list(losses(source)),
         source_rows=described,
         command=command(manifest),
+        drawn=drawn,
         **figures,
     )  # fmt: skip
-    pictures = {f["file"]: f["svg"] for f in figures.values() if f["svg"] is not None}
+    pictures = {f["file"]: draw(f["paint"]) for f in figures.values() if drawn and f["rows"]}
     return {"README.md": page, **pictures}
 
 
@@ -296,7 +299,7 @@ def fenced(code: str) -> Markup:
 def _cell(value: Any) -> str | None:
     if value is None:
         return None
-    return f"{value:,}" if isinstance(value, int) else clean(value, _LONGEST)
+    return f"{value:,}" if isinstance(value, int) else shortened(value, _LONGEST)
 
 
 def _bare(text: str) -> str:

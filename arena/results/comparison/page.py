@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -23,9 +24,9 @@ from arena.errors import CorpusError, DataError
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
 from arena.results.comparison.opening import PlayedEpisode
-from arena.results.plots import COLOURS, Plot, clean, dash, key, ticks
 from arena.runs.players import ORACLE
 from arena.tasks import TaskSet, ranking_of, stages_of
+from arena.text.display import shortened
 
 GOLD_SHOWN = 150
 QUERIES_SHOWN = 60
@@ -47,7 +48,8 @@ _ARXIV = re.compile(
 )
 _DOI = re.compile(r"(?:doi[:.])?(10\.\d{4,9}/\S+)", re.I)
 _PRECISION = {"year": 4, "month": 7}  # characters of YYYY-MM-DD that are known
-_ROW = 26.0  # pixels of a run in a chart
+MARKS = "●■▲▼◆★○□△▽◇☆"
+"""The marks of the first runs; the page has six colours."""
 
 
 def write_html(
@@ -90,12 +92,11 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         pair=pair,
         runs=runs,
         run_of={run["name"]: run for run in runs},
-        key=key,
-        COLOURS=COLOURS,
+        mark=mark,
+        Axis=Axis,
+        axis_of_means=axis_of_means,
+        gains=gains,
         reports=reports,
-        draw_means=draw_means,
-        draw_curves=draw_curves,
-        draw_differences=draw_differences,
         anchors=anchors,
         lines=lines,
         shown=(
@@ -126,14 +127,14 @@ def _environment() -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else clean(value, _LONGEST),
+        finalize=lambda value: value if isinstance(value, Markup) else shortened(value, _LONGEST),
     )
     environment.filters |= {
-        "cut": clean,
+        "cut": shortened,
         "number": _number,
         "link": link,
         "nearness": lambda rank: "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far",
-        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(clean(name, 80))))),
+        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(shortened(name, 80))))),
     }
     return environment
 
@@ -308,100 +309,54 @@ def _outline(answer: Mapping[str, Any]) -> Iterator[str]:
     while waiting:
         level, node = waiting.pop()
         count = len(node.papers)
-        label = clean(node.label + (f" ({count})" if count else ""), 200)
+        label = shortened(node.label + (f" ({count})" if count else ""), 200)
         yield Markup("  " * level) + label
         waiting.extend((level + 1, child) for child in reversed(node.children))
 
 
-def draw_means(comparison: Comparison, metric: MetricComparison) -> Markup:
-    """Return the means of all runs with their intervals, and the ceiling as a line."""
-    names, wide = comparison.names, 520.0
-    ends = [metric.means[name] for name in names]
-    highest = max([e.mean if e.high is None else e.high for e in ends] + [metric.ceiling or 0.0])
-    lowest = min([e.mean if e.low is None else e.low for e in ends] + [0.0])
-    steps = ticks(lowest, highest)
-    plot = Plot(188.0, wide - 52.0, 8, 14 + _ROW * len(names), x_ticks=steps)
-    for step in steps:
-        plot.line("grid", plot.x(step), plot.top, plot.x(step), plot.bottom)
-        plot.text(plot.x(step), plot.bottom + 15, f"{step:g}", "middle", "tick")
-    if metric.ceiling is not None:
-        at = plot.x(metric.ceiling)
-        plot.line("ceiling", at, plot.top, at, plot.bottom, f"ceiling {metric.ceiling:.4f}")
-        plot.text(at, plot.bottom + 29, "ceiling", "middle", "tick")
-    for place, (name, mean) in enumerate(zip(names, ends, strict=True)):
-        y = plot.top + _ROW * (place + 0.5)
-        title = f"{name}: {mean.mean:.4f}"
-        if mean.low is not None and mean.high is not None:
-            title += f" ({mean.low:.4f} to {mean.high:.4f})"
-        with plot.group(f"c{place % COLOURS}", title):
-            if mean.low is not None and mean.high is not None:
-                plot.path("span", [(plot.x(mean.low), y), (plot.x(mean.high), y)])
-            plot.mark(place, plot.x(mean.mean), y)
-        short = name if len(name) <= 26 else name[:25] + "…"
-        plot.text(plot.left - 10, y + 4, short, "end", "name", title=name if short != name else "")
-        plot.text(wide, y + 4, f"{mean.mean:.3f}", "end", "value")
-    label = f"Means of {metric.metric} with intervals; the table holds the numbers"
-    return plot.inside(wide, plot.bottom + 34, label)
+# What the plots of the template are drawn with.
 
 
-def draw_curves(curves: Mapping[str, Sequence[float]], names: Sequence[str]) -> Markup:
-    """Return the share of the references that were shown against the number of searches."""
-    wide, high = 720.0, 320.0
-    longest = max(len(curve) for curve in curves.values()) - 1
-    shares = ticks(0.0, max(max(curve) for curve in curves.values()))
-    steps = [int(t) for t in ticks(0.0, float(longest), 8) if t == int(t) and t <= longest]
-    plot = Plot(46.0, wide - 16, 12, 280.0, (0, max(longest, 1)), shares)
-    plot.y_axis(lambda share: f"{share:g}")
-    plot.x_axis(steps, lambda searches: f"{searches:g}")
-    plot.titles("searches")
-    for place, name in enumerate(names):
-        if name not in curves:
-            continue
-        points = [(plot.x(i), plot.y(share)) for i, share in enumerate(curves[name])]
-        end = len(points) - 1
-        title = f"{name}: {curves[name][-1]:.4f} after {end} searches"
-        with plot.group(f"c{place % COLOURS}", title):
-            plot.path(f"curve {dash(place)}", points)
-            if end < longest:
-                plot.path("rest", [points[end], (plot.right, points[end][1])])
-            for i in sorted({*(step for step in steps if step <= end), end}):
-                plot.mark(place, *points[i])
-    return plot.inside(wide, high, "Share of the references shown against the number of searches")
+def mark(place: int) -> str:
+    """Return the mark of run number `place`; no two runs have the same, also without colours."""
+    return MARKS[place] if place < len(MARKS) else str(place + 1)
 
 
-def draw_differences(
-    metric: MetricComparison, pair: PairedDifference, place: int, links: Mapping[str, str]
-) -> Markup:
-    """Return one bar per survey, from the largest gain of a run to its largest loss.
+class Axis:
+    """Values on an axis of a plot, with a few round numbers on it.
 
     Args:
-        metric: The metric, which has the values.
-        pair: The run, and the one that it is compared with.
-        place: Number of the run, for its colour.
-        links: Survey -> the anchor of its part of the page.
+        values: What must fit on the axis.
+        start: Pixel of the smallest number.
+        end: Pixel of the largest number.
+        most: The most steps between the round numbers.
     """
-    wide, high = 560.0, 150.0
+
+    def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
+        values = list(values)
+        low, high = min(values), max(values)
+        rough = max(high - low, 1e-6) / most
+        unit = 10.0 ** math.floor(math.log10(rough))
+        step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough * (1 - 1e-9))
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        self.ticks = [round(i * step, 10) for i in range(first, max(last, first + 1) + 1)]
+        self._start, self._pixels = start, (end - start) / (self.ticks[-1] - self.ticks[0])
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value."""
+        return round(self._start + (value - self.ticks[0]) * self._pixels, 1)
+
+
+def axis_of_means(metric: MetricComparison) -> Axis:
+    """Return the axis of the means of all runs, their intervals, the ceiling and 0."""
+    ends = [end for mean in metric.means.values() for end in (mean.mean, mean.low, mean.high)]
+    return Axis([0.0, *(e for e in (*ends, metric.ceiling) if e is not None)], 188, 468)
+
+
+def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
+    """Return (difference, survey, value of the run), from its largest gain to its largest loss."""
     sign = -1 if metric.lower_is_better else 1
     values = zip(metric.surveys, metric.values[pair.run], metric.values[pair.against], strict=True)
-    bars = sorted(
-        ((sign * (a - b), survey, a, b) for survey, a, b in values),
-        key=lambda bar: (-bar[0], bar[1]),
+    return sorted(
+        ((a - b, survey, a) for survey, a, b in values), key=lambda bar: (-sign * bar[0], bar[1])
     )
-    top, low = max(bars[0][0], 0.0), min(bars[-1][0], 0.0)
-    plot = Plot(46.0, wide, 10, high - 10, y_ticks=(low, top if top > low else low + 1.0))
-    step = (wide - plot.left - 4) / len(bars)
-    zero = plot.y(0)
-    with plot.group(f"c{place % COLOURS}"):
-        plot.line("axis", plot.left, zero, wide, zero)
-        for value in sorted({top, 0.0, low}):
-            if not value or abs(plot.y(value) - zero) >= 12:  # labels must not overlap
-                label = "0" if not value else f"{sign * value:+.2f}"
-                plot.text(plot.left - 8, plot.y(value) + 4, label, "end", "tick")
-        for number, (value, survey, a, b) in enumerate(bars):
-            plot.bar(
-                "won" if value > 0 else "lost", plot.left + number * step,
-                min(plot.y(value), zero), max(step * 0.8, 0.6), abs(plot.y(value) - zero),
-                f"{survey}: {a:.4f}, {pair.against} {b:.4f}", links[survey],
-            )  # fmt: skip
-    label = f"Differences in {metric.metric} between {pair.run} and {pair.against}, by survey"
-    return plot.inside(wide, high, label)

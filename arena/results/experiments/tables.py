@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._internal.files import atomic_write, write_json
+from arena._internal.lazy import absent
 from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
@@ -280,7 +281,10 @@ def _markdown(content: Mapping[str, Any]) -> str:
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
     for name, figure in content.get("figures", {}).items():
         title = escape(_heading(name, figure, "Figure"))
-        parts.append(f"## {title}\n\n![{title}]({figure['file']})")
+        drawn = (
+            f"![{title}]({figure['file']})" if figure["file"] else absent("a plot", "matplotlib")
+        )
+        parts.append(f"## {title}\n\n{drawn}")
     hashes = "\n".join(f"- {key}: `{value}`" for key, value in content["sha256"].items())
     runs = f"- each run: `{TABLES}.json` and `{RUNS}/`"
     return "\n\n".join([*parts, f"## What it was made from\n\n{hashes}\n{runs}"]) + "\n"

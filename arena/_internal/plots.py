@@ -1,0 +1,57 @@
+"""Pictures by matplotlib: the same numbers give the same bytes, whatever its settings are."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from arena._internal.lazy import require
+from arena.text.display import shortened
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+"""Okabe and Ito (2008): any kind of colour blindness leaves them distinct."""
+MARKERS = "os^Dp*"
+INK, GREY = "#1b2430", "#8a94a3"
+_SETTINGS: Any = {
+    "svg.hashsalt": "arena",
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#d9dde3",
+    "legend.frameon": False,
+}
+
+
+def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) -> str:
+    """Return what `paint` draws into the axes that it is given, as the text of an SVG file.
+
+    Args:
+        paint: Function of a `matplotlib.axes.Axes`.
+        width: In inches.
+        height: In inches.
+
+    Raises:
+        DataError: matplotlib is not installed.
+    """
+    require("a plot", "matplotlib")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # the viewer's font may have the letter
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS)
+        figure = Figure((width, height), layout="constrained")
+        paint(figure.subplots())
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
+def short(text: str) -> str:
+    """Return a text that fits beside an axis or in a legend, on one line."""
+    return shortened(text, 40)
