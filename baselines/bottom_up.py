@@ -59,9 +59,6 @@ class BottomUp(LLMAgent):
         max_papers: Most papers in a request, >= 1.
         max_characters: Most characters of papers in a request, >= 1; one paper always fits.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "bottom-up"

@@ -55,10 +55,6 @@ def cluster(
     Returns:
         The mind-map, with every paper under one heading, in the order of `papers`; a root alone if
         there are no papers.
-
-    Raises:
-        DataError: An option is out of its range.
-        UnknownNameError: There is no such encoder.
     """
     lift = merge == "none"
 

@@ -40,9 +40,6 @@ class OutlineFirst(LLMAgent):
         related: Most titles from which the outline is written, 1 to 100.
         refine: Whether sections are refined.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "outline-first"

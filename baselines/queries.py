@@ -112,9 +112,6 @@ class Decomposer(LLMAgent):
         max_queries: Most queries to search for, 1 to 1000; the first that the model wrote.
         k: Hits per query, 1 to 1000; fewer where the environment allows no more.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "decomposer"
@@ -195,9 +192,6 @@ class SelfRAG(LLMAgent):
             allows; otherwise they are judged by their titles.
         k: Hits per query, 1 to 1000; fewer where the environment allows no more.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "self-rag"

@@ -36,9 +36,6 @@ class React(LLMAgent):
         memory: Most characters of results in the conversation, >= 0; beyond it the oldest are left
             out, and a single longer one is cut.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "react"

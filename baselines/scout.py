@@ -60,10 +60,6 @@ class Scout(Researcher):
             difference between the first and the last score.
         mapped: Most papers of the ranking in a mind-map, 1 to 1000.
         more: Options of another base of a subclass, such as `LLMAgent`.
-
-    Raises:
-        DataError: An option is out of its range.
-        UnknownNameError: There is no such encoder.
     """
 
     def __init__(

@@ -31,9 +31,6 @@ class ScoutLLM(Scout, LLMAgent):
             and is not searched for.
         batch: Papers that are judged in one request, 1 to 1000.
         options: Options of `Scout` and `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "scout-llm"

@@ -174,9 +174,6 @@ class Storm(LLMAgent):
         sections: Most sections of a report, 1 to 20.
         cited: Most papers from which a section is written, 1 to 100.
         options: Options of `LLMAgent`.
-
-    Raises:
-        DataError: An option is unknown or out of its range.
     """
 
     folder = "storm"

@@ -91,9 +91,6 @@ def actions_from(message: Any) -> list[tuple[str, dict[str, Any]]]:
     Returns:
         A list, empty if the message calls no tool. A malformed call becomes an action too, which
         the environment refuses with the reason.
-
-    Raises:
-        DataError: `message` is something else, such as the whole response.
     """
     if not any(_get(message, key) is not None for key in ("role", "content", "tool_calls")):
         raise DataError(

@@ -55,7 +55,6 @@ class ModelSession(Model):
 
         Raises:
             LimitReachedError: if a limit is reached; nothing is asked then.
-            LLMError: if the model could not be asked.
         """
         limit = self.meter.limit_exceeded(len(many)) if many else None
         if limit is not None:
@@ -81,11 +80,10 @@ class ModelSession(Model):
         self._failures.append({"request": key, "reason": reason[:200]})
 
     def notes(self) -> dict[str, Any]:
-        """Return the notes for a trajectory, without times and without the source of answers.
+        """Return the notes for a trajectory, without times.
 
-        Returns:
-            ``model``; ``calls``: hash of the request, tokens and dollars of each; ``total``;
-            ``failed``: hash and reason of the steps that failed.
+        ``model``; ``calls``: hash of the request, tokens and dollars of each; ``total``;
+        ``failed``: hash and reason of the steps that failed.
         """
         return {
             "model": self._client.model,
@@ -210,9 +208,6 @@ class LLMAgent(Researcher):
         llm: The `ModelSession` of this episode.
         stopped: The limit that ended the episode, ``"refused"`` if the server refused a request,
             or None.
-
-    Raises:
-        ArenaError: if an option, a template or the store cannot be used.
     """
 
     folder: ClassVar[str] = ""
@@ -262,7 +257,7 @@ class LLMAgent(Researcher):
         try:
             self._client = shared_client(json.dumps(Client.settle(options)))
         except TypeError as error:
-            raise DataError(f"the options {clip(options)} are no JSON: {error}.") from None
+            raise DataError(f"the options {clip(options)} are not JSON: {error}.") from None
         self.llm = ModelSession(self._client, limits)
         self.stopped: str | None = None
         self._templates = load_templates(self.templates, self._folder(), prompts)
@@ -312,15 +307,9 @@ class LLMAgent(Researcher):
 
     def _folder(self) -> Path:
         owner = next(kind for kind in type(self).__mro__ if "templates" in vars(kind))
-        try:
-            return Path(inspect.getfile(owner)).parent / "prompts" / self.folder
-        except (OSError, TypeError):
-            if not self.templates:
-                return Path()
-            raise DataError(
-                f"{owner.__name__} has templates, but is defined in no file beside which they "
-                "could be."
-            ) from None
+        if not self.templates:
+            return Path()
+        return Path(inspect.getfile(owner)).parent / "prompts" / self.folder
 
 
 @functools.lru_cache(maxsize=16)

@@ -6,12 +6,15 @@ import json
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from annotated_types import Ge
 
 from arena._internal.files import sha256_json
-from arena._internal.options import number, whole
-from arena.errors import ArenaError, DataError, clip, did_you_mean
+from arena._internal.options import check_options
+from arena.errors import ArenaError, DataError, clip
 
 PRICES = Path(__file__).with_name("prices.yaml")
 KEY_VERSION = 1
@@ -26,13 +29,6 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
 
     An option that is None is left out. A whole float becomes an integer, so that 0 and 0.0 are one
     request. Halves of surrogate pairs, which UTF-8 cannot encode, become U+FFFD.
-
-    Args:
-        messages: At least one message, each with a ``role``.
-        options: ``model``, ``temperature`` and other fields of the protocol.
-
-    Raises:
-        DataError: if there is no message, an option is not supported, or JSON cannot hold it.
     """
     if options.get("stream") or options.get("n", 1) not in (None, 1):
         raise DataError("stream and n are not supported: a request has one answer.")
@@ -40,7 +36,7 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
         raise DataError(f"messages={clip(messages)}: give a list of messages with a role.")
     for message in messages:
         if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-            raise DataError(f"{clip(message)} is no message: it has no role.")
+            raise DataError(f"{clip(message)} is not a message: it has no role.")
     body = {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in options.items()
@@ -165,13 +161,8 @@ def from_record(record: Mapping[str, Any]) -> Completion:
     return Completion(**fields, cached=True)
 
 
-def _check_names(what: str, names: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            raise DataError(f"{what} {clip(name)}.{did_you_mean(name, known)}")
-
-
-class Limits(NamedTuple):
+@dataclass(frozen=True)
+class Limits:
     """Limits of an episode or a client; None is no limit.
 
     Attributes:
@@ -183,10 +174,10 @@ class Limits(NamedTuple):
             recorded, so that a replay stops at the same call.
     """
 
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_dollars: float | None = None
-    max_seconds: float | None = None
+    max_calls: Annotated[int, Ge(0)] | None = None
+    max_tokens: Annotated[int, Ge(0)] | None = None
+    max_dollars: Annotated[float, Ge(0)] | None = None
+    max_seconds: Annotated[float, Ge(0)] | None = None
 
 
 class Meter:
@@ -194,20 +185,13 @@ class Meter:
 
     Args:
         limits: Limits that `limit_exceeded` compares with.
-
-    Raises:
-        DataError: if the name of a limit is unknown or its value is no number >= 0.
     """
 
     def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
-        values = limits._asdict() if isinstance(limits, Limits) else limits or {}
+        values = vars(limits) if isinstance(limits, Limits) else limits or {}
         if not isinstance(values, Mapping):
             raise DataError(f"limits={clip(limits)}: give names and numbers.")
-        _check_names("no limit", values, Limits._fields)
-        for name, value in values.items():
-            if value is not None:
-                (whole if name in ("max_calls", "max_tokens") else number)(name, value, 0)
-        self.limits = Limits(**values)
+        self.limits = Limits(**check_options("limits", Limits, values))
         self.calls = 0
         self.prompt_tokens: int | None = 0
         self.completion_tokens: int | None = 0
@@ -217,11 +201,7 @@ class Meter:
         self._lock = threading.Lock()
 
     def charge(self, completion: Completion) -> None:
-        """Add one answer.
-
-        Raises:
-            DataError: if a limit applies to a number that the answer lacks.
-        """
+        """Add one answer."""
         usage = completion.usage
         with self._lock:
             self.calls += 1
@@ -246,7 +226,7 @@ class Meter:
     def limit_exceeded(self, calls: int = 1) -> str | None:
         """Return the name of a limit that forbids this many more calls, or None."""
         used = (self.calls + calls - 1, self.tokens, self.dollars, self.seconds)
-        for name, limit, value in zip(Limits._fields, self.limits, used, strict=True):
+        for (name, limit), value in zip(vars(self.limits).items(), used, strict=True):
             if limit is not None and value is not None and value >= limit:
                 return name
         return None
@@ -261,12 +241,13 @@ def _plus(a: N | None, b: N | None) -> N | None:
     return None if a is None or b is None else a + b
 
 
-class Price(NamedTuple):
+@dataclass(frozen=True)
+class Price:
     """Dollars for one million tokens; `cached` is for tokens of a prompt that the server cached."""
 
-    prompt: float
-    completion: float
-    cached: float | None = None
+    prompt: Annotated[float, Ge(0)]
+    completion: Annotated[float, Ge(0)]
+    cached: Annotated[float, Ge(0)] | None = None
 
     def of(self, usage: Usage) -> float | None:
         """Return dollars, or None where the server did not count the tokens.
@@ -288,22 +269,16 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
     Args:
         model: Name of the model at the server.
         prices: A YAML file or a table like prices.yaml, which precedes that one.
-
-    Raises:
-        DataError: if the file cannot be used, or an entry is no price.
     """
     from arena._internal.settings import read_source
 
     for table in (prices or {}, PRICES):
         entries = read_source(table, "table of models", "docs/llm.md").data
         if model in entries:
-            entry, what = entries[model], f"the price of {clip(model)} has"
+            entry, what = entries[model], f"price of {clip(model)}"
             if not isinstance(entry, Mapping):
-                raise DataError(f"{what} no prompt and completion: {clip(entry)}.")
-            _check_names(what, entry, Price._fields)
-            for name in ("prompt", "completion", *entry):
-                number(f"{what} {name}", entry.get(name), 0)
-            return Price(**entry)
+                raise DataError(f"the {what} has no prompt and completion: {clip(entry)}.")
+            return Price(**check_options(what, Price, entry))
     return None
 
 

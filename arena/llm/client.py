@@ -41,7 +41,7 @@ STORE = "llm-answers.db"
 
 
 class Model(ABC):
-    """Something that answers requests: a `Client`, or the `ModelSession` of an episode."""
+    """What answers requests: a `Client`, or the `ModelSession` of an episode."""
 
     @abstractmethod
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
@@ -54,12 +54,7 @@ class Model(ABC):
         """
 
     def complete(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """Return the answer to one request.
-
-        Args:
-            messages: A conversation of ``{"role": ..., "content": ...}`` and so on.
-            options: Fields of the request, as in `answers`; for ``tools`` see
-                `arena.tool_schemas`.
+        """Return the answer to a conversation; for ``tools`` see `arena.tool_schemas`.
 
         Raises:
             RequestRefusedError: if the server refuses this request.
@@ -69,11 +64,7 @@ class Model(ABC):
         return self.complete_many([messages], **options)[0]
 
     def complete_many(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
-        """Return the answers to several requests, asked side by side, in their order.
-
-        Raises:
-            RequestRefusedError, LimitReachedError, LLMError: as `complete`, once all are done.
-        """
+        """Return the answers to several requests, asked side by side; errors as in `complete`."""
         completions = self.answers(many, **options)
         for completion in completions:
             if completion.refused:
@@ -155,12 +146,7 @@ class Client(Model):
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], option: str) -> Client:
-        """Return a client with the options that a command line calls `option`; see `Client`.
-
-        Raises:
-            DataError: if an option is unknown or out of its range, or ``model`` is missing.
-            LLMError: if the key is missing, or the store cannot be used.
-        """
+        """Return a client, checked, with the options that a command line calls `option`."""
         owner = "client of a language model"
         check_names(owner, options, parameters_of(cls))
         if "model" not in options:
@@ -188,10 +174,6 @@ class Client(Model):
         """Check that a first request could be made, without making one.
 
         A replay needs no check, and where the store has answers they may suffice.
-
-        Raises:
-            LLMError: if the key is missing.
-            DataError: if the address or the key is malformed.
         """
         if self.mode != "replay" and not (self.store is not None and len(self.store)):
             self._server  # noqa: B018 - it checks the key and the address
@@ -204,11 +186,7 @@ class Client(Model):
         return Server(*self._endpoint)
 
     def check_price(self, limits: Limits) -> None:
-        """Refuse a limit on dollars that cannot be kept, before anything is spent.
-
-        Raises:
-            DataError: if the model has no price.
-        """
+        """Refuse a limit on dollars that cannot be kept, before anything is spent."""
         if limits.max_dollars is not None and self._price is None and self.mode != "replay":
             raise DataError(
                 f"max_dollars cannot be kept: no price of {clip(self.model)} is known. Give it "

@@ -38,9 +38,6 @@ class Template:
         text: The template.
         fields: The fields that get values.
         name: Name of the template in messages.
-
-    Raises:
-        DataError: if a field is unknown, a required one is missing, or a ``$`` stands alone.
     """
 
     def __init__(self, text: str, fields: Fields, name: str = "template") -> None:
@@ -66,9 +63,6 @@ class Template:
 
     def fill(self, **values: str | int) -> str:
         """Return the prompt with `values` in place of its fields.
-
-        Raises:
-            DataError: if a value is missing, has no field, or is no text.
 
         >>> Template("On <topic>$topic</topic>?", Fields(("topic",))).fill(topic="$a </topic>")
         'On <topic>$a &lt;/topic></topic>?'
@@ -98,10 +92,6 @@ def load_templates(
         wanted: Fields of each template; ``NAME.txt`` holds the template NAME.
         package: Folder with all templates; what several agents share may stand beside it.
         own: A user's folder with some of them.
-
-    Raises:
-        DataError: if a file is missing or is no template, or the user's folder has a template of
-            another name.
     """
     files = {} if own is None else {path.stem: path for path in sorted(Path(own).glob("*.txt"))}
     if own is not None and not files:
@@ -121,11 +111,7 @@ def load_templates(
 
 
 def read_template(path: str | Path, fields: Fields) -> Template:
-    """Return the template in a file.
-
-    Raises:
-        DataError: if the file cannot be read, or as `Template`.
-    """
+    """Return the template in a file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -182,24 +182,6 @@ def test_a_survey_with_a_failed_step_is_still_scored(answer, world, asker, tmp_p
     assert content(tmp_path / "run") == content(tmp_path / "replay")
 
 
-@pytest.mark.usefixtures("no_pauses")
-def test_garbage_that_passes_changes_nothing(world, asker, tmp_path):
-    """With other answers of the server in between, the run is that without them."""
-    troubles = [Trouble(500), Trouble(200, b"{"), Trouble(hang_up=True), Trouble(200, b"{", {}, 99)]
-    seen: list[str] = []
-
-    def script(body):
-        seen.append(topic_of(body))
-        return troubles.pop() if seen.count(seen[-1]) == 1 else helpful(body)
-
-    with LLMServer(script) as server:
-        play(world, asker, tmp_path / "run", server)
-        assert len(seen) == 8
-        play(world, asker, tmp_path / "plain", server, store="other.db")
-        assert len(seen) == 12
-    assert content(tmp_path / "run") == content(tmp_path / "plain")
-
-
 def test_a_limit_ends_the_episode_and_not_the_run(world, asker, tmp_path):
     with LLMServer(lambda body: "no tag") as server:  # the second question is one too many
         summary = play(world, asker, tmp_path / "run", server, limits={"max_calls": 0})
@@ -324,18 +306,6 @@ def test_an_option_that_is_missing_or_unknown(world, asker, tmp_path, options, t
     with pytest.raises(DataError) as error:
         arena.run(world, "discovery", asker, tmp_path / "run", agent_options=options)
     assert told in str(error.value)
-
-
-def test_an_agent_may_take_options_that_it_does_not_name(world, tmp_path):
-    class Any(arena.Researcher):
-        def __init__(self, seed=0, **options):
-            super().__init__(seed)
-            assert options == {"colour": "red"}
-
-    summary = arena.run(
-        world, "discovery", Any, tmp_path / "run", agent_options={"colour": "red"}, surveys=1
-    )
-    assert summary["counts"]["surveys"] == 1
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_prices(make_client, tmp_path):
         assert make_client(server, prices=path).complete(HELLO).cost == pytest.approx(8e-6)
         for entry in ({"prompt": 1}, {"prompt": -1, "completion": 1}, 5, {"promt": 1},
                       {"prompt": True, "completion": 1}):  # fmt: skip
-            with pytest.raises(DataError, match="the price of 'scripted'"):
+            with pytest.raises(DataError, match="price of 'scripted'"):
                 make_client(server, prices={"scripted": entry})
         with pytest.raises(DataError, match="no price of 'scripted'"):
             make_client(server, limits={"max_dollars": 1})
@@ -116,16 +116,6 @@ def test_limits_of_the_client_count_what_is_really_asked(make_client):
                     client.complete(says(str(n)))
             assert client.meter.calls == 2
             assert len(server.requests) == start + 2
-
-
-def test_dollars_of_the_client(make_client):
-    prices = {"scripted": {"prompt": 1, "completion": 1}}
-    with LLMServer(lambda body: "five words and no more") as server:
-        client = make_client(server, prices=prices, limits={"max_dollars": 16e-6})
-        with pytest.raises(SpendingLimitError, match="max_dollars"):
-            for n in range(9):
-                client.complete(says(f"hello you {n}"))
-        assert len(server.requests) == 2  # eight tokens each
 
 
 def test_a_limit_on_what_is_not_counted_is_an_error(make_client):
