@@ -57,43 +57,6 @@ def test_the_table_for_a_terminal(runs, capsys):
     assert lines[-1].startswith("Differences from title, bm25")
 
 
-def test_one_run_has_nothing_to_be_compared_with(runs, capsys):
-    told = "nothing to be compared with"
-    for flags in ([], ["--format", "markdown"], ["--json"]):
-        assert run(runs[0], *flags) == 0
-        assert told in capsys.readouterr().out
-        assert run(*runs, *flags) == 0
-        assert told not in capsys.readouterr().out
-
-
-def test_latex_holds_no_bare_special_character(runs, capsys):
-    assert run(f"50%_a&b#$^~={runs[0]}", f"b={runs[1]}", "--format", "latex") == 0
-    out = capsys.readouterr().out
-    assert r"50\%\_a\&b\#\$\textasciicircum{}\textasciitilde{}" in out
-    tables = [line for line in out.splitlines() if not line.startswith("%")]
-    assert not [line for line in tables if "%" in line.replace(r"\%", "")]
-
-
-def test_json_holds_every_survey(runs, capsys):
-    assert run(*runs, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    summary = json.loads((Path(runs[1]) / "metrics.json").read_text())
-    for metric, values in told["metrics"].items():
-        of = {s: entry[metric] for s, entry in summary["per_survey"].items()}
-        assert {s: v["random, bm25"] for s, v in values["per_survey"].items()} == of
-    assert told["runs"]["title, bm25"]["effort"]["dollars"] is None
-
-
-def test_the_page(runs, world, tmp_path, capsys):
-    page = tmp_path / "page.html"
-    assert run(*runs, "--html", page, "--corpus", world) == 0
-    assert "Mean scores of the task discovery" in capsys.readouterr().out
-    first = page.read_bytes()
-    assert first.startswith(b"<!DOCTYPE html>")
-    assert run(*runs, "--html", page, "--corpus", world) == 0
-    assert page.read_bytes() == first
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -117,13 +80,6 @@ def test_mistakes_are_told_in_one_line(runs, arguments, told, capsys, tmp_path, 
     assert captured.err.count("\n") == 1 and captured.err.startswith("arena: error: ")
     assert told in captured.err
     assert not list(tmp_path.iterdir())
-
-
-def test_without_a_run_it_says_so(capsys):
-    with pytest.raises(SystemExit) as stop:
-        run()
-    assert stop.value.code == 2
-    assert "RUN" in capsys.readouterr().err
 
 
 def test_processes_agree_to_the_byte(runs, world, tmp_path):

@@ -15,8 +15,8 @@ from helpers import Memory, call, gold_of
 
 import arena
 from arena.agents import Agent
-from arena.errors import CorpusError, DataError
-from arena.results.comparison import as_html, as_text, write_html
+from arena.errors import CorpusError
+from arena.results.comparison import as_html, as_text
 from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
@@ -297,21 +297,6 @@ def test_where_no_run_searched_one_line_says_so(world, tmp_path):
     assert alone.count("No run sent any.") == alone.count("Queries sent") == 2
     both = as_html(arena.compare([tmp_path / "oracle", tmp_path / "title"]))
     assert "No run sent any." not in both and both.count("Queries sent") == 2
-
-
-def test_the_head_names_the_corpus(title_run):
-    sha256 = json.loads((title_run / "manifest.json").read_text())["sha256"]["corpus"]
-    html = as_html(arena.compare([title_run]))
-    assert f"corpus {sha256[:12]}" in Page(html[html.index("<h1>") : html.index("</h1>") + 5]).text
-
-
-def test_the_file_is_written_whole_or_not_at_all(title_run, tmp_path):
-    found = arena.compare([title_run])
-    write_html(found, tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == as_html(found)
-    with pytest.raises(DataError, match="there is no directory"):
-        write_html(found, tmp_path / "nowhere" / "page.html")
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_runs_that_hand_in_nothing(mini, tmp_path):

@@ -56,18 +56,6 @@ def test_fisher_as_scipy(n):
     assert p == pytest.approx(found.pvalue, abs=1e-12 if n <= 16 else 0.015)
 
 
-def test_fisher_as_ranx():
-    """ranx draws 1,000 times, each time others; five standard errors are allowed."""
-    ranx = pytest.importorskip("ranx.statistical_tests", reason="ranx is not installed")
-    for n, shift in ((12, 0.03), (40, 0.04), (74, 0.02)):
-        one, other = pair(n, seed=n, shift=shift)
-        theirs, _ = ranx.fisher_randomization_test(one, other, n_permutations=20_000)
-        (p,) = fisher((other - one)[:, None])
-        assert p == pytest.approx(theirs, abs=5 * np.sqrt(p * (1 - p) / 20_000) + 1e-3)
-        theirs, _ = ranx.paired_student_t_test(one, other)
-        assert student((other - one)[:, None]) == [pytest.approx(theirs, rel=1e-9)]
-
-
 def test_fisher_of_many_surveys_is_never_zero():
     (p,) = fisher(np.full((40, 1), 0.5))
     assert p == 1 / 100_001

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,9 +90,3 @@ def test_best_by_hand():
     assert best(rows, [1, 2]) == {(0, 1), (1, 1), (2, 2)}
     assert best(rows, [2], lowest=[2]) == {(1, 2)}
     assert best([["a", None]], [1]) == set()
-
-
-@pytest.mark.parametrize("write", [Table.text, Table.markdown, Table.latex])
-def test_columns_must_be_as_many(write):
-    with pytest.raises(ValueError):
-        write(Table(["a", "b"], [["x", 1], ["y"]]))

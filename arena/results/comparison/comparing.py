@@ -20,8 +20,8 @@ from arena.results.comparison.opening import (
     Effort,
     notes_on,
     open_runs,
+    read_compared_run,
     read_gold,
-    read_run,
 )
 from arena.tasks import lower_is_better
 
@@ -109,9 +109,7 @@ class Comparison:
         task: The task that all runs played.
         runs: The runs, in the given order.
         baseline: The name that the others are compared with; None if all pairs are.
-        test: ``"fisher"`` or ``"student"``.
-        correction: ``"holm"``, ``"bonferroni"`` or ``"none"``.
-        level: Level of the intervals; significance is 1 - level.
+        test, correction, level: As `compare` takes them.
         metrics: One comparison per metric, in the order of the task.
         headline: The metric of the verdict, which the page draws survey by survey.
         surveys: The surveys that all runs played, in order.
@@ -198,12 +196,10 @@ def compare(
     """
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
-    if metrics is not None and (not metrics or isinstance(metrics, str)):
-        raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
     for what, value, known in (("test", test, TESTS), ("correction", correction, CORRECTIONS)):
         if value not in known:
             raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+    if not 0 < level < 1:
         raise DataError(f"level={clip(level)}: give a number between 0 and 1, such as 0.95.")
     if all_pairs and baseline is not None:
         raise DataError("all pairs are compared with each other: name no baseline.")
@@ -223,7 +219,7 @@ def compare(
 
     total = sum(len(run.manifest["surveys"]) for run, _ in opened.values())
     with progress(total=total, desc="reading runs", unit="episode") as bar:
-        compared = [read_run(name, *parts, bar.update) for name, parts in opened.items()]
+        compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
     tables = [_compare_by(each, compared, pairs, test, correction, level) for each in chosen]
     for table in tables:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from arena import trec
-from arena._internal.files import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.runner import PICTURES, file_name
@@ -25,16 +24,10 @@ from arena.tools import TOOLS, parse_action
 
 @dataclass(frozen=True)
 class Query:
-    """A search as it was sent.
+    """A search as it was sent, and the retriever that answered.
 
-    Attributes:
-        text: The query.
-        k: Number of hits asked for.
-        offset: Number of hits skipped.
-        engine: The retriever that answered.
-        gain: Share of the references in reach that it was the first to show, None if the run does
-            not record it.
-        error: Message of the environment if it could not be carried out.
+    `gain` is the share of the references in reach that it was the first to show, None if the run
+    does not record it; `error` is the message of an environment that did not carry it out.
     """
 
     text: str
@@ -49,21 +42,9 @@ class Query:
 class Effort:
     """What one or several episodes cost; None is an unknown number.
 
-    Attributes:
-        episodes: Number of episodes.
-        steps: Number of actions.
-        searches: Number of searches.
-        reads: Number of papers read.
-        characters: Characters shown to the agent.
-        errors: Number of actions that could not be carried out.
-        truncated: Number of episodes that the budget ended.
-        models: Names of language models, as the agent records them.
-        calls: Number of their answers, also those from a file.
-        prompt_tokens: Tokens that they read.
-        completion_tokens: Tokens that they wrote.
-        dollars: Their cost at the prices of that time.
-        failed: Answers that could not be parsed, after one repetition.
-        seconds: Time of a run that was timed; no episode has one.
+    `errors` are actions that could not be carried out, `truncated` episodes that the budget ended,
+    `models` to `failed` the use of language models as the agent records it (`failed` answers could
+    not be parsed, after one repetition), `seconds` the time of a run that was timed.
     """
 
     episodes: int
@@ -103,7 +84,7 @@ class PlayedEpisode:
             if the run's reward does not count them.
         answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
         effort: What it cost.
-        picture: The SVG of its mind-map beside the survey's own, or None.
+        picture: The SVG of its mind-map next to the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
@@ -115,16 +96,7 @@ class PlayedEpisode:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run with its name in this comparison.
-
-    Attributes:
-        name: Its name, which is unique.
-        manifest: Its manifest.
-        metrics: Content of ``metrics.json``.
-        episodes: Survey -> its episode.
-        effort: What it cost.
-        why_no_curve: Why its episodes have no curves, None if they have.
-    """
+    """A run with its unique name in this comparison, and why its episodes have no curves."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -156,8 +128,7 @@ def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str
 
     Raises:
         CorpusError: There is no run, or one that is unfinished, damaged or was changed.
-        DataError: A directory is no path, a file holds what it cannot, a run is given twice, a
-            name is unusable or that of several runs, or runs differ in what they played.
+        DataError: A name is unusable or that of several runs, or runs differ in what they played.
     """
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [_open_run(directory) for directory in directories]
@@ -169,33 +140,16 @@ def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
     """Return a finished run whose files are as it left them, and its ``metrics.json``."""
-    if not isinstance(directory, str | Path):
-        raise DataError(f"run {clip(directory)}: give the directory of a run.")
     place = Path(directory)
     if not place.is_dir():
         what = "is a file" if place.exists() else "does not exist"
         raise CorpusError(f"{str(directory)!r} {what}. Name the --output of a run.")
     run = OpenedRun(place)
     run.refuse_changed(*{**run.finished_files(), _METRICS: "", TRAJECTORIES: ""})
-    try:
-        metrics = json.loads((place / _METRICS).read_bytes())
-        entries, means = metrics["per_survey"], metrics["mean"]
-        values = [entry[name] for entry in entries.values() for name in means]
-        complete = (
-            set(entries) == set(run.manifest["surveys"])
-            and all(value is None or math.isfinite(value) for value in values)
-            and misfit(metrics, {"counts": {"scored": int, "gold": int}}) is None
-            and not any(misfit(e, {"gold": int, "submitted": dict}) for e in entries.values())
-            and set(means) <= set(metrics["ceiling"])
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        complete = False
-    if not complete:
-        raise DataError(f"{str(place / _METRICS)!r} holds no scores of this run. Run it again.")
-    return run, metrics
+    return run, json.loads((place / _METRICS).read_bytes())
 
 
-def read_run(
+def read_compared_run(
     name: str, run: OpenedRun, metrics: Mapping[str, Any], tick: Callable[[], Any]
 ) -> ComparedRun:
     """Return a run by its name in the comparison, with its episodes; call `tick` after each."""
@@ -207,8 +161,6 @@ def read_run(
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
         episodes[record["survey"]] = _episode(record, manifest, drawn)
         tick()
-    if list(episodes) != manifest["surveys"]:
-        raise CorpusError(f"{str(run.directory)!r} lacks episodes of its surveys. Run it again.")
     effort = Effort.total([e.effort for e in episodes.values()], read_timing(run.directory))
     why = _why_no_curve(manifest)
     if why is None and all(len(episode.curve or ()) < 2 for episode in episodes.values()):
@@ -258,13 +210,9 @@ def _episode(
 
 
 def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the usage of a language model that an agent's notes record; see docs/llm.md.
+    """Return the use of a language model that an agent's notes record, as in `Effort`, or None.
 
-    Notes are free in form: what has another form is unknown, not an error.
-
-    Returns:
-        ``model``, ``calls``, ``prompt_tokens``, ``completion_tokens``, ``dollars`` and ``failed``
-        (answers that could not be parsed), as in `Effort`; None if the notes record none.
+    Notes are free in form (docs/llm.md): what has another form is unknown, not an error.
     """
     usage = notes.get("llm")
     if not isinstance(usage, dict):
