@@ -20,7 +20,7 @@ from arena._internal.workdir import staged_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
-from arena.llm import Failed, Fields, ask_many
+from arena.llm import Failed, Fields, Question
 from arena.tasks import TaskSet, choose_surveys
 from corpus_builder._model import open_model
 from corpus_builder.files import read_rows
@@ -72,6 +72,7 @@ def make_digests(
         raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
     whole("characters", characters, 1)
     client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
+    question = Question(templates[name], kind.read)
     root = Path(os.path.realpath(directory))
     corpus = Corpus.open(root)
     config |= {"characters": characters, "prompt": templates[name].text}
@@ -95,11 +96,14 @@ def make_digests(
 
     def digests() -> Iterator[list[str] | Failed]:
         for start in progress(range(0, len(ids), _BATCH), desc="digest", unit="batch"):
-            requests = []
-            for paper in map(view.paper, ids[start : start + _BATCH]):
-                text = text_of(paper.abstract, view.sections(paper.id), characters)
-                requests.append(templates[name].messages(title=paper.title, text=text))
-            yield from ask_many(client, requests, kind.read)  # type: ignore[arg-type]
+            papers = map(view.paper, ids[start : start + _BATCH])
+            yield from question.ask(
+                client,
+                (
+                    {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
+                    for p in papers
+                ),
+            )
 
     output = layout.digest_directory(root, name)
     place = partial(register, root, corpus.sha256, "digests", output)

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from arena._internal.options import whole
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.llm import Failed, Fields, ParseError, ask, ask_many, unfenced, without_thoughts
+from arena.llm import Failed, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
 from arena.tasks import PROMPT_LEVELS, TaskSet, choose_surveys
 from corpus_builder._model import open_model
 from corpus_builder.records import parse_paper, parse_survey
@@ -200,17 +201,16 @@ def write_prompts(
     lines = []
     for subject in progress(subjects, desc="prompts", unit="survey"):
         shown = {"title": subject.title, "text": subject.text[:characters]}
-        wanted = {"cutoff": cutoff_words(subject.date)}
-        messages = [templates[level].messages(**shown, **wanted) for level in PROMPT_LEVELS]
-
-        def read(text: str, subject: SurveyText = subject) -> str:
-            return read_prompt(text, subject.title, subject.date, subject.references)
-
+        wanted = shown | {"cutoff": cutoff_words(subject.date)}
+        read = partial(
+            read_prompt, title=subject.title, date=subject.date, references=subject.references
+        )
+        messages = [templates[level].messages(**wanted) for level in PROMPT_LEVELS]
         answers = dict(zip(PROMPT_LEVELS, ask_many(client, messages, read), strict=True))
         domain = subject.domain
         if not domain:
-            asked = templates["domain"].messages(**shown, domains="\n".join(DOMAINS))
-            answer = ask(client, asked, read_domain)
+            asked = shown | {"domains": "\n".join(DOMAINS)}
+            (answer,) = Question(templates["domain"], read_domain).ask(client, [asked])
             domain = UNKNOWN if isinstance(answer, Failed) else answer
         prompts = {level: text for level, text in answers.items() if isinstance(text, str)}
         failed = {level: why.reason for level, why in answers.items() if isinstance(why, Failed)}

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.corpus import CorpusView
 from arena.errors import clip
-from arena.llm import Failed, ParseError, as_json, unfenced, without_thoughts
+from arena.llm import Failed, Fields, ParseError, Question, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
+from arena.llm.prompts import TEXT, load_templates, object_schema
 from arena.report import Reference, Report, Statement, chunks, read_report
 from arena.text import analyze, tokenize
 
@@ -28,16 +31,16 @@ Reports = Mapping[str, Report]
 Problems = dict[str, list[str]]
 """Id of a report -> what a model returned that could not be used, and why."""
 Row = dict[str, str]
-Ask = Callable[..., list[Any]]
-"""Name of a template, its values for each request, reader of an answer, options -> answers."""
 
 
-def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, Report]:
+def mark_citations(
+    reports: Reports, question: Question[list[Row]], model: Model, problems: Problems
+) -> dict[str, Report]:
     """Return reports whose statements cite what a model says (A.2.1 of ReportBench).
 
     An address or mark that no reference of a report has becomes an unresolved reference.
     """
-    found = _extract(reports, ask, "cited", ("statement", "url"), problems)
+    found = _extract(reports, question, model, problems)
     marked = {}
     for name, report in reports.items():
         cited: dict[Statement, dict[str, None]] = defaultdict(dict)
@@ -54,26 +57,35 @@ def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, 
     return marked
 
 
-def choose_claims(reports: Reports, ask: Ask, problems: Problems) -> dict[str, list[str]]:
+def choose_claims(
+    reports: Reports, question: Question[list[Row]], model: Model, problems: Problems
+) -> dict[str, list[str]]:
     """Return the distinct statements without a citation that a model wants checked (A.2.2)."""
     return {
         name: list(dict.fromkeys(each.text for each, _ in rows if not each.citations))
-        for name, rows in _extract(reports, ask, "claims", ("statement",), problems).items()
+        for name, rows in _extract(reports, question, model, problems, known=True).items()
     }
 
 
 def _extract(
-    reports: Reports, ask: Ask, prompt: str, keys: Sequence[str], problems: Problems
+    reports: Reports,
+    question: Question[list[Row]],
+    model: Model,
+    problems: Problems,
+    known: bool = False,
 ) -> dict[str, list[tuple[Statement, Row]]]:
-    """Return rows with texts under `keys`, and the sentence of the report that each means."""
+    """Return the rows of the answers, and the sentence of the report that each means.
+
+    With `known` the model also sees which statements cite something.
+    """
     parts = [(name, *chunk) for name in reports for chunk in chunks(reports[name], CHUNK)]
     many = []
     for _, text, statements in parts:
         many.append({"report": text})
-        if prompt == "claims":
+        if known:
             cited = "\n".join(f"- {each.text}" for each in statements if each.citations)
             many[-1]["cited_statements"] = cited or "(none)"
-    answers: list[list[Row] | Failed] = ask(prompt, many, lambda text: _read_rows(text, keys))
+    answers = question.ask(model, many)
     found: dict[str, list[tuple[Statement, Row]]] = {name: [] for name in reports}
     for (name, _, statements), answer in zip(parts, answers, strict=True):
         if isinstance(answer, Failed):
@@ -91,7 +103,7 @@ def _extract(
     return found
 
 
-def _read_rows(text: str, keys: Sequence[str]) -> list[Row]:
+def _read_rows(keys: Sequence[str], text: str) -> list[Row]:
     found = as_json(text)
     if isinstance(found, dict):  # a list under some name, or a single row
         found = next((value for value in found.values() if isinstance(value, list)), [found])
@@ -178,7 +190,11 @@ def pieces(text: str, longest: int) -> Iterator[str]:
         yield run
 
 
-def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[str, Any]]:
+def compare(
+    pairs: Sequence[tuple[str, Passage | None]],
+    questions: Mapping[str, Question[Any]],
+    model: Model,
+) -> list[dict[str, Any]]:
     """Let a model compare statements with passages of the papers that they cite.
 
     The model quotes the evidence (A.2.3 of ReportBench), then decides on the quotation alone
@@ -186,7 +202,8 @@ def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[
 
     Args:
         pairs: A statement, and the passage or None where there is none, of which nothing is asked.
-        ask: Asks with the templates ``evidence`` and ``verdict``.
+        questions: ``evidence`` and ``verdict``.
+        model: Who answers.
 
     Returns:
         For each ``outcome``: ``match``, ``mismatch``, ``not_found`` (no evidence), ``unreachable``
@@ -197,7 +214,7 @@ def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[
     read = [(row, *pair) for row, pair in zip(rows, pairs, strict=True) if pair[1]]
     many = [{"statement": text, "title": p.title, "passage": p.text} for _, text, p in read if p]
     found = []
-    quotations = ask("evidence", many, _read_evidence)
+    quotations = questions["evidence"].ask(model, many)
     for (row, statement, passage), evidence in zip(read, quotations, strict=True):
         assert passage is not None
         row["passage"] = passage._asdict()
@@ -208,8 +225,7 @@ def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[
         else:
             row |= {"evidence": evidence, "verbatim": _plain(evidence) in _plain(passage.text)}
             found.append((row, {"statement": statement, "evidence": evidence}))
-    many = [values for _, values in found]
-    verdicts = ask("verdict", many, lambda text: _read(text, "match", _BOOLEANS))
+    verdicts = questions["verdict"].ask(model, (values for _, values in found))
     for (row, _), verdict in zip(found, verdicts, strict=True):
         if isinstance(verdict, Failed):
             row |= {"outcome": "failed", "reason": verdict.reason}
@@ -219,13 +235,16 @@ def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[
 
 
 def vote(
-    claims: Sequence[Mapping[str, str]], ask: Ask, voters: Mapping[str, Model], votes: int
+    claims: Sequence[Mapping[str, str]],
+    question: Question[tuple[Any, str]],
+    voters: Mapping[str, Model],
+    votes: int,
 ) -> list[dict[str, Any]]:
     """Let models vote on statements (A.2.5 and section 3.1 of ReportBench).
 
     Args:
-        claims: Values of the template ``vote`` for each statement.
-        ask: Asks with that template.
+        claims: Values of the template for each statement.
+        question: The question.
         voters: Name -> model.
         votes: Votes of each model. Vote `i` from 1 has the seed `i`, so that each is a request of
             its own, and the temperature `TEMPERATURE`.
@@ -240,10 +259,7 @@ def vote(
     cast: list[list[dict[str, Any]]] = [[] for _ in claims]
     for name, model in voters.items():
         for seed in range(1, votes + 1):
-            sampling = {"model": model, "seed": seed, "temperature": TEMPERATURE}
-            answers = ask(
-                "vote", claims, lambda text: _read(text, "decision", _DECISIONS), **sampling
-            )
+            answers = question.ask(model, claims, seed=seed, temperature=TEMPERATURE)
             for row, answer in zip(cast, answers, strict=True):
                 if isinstance(answer, Failed):
                     row.append({"model": name, "failed": answer.reason})
@@ -280,7 +296,7 @@ def _read_evidence(text: str) -> str:
     return NOT_FOUND if NOT_FOUND in found.upper().replace(" ", "_") else found
 
 
-def _read(text: str, key: str, known: Mapping[str, Any]) -> tuple[Any, str]:
+def _read(key: str, known: Mapping[str, Any], text: str) -> tuple[Any, str]:
     found = as_json(text)
     value = str(found.get(key)).strip().lower() if isinstance(found, dict) else ""
     if value not in known:
@@ -290,3 +306,47 @@ def _read(text: str, key: str, known: Mapping[str, Any]) -> tuple[Any, str]:
 
 def _plain(text: str) -> str:
     return f" {' '.join(tokenize(text))} "
+
+
+def _list(**properties: Any) -> dict[str, Any]:
+    return object_schema(statements={"type": "array", "items": object_schema(**properties)})
+
+
+_QUESTIONS: dict[str, tuple[Fields, Callable[[str], Any], dict[str, Any] | None]] = {
+    "cited": (
+        Fields(("report",)),
+        partial(_read_rows, ("statement", "url")),
+        _list(statement=TEXT, url=TEXT),
+    ),
+    "claims": (
+        Fields(("report", "cited_statements")),
+        partial(_read_rows, ("statement",)),
+        _list(statement=TEXT),
+    ),
+    "evidence": (Fields(("statement", "passage"), ("title",)), _read_evidence, None),
+    "verdict": (
+        Fields(("statement", "evidence")),
+        partial(_read, "match", _BOOLEANS),
+        object_schema(reason=TEXT, match={"type": "boolean"}),
+    ),
+    "vote": (
+        Fields(("statement", "passages"), ("cutoff",)),
+        partial(_read, "decision", _DECISIONS),
+        object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
+    ),
+}
+
+
+def open_questions(prompts: str | Path | None, schemas: bool) -> dict[str, Question[Any]]:
+    """Return the questions by name.
+
+    Args:
+        prompts: Folder with templates ``NAME.txt`` that replace the built-in ones.
+        schemas: Whether they have JSON schemas.
+    """
+    wanted = {name: fields for name, (fields, *_) in _QUESTIONS.items()}
+    templates = load_templates(wanted, Path(__file__).parent / "prompts", prompts)
+    return {
+        name: Question(templates[name], read, schema if schemas else None)
+        for name, (_, read, schema) in _QUESTIONS.items()
+    }

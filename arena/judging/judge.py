@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.files import code_sha256, sha256_json
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Template, as_json, ask_many
+from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
 from arena.llm.prompts import read_template
 from arena.registry import Registry
 from arena.runs.directory import OpenedRun
@@ -187,8 +187,8 @@ def judge(
     rubric = RUBRICS.get(rubric) if isinstance(rubric, str) else rubric
     template, session = rubric.template(prompt), ModelSession(client)
     asked = {name: values for name, values in items.items() if values is not None}
-    requests = [template.messages(**values) for values in asked.values()]
-    answers = dict(zip(asked, ask_many(session, requests, rubric.read), strict=True))
+    found = Question(template, rubric.read).ask(session, asked.values())
+    answers = dict(zip(asked, found, strict=True))
     rows: dict[str, dict[str, Any]] = {}
     for name in items:
         answer = answers.get(name)

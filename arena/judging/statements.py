@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,43 +19,21 @@ from arena._internal.options import parameters_of, whole
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
     LONGEST,
-    Ask,
     Problems,
     best_passage,
     choose_claims,
     compare,
     mark_citations,
+    open_questions,
     vote,
 )
 from arena.judging.judge import Judgements, open_finished
-from arena.llm import Client, Fields, ModelSession, ask_many
+from arena.llm import Client, ModelSession, Question
 from arena.llm.client import Model
-from arena.llm.prompts import TEXT, load_templates, object_schema, response_format
 from arena.papers import MAX_QUERY
 from arena.report import PaperFinder, Report, read_report, resolve, spread
 
-PROMPTS = {
-    "cited": Fields(("report",)),
-    "claims": Fields(("report", "cited_statements")),
-    "evidence": Fields(("statement", "passage"), ("title",)),
-    "verdict": Fields(("statement", "evidence")),
-    "vote": Fields(("statement", "passages"), ("cutoff",)),
-}
-"""The templates and their fields; a user's folder may hold any of them as ``NAME.txt``."""
-
 HITS = 5  # papers that a search for a statement shows to a voter
-
-
-def _list(**properties: Any) -> dict[str, Any]:
-    return object_schema(statements={"type": "array", "items": object_schema(**properties)})
-
-
-_SCHEMAS = {
-    "cited": _list(statement=TEXT, url=TEXT),
-    "claims": _list(statement=TEXT),
-    "verdict": object_schema(reason=TEXT, match={"type": "boolean"}),
-    "vote": object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
-}
 
 
 @dataclass(frozen=True)
@@ -132,7 +110,7 @@ def judge_reports(
             evenly spread over it; None for all.
         extract: Who finds the statements that cite something: ``rules``, by the marks of
             citations; a ``model``; or ``auto``, a model for reports without any mark.
-        prompts: Folder with templates that replace the built-in ones; see `PROMPTS`.
+        prompts: Folder with templates that replace the built-in ones.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
             for servers that hold a model to it.
 
@@ -143,19 +121,10 @@ def judge_reports(
     whole("votes", votes, 0)
     if most is not None:
         whole("most", most, 1)
-    templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
+    questions = open_questions(prompts, schemas)
     voters = voters or [client]
     session, asked = ModelSession(client), {each.model: ModelSession(each) for each in voters}
     problems: Problems = defaultdict(list)
-
-    def ask(
-        prompt: str, many: Sequence[Mapping[str, str]], read: Callable[[str], Any],
-        model: Model = session, **options: Any,
-    ) -> list[Any]:  # fmt: skip
-        if schemas and prompt in _SCHEMAS:
-            options |= response_format(prompt, _SCHEMAS[prompt])
-        messages = [templates[prompt].messages(**values) for values in many]
-        return ask_many(model, messages, read, **options)
 
     read = {name: report or Report("") for name, report in reports.items()}
     unmarked = {
@@ -163,12 +132,12 @@ def judge_reports(
         for name, report in read.items()
         if extract == "model" or (extract == "auto" and not report.cited)
     }
-    read |= mark_citations(unmarked, ask, problems)
-    cited = _cited_rows(read, views, most, ask)
+    read |= mark_citations(unmarked, questions["cited"], session, problems)
+    cited = _cited_rows(read, views, most, questions, session)
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
-    chosen = choose_claims(uncited if votes else {}, ask, problems)
+    chosen = choose_claims(uncited if votes else {}, questions["claims"], session, problems)
     searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
-    decisions = vote(_claims(searches, views), ask, asked, votes)
+    decisions = vote(_claims(searches, views), questions["vote"], asked, votes)
     claims: _Rows = defaultdict(list)
     for (name, text), decision in zip(searches, decisions, strict=True):
         claims[name].append({"statement": text, **decision})
@@ -190,7 +159,9 @@ def judge_reports(
         "most": most,
         "extract": extract,
         "schemas": schemas,
-        "prompts_sha256": sha256_json({name: each.text for name, each in templates.items()}),
+        "prompts_sha256": sha256_json(
+            {name: each.template.text for name, each in questions.items()}
+        ),
         "total": {key: _sum([total[key] for total in totals]) for key in totals[0]},
     }
     return StatementJudgements(mean, sums, rates_of(sums), rows, made_by)
@@ -200,7 +171,11 @@ _Rows = dict[str, list[dict[str, Any]]]
 
 
 def _cited_rows(
-    reports: Mapping[str, Report], views: Mapping[str, CorpusView], most: int | None, ask: Ask
+    reports: Mapping[str, Report],
+    views: Mapping[str, CorpusView],
+    most: int | None,
+    questions: Mapping[str, Question[Any]],
+    model: Model,
 ) -> _Rows:
     cited: list[tuple[str, dict[str, Any]]] = [
         (name, {"sentence": number, "statement": each.text, "reference": key, "paper": papers[key]})
@@ -216,7 +191,7 @@ def _cited_rows(
         for name, row in cited
     ]
     rows: _Rows = {name: [] for name in reports}
-    for (name, row), verdict in zip(cited, compare(pairs, ask), strict=True):
+    for (name, row), verdict in zip(cited, compare(pairs, questions, model), strict=True):
         rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
     return rows
 

@@ -5,7 +5,7 @@ Nothing here knows a corpus, a task or a label, so agents may import all of it; 
 
 from __future__ import annotations
 
-from arena.llm.agent import Failed, LLMAgent, ModelSession, ask, ask_many
+from arena.llm.agent import LLMAgent, ModelSession
 from arena.llm.answers import (
     Completion,
     LimitReachedError,
@@ -20,6 +20,7 @@ from arena.llm.answers import (
 from arena.llm.client import Client
 from arena.llm.parsing import as_json, as_list, tagged, unfenced, without_thoughts
 from arena.llm.prompts import Fields, Template
+from arena.llm.question import Failed, Question, ask, ask_many
 
 __all__ = [
     "Client",
@@ -32,6 +33,7 @@ __all__ = [
     "Limits",
     "ModelSession",
     "ParseError",
+    "Question",
     "ReplayMissError",
     "RequestRefusedError",
     "SpendingLimitError",

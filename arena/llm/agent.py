@@ -1,4 +1,4 @@
-"""An episode's share of a client, answers in a form, and the base of agents that ask a model."""
+"""An episode's share of a client, and the base of agents that ask a model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from arena.agents import Action, Observation, Researcher
 from arena.errors import DataError, clip
@@ -18,14 +17,13 @@ from arena.llm.answers import (
     Limits,
     Message,
     Meter,
-    ParseError,
     RequestRefusedError,
 )
 from arena.llm.client import Client, Model
 from arena.llm.prompts import Fields, Template, load_templates
+from arena.llm.question import Failed, Question
 
 T = TypeVar("T")
-_QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 
 class ModelSession(Model):
@@ -91,87 +89,6 @@ class ModelSession(Model):
             "total": self.meter.totals(),
             "failed": self._failures,
         }
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The result of a step that failed; false, so that ``if not queries`` sees it.
-
-    Attributes:
-        reason: Reason in a sentence.
-        text: Last answer of the model.
-    """
-
-    reason: str
-    text: str = ""
-
-    def __bool__(self) -> Literal[False]:
-        return False
-
-
-def ask(
-    model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
-) -> T | Failed:
-    """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
-
-    Args:
-        model: A `Client`, or the `ModelSession` of an episode, which notes failed steps.
-        messages: The request.
-        parse: Function from the text of the answer to a value, such as `as_list`.
-        options: Fields of the request, as in `Model.complete`.
-
-    Returns:
-        The value; `Failed` if the second answer cannot be read either, or the server refuses the
-        request.
-
-    Raises:
-        LimitReachedError: if a limit of the episode is reached before the first answer.
-        LLMError: if the model could not be asked.
-    """
-    return ask_many(model, [messages], parse, **options)[0]
-
-
-def ask_many(
-    model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
-) -> list[T | Failed]:
-    """Return for each request what `ask` returns; the requests are made side by side."""
-    conversations = [list(messages) for messages in many]
-    results: list[T | Failed] = [Failed("not asked")] * len(many)
-    keys = [""] * len(many)
-    unread = list(range(len(many)))
-    for first in (True, False):
-        try:
-            answers = model.answers([conversations[place] for place in unread], **options)
-        except LimitReachedError:
-            if first:
-                raise
-            break  # the first answers count; the agent meets the limit at its next request
-        asked, unread = unread, []
-        for place, answer in zip(asked, answers, strict=True):
-            keys[place] = answer.key
-            try:
-                results[place] = (
-                    Failed(f"the server refused the request: {answer.refused}")
-                    if answer.refused
-                    else parse(answer.text)
-                )
-            except ParseError as error:
-                results[place] = Failed(str(error), answer.text)
-                reminder = (
-                    f"Your answer could not be read: {error} Answer again, in the form that was "
-                    "asked for and with nothing else."
-                )
-                conversations[place] += [
-                    {"role": "assistant", "content": answer.text[:_QUOTED] or "(nothing)"},
-                    {"role": "user", "content": reminder},
-                ]
-                unread.append(place)
-        if not unread:
-            break
-    for result, key in zip(results, keys, strict=True):
-        if isinstance(result, Failed):
-            model.failed(result.reason, key)
-    return results
 
 
 class LLMAgent(Researcher):
@@ -294,8 +211,7 @@ class LLMAgent(Researcher):
         self, template: str, parse: Callable[[str], T], many: Iterable[Mapping[str, str | int]]
     ) -> list[T | Failed]:
         """Do as `ask` for each of many values, side by side."""
-        messages = [self.template(template).messages(**values) for values in many]
-        return ask_many(self.llm, messages, parse)
+        return Question(self.template(template), parse).ask(self.llm, many)
 
     def prompts(self) -> dict[str, str]:
         """Return the templates in use, by name."""

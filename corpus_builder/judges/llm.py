@@ -8,7 +8,7 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
-from arena.llm import Failed, Fields, ParseError, ask_many, without_thoughts
+from arena.llm import Failed, Fields, ParseError, Question, without_thoughts
 from corpus_builder._model import client_options, open_model
 from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
@@ -47,8 +47,8 @@ class LLMJudge:
 
     def __init__(self, **options: Any) -> None:
         self._client, templates, shaping = open_model(options, TEMPLATES, PROMPTS)
-        self._template = templates["judge"]
-        self.config = shaping | {"prompt": self._template.text}
+        self._question = Question(templates["judge"], true_or_false)
+        self.config = shaping | {"prompt": templates["judge"].text}
         # What a kill can lose is only what is under way.
         self.batch = 64 * (_CLIENT | options)["max_parallel"]
 
@@ -59,9 +59,8 @@ class LLMJudge:
             LLMError: If the model could not be asked; the answers that came are kept.
         """
         self._client.check()
-        fill = self._template.messages
-        messages = [fill(title=c.title, abstract=c.abstract or "(none)") for c in candidates]
-        answers = ask_many(self._client, messages, true_or_false)
+        shown = ({"title": c.title, "abstract": c.abstract or "(none)"} for c in candidates)
+        answers = self._question.ask(self._client, shown)
         return [
             Verdict(UNREAD, answer.reason)
             if isinstance(answer, Failed)

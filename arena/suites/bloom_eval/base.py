@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.llm import Client, Failed, Fields, ModelSession, Template, ask_many
-from arena.llm.prompts import load_templates, response_format
+from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
+from arena.llm.prompts import load_templates
 from arena.registry import Registry
 from arena.suites.bloom_eval.article import Article
 from arena.suites.bloom_eval.matching import one_to_one, read_pairs
@@ -284,9 +284,8 @@ class Pair:
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
         template = self.once("templates", self.tools.templates)[prompt]
-        form = response_format(prompt, schema) if schema and self.tools.schemas else {}
-        messages = [template.messages(**values) for values in many]
-        return ask_many(self.session, messages, read, **form)
+        question = Question(template, read, schema if self.tools.schemas else None)
+        return question.ask(self.session, many)
 
 
 def _plain(text: str) -> str:

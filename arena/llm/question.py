@@ -1,0 +1,122 @@
+"""A question to a model: a prompt, a reader of its answer, and one repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+from arena.llm.answers import LimitReachedError, Message, ParseError
+from arena.llm.client import Model
+from arena.llm.prompts import Template, response_format
+
+T = TypeVar("T")
+_QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The result of a step that failed; false, so that ``if not queries`` sees it.
+
+    Attributes:
+        reason: Reason in a sentence.
+        text: Last answer of the model.
+    """
+
+    reason: str
+    text: str = ""
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+def ask(
+    model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
+) -> T | Failed:
+    """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
+
+    Args:
+        model: A `Client`, or the `ModelSession` of an episode, which notes failed steps.
+        messages: The request.
+        parse: Function from the text of the answer to a value, such as `as_list`.
+        options: Fields of the request, as in `Model.complete`.
+
+    Returns:
+        The value; `Failed` if the second answer cannot be read either, or the server refuses the
+        request.
+
+    Raises:
+        LimitReachedError: if a limit of the episode is reached before the first answer.
+        LLMError: if the model could not be asked.
+    """
+    return ask_many(model, [messages], parse, **options)[0]
+
+
+def ask_many(
+    model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
+) -> list[T | Failed]:
+    """Return for each request what `ask` returns; the requests are made side by side."""
+    conversations = [list(messages) for messages in many]
+    results: list[T | Failed] = [Failed("not asked")] * len(many)
+    keys = [""] * len(many)
+    unread = list(range(len(many)))
+    for first in (True, False):
+        try:
+            answers = model.answers([conversations[place] for place in unread], **options)
+        except LimitReachedError:
+            if first:
+                raise
+            break  # the first answers count; the agent meets the limit at its next request
+        asked, unread = unread, []
+        for place, answer in zip(asked, answers, strict=True):
+            keys[place] = answer.key
+            try:
+                results[place] = (
+                    Failed(f"the server refused the request: {answer.refused}")
+                    if answer.refused
+                    else parse(answer.text)
+                )
+            except ParseError as error:
+                results[place] = Failed(str(error), answer.text)
+                reminder = (
+                    f"Your answer could not be read: {error} Answer again, in the form that was "
+                    "asked for and with nothing else."
+                )
+                conversations[place] += [
+                    {"role": "assistant", "content": answer.text[:_QUOTED] or "(nothing)"},
+                    {"role": "user", "content": reminder},
+                ]
+                unread.append(place)
+        if not unread:
+            break
+    for result, key in zip(results, keys, strict=True):
+        if isinstance(result, Failed):
+            model.failed(result.reason, key)
+    return results
+
+
+@dataclass(frozen=True)
+class Question(Generic[T]):
+    """What is asked of a model in a form.
+
+    Attributes:
+        template: The prompt.
+        read: Function from the text of an answer to a value; it raises `ParseError` if it cannot
+            read it, and the model is asked once more.
+        schema: JSON schema that is sent with every request, such as `object_schema`; None for none.
+            It has the name of the template's file.
+    """
+
+    template: Template
+    read: Callable[[str], T]
+    schema: Mapping[str, Any] | None = None
+
+    def ask(
+        self, model: Model, many: Iterable[Mapping[str, str | int]], **options: Any
+    ) -> list[T | Failed]:
+        """Return what `ask_many` returns for each of many values of the template's fields."""
+        if self.schema is not None:
+            options |= response_format(Path(self.template.name).stem, self.schema)
+        messages = [self.template.messages(**values) for values in many]
+        return ask_many(model, messages, self.read, **options)
