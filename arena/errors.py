@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class ArenaError(Exception):
@@ -32,7 +33,16 @@ class NoLabelsError(DataError):
 
 
 class CorpusError(ArenaError):
-    """A directory that is no usable built corpus or index."""
+    """A directory that is no usable built corpus or index.
+
+    Attributes:
+        parts: Directories of the corpus, index or digests that have to be built (again), if these
+            help; the command line names the commands.
+    """
+
+    def __init__(self, message: str = "", *parts: Path) -> None:
+        super().__init__(message)
+        self.parts = parts
 
 
 class AgentError(ArenaError):

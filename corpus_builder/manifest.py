@@ -17,7 +17,8 @@ from arena._internal.workdir import (
     publish,
     restore,
 )
-from arena.corpus import indexes, layout
+from arena.cli.repair import index_command
+from arena.corpus import layout
 from arena.errors import CorpusError
 
 LOCK = ".manifest.lock"
@@ -81,7 +82,7 @@ def unfinished_builds(corpus: Path) -> dict[str, str]:
     for path in sorted((corpus / layout.INDEXES).glob(".*.building/*.json")):
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             plan = json.loads(path.read_bytes())
-            commands[plan["name"]] = indexes.build_command(
+            commands[plan["name"]] = index_command(
                 corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]
             )
     return commands

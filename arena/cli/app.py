@@ -28,7 +28,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.terminal import Table, one_line
-from arena.errors import ArenaError, DataError, did_you_mean
+from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.registry import loaded_files
 
 Command = Callable[..., None]
@@ -287,6 +287,11 @@ def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int
     message = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         message = f"{str(error.filename)!r}: {error.strerror}. Name another path, or mend this one."
+    if isinstance(error, CorpusError) and error.parts:
+        from arena.cli.repair import build_command
+
+        commands = dict.fromkeys(f"`{build_command(part)}`" for part in error.parts)
+        message += f" Use {', '.join(commands)}."
     if status == 1:
         message = f"{type(error).__name__}: {message} (a bug; ARENA_DEBUG=1 shows where)"
     print(f"{parser.prog}: error: {' '.join(message.split())}", file=sys.stderr)

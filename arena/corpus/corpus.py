@@ -63,7 +63,7 @@ class Corpus:
             raise self._replaced()
         files, small = self.manifest["files"], layout.DECIDE_DATES
         names = None if check else small
-        require_intact(self.directory, files, "arena-corpus build", names=names, always=small)
+        require_intact(self.directory, files, names=names, always=small)
         self._store = CorpusStore(self.directory)
         if layout.read_manifest(self.directory)["files"] != files:  # replaced in the meantime
             raise self._replaced()
@@ -78,13 +78,13 @@ class Corpus:
 
     def _open_tasks(self, tasks: str | Path) -> tuple[Path, dict[str, Any]]:
         if not isinstance(tasks, str | Path):
-            raise DataError(f"tasks={clip(tasks)}: give a directory of `arena-corpus tasks`.")
-        place, rebuild = Path(tasks).resolve(), "arena-corpus tasks"
-        manifest = layout.read_manifest(place, layout.TASK_SET, rebuild=rebuild)
+            raise DataError(f"tasks={clip(tasks)}: give the directory of a task set.")
+        place = Path(tasks).resolve()
+        manifest = layout.read_manifest(place, layout.TASK_SET)
         if manifest["corpus"] != self.sha256:
             raise CorpusError(
                 f"{str(tasks)!r} holds tasks of corpus {clip(manifest['corpus'])}, this is "
-                f"{self.sha256!r}. Name its corpus, or make tasks of this one with `{rebuild}`."
+                f"{self.sha256!r}. Name its corpus, or make tasks of this one."
             )
         return place, manifest
 
@@ -159,8 +159,7 @@ class Corpus:
         Raises:
             UnknownNameError: if no index and no engine has that name.
             DataError: if the name is malformed, or an option is unknown or out of its range.
-            CorpusError: if the index is missing, damaged or was built for another corpus; the
-                message names the command that builds it.
+            CorpusError: if the index is missing, damaged or was built for another corpus.
         """
         return self.engines.open(name, options)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from arena._internal.arrays import StringTable, load_array
 from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.corpus.integrity import require_intact
-from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, clip
 
 TITLE_ABSTRACT = "title_abstract"
 """The input without a digest: title and abstract."""
@@ -38,7 +37,6 @@ class Digests:
         sha256: Hash of the manifest, which names the files, the model and the prompts.
 
     Raises:
-        UnknownNameError: The corpus has no such digests, and there is no such input.
         CorpusError: The corpus has no such digests, or they are damaged or of another corpus.
     """
 
@@ -51,22 +49,18 @@ class Digests:
         check: bool = True,
     ) -> None:
         registered = layout.read_manifest(corpus, check_files=False).get("digests", {})
-        again = digest_command(corpus, name)
+        directory = layout.digest_directory(corpus, str(name))
         if not isinstance(name, str) or name not in registered:
-            from arena.inputs import INPUTS
-
-            known = [*INPUTS.names(), *registered]
-            if not isinstance(name, str) or name not in known:
-                raise UnknownNameError(f"no input named {clip(name)}.{did_you_mean(name, known)}")
-            raise CorpusError(f"{str(corpus)!r} has no digests {name!r}. Make them with `{again}`.")
-        directory, again = layout.digest_directory(corpus, name), f"{again} --overwrite"
-        manifest = layout.read_manifest(directory, "digest", rebuild=again)
+            raise CorpusError(
+                f"{str(corpus)!r} has no digests {clip(name)}. Make them first.", directory
+            )
+        manifest = layout.read_manifest(directory, "digest")
         self.sha256 = sha256_file(directory / layout.MANIFEST)
         if self.sha256 != registered[name] or manifest["corpus"] != content:
             raise CorpusError(
-                f"{str(directory)!r} is damaged or of another corpus. Make it with `{again}`."
+                f"{str(directory)!r} is damaged or of another corpus. Make it again.", directory
             )
-        require_intact(directory, manifest["files"], again, names=None if check else ())
+        require_intact(directory, manifest["files"], names=None if check else ())
         self.heading, self.complete = str(manifest["heading"]), manifest["papers"] == "all"
         self._documents = load_array(directory / "documents.npy", np.uint32)
         self._texts = StringTable(directory / "texts", len(self._documents))
@@ -91,9 +85,3 @@ class Digests:
         place = int(np.searchsorted(self._documents, document))
         found = place < len(self._documents) and self._documents[place] == document
         return self._texts[place] if found else ""
-
-
-def digest_command(corpus: Path, name: str) -> str:
-    """Return the command that makes the digests of an input."""
-    words = ["arena-corpus", "digest", str(corpus), "--input", str(name), "--llm-option"]
-    return f"{shlex.join(words)} model=MODEL"

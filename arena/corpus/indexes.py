@@ -1,9 +1,7 @@
-"""The indexes of a built corpus: which it has, the command that builds one, the engine it opens."""
+"""The indexes of a built corpus: which it has, and the engines they open."""
 
 from __future__ import annotations
 
-import json
-import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,27 +35,22 @@ def has_index(corpus: Path, name: object) -> bool:
 def read_index(
     corpus: Path, name: str, sha256: str | None = None, *, check_files: bool = True
 ) -> dict[str, Any]:
-    """Return the manifest of an index; with `sha256`, check that it belongs to that corpus.
-
-    Raises CorpusError, which names the command that builds this index again, if it is missing,
-    damaged, of another format version or of another corpus.
-    """
+    """Return the manifest of an index; with `sha256`, check that it belongs to that corpus."""
     directory = layout.index_directory(corpus, name)
-    rebuild = rebuild_command(corpus, name)
-    manifest = layout.read_manifest(
-        directory, f"{name} index", check_files=check_files, rebuild=rebuild
-    )
+    manifest = layout.read_manifest(directory, f"{name} index", check_files=check_files)
     recorded_name(str(manifest["engine"]), directory / layout.MANIFEST)
     if sha256 is not None and manifest["corpus"] != sha256:
         raise CorpusError(
             f"the index in {str(directory)!r} was built for corpus {str(manifest['corpus'])[:12]}, "
-            f"this is {sha256[:12]}. Build it again with `{rebuild}`."
+            f"this is {sha256[:12]}. Build it again.",
+            directory,
         )
     registered = layout.read_manifest(corpus, check_files=False)["indexes"].get(name)
     if sha256 is not None and registered not in (None, sha256_file(directory / layout.MANIFEST)):
         raise CorpusError(
             f"{str(directory / layout.MANIFEST)!r} is damaged, or was replaced just now: its "
-            f"content is not what was built. Build it again with `{rebuild}`."
+            "content is not what was built. Build it again.",
+            directory,
         )
     return manifest
 
@@ -80,57 +73,8 @@ def describe_indexes(corpus: Path, names: Sequence[str]) -> dict[str, str]:
         try:
             descriptions[name] = describe_index(name, read_index(corpus, name, check_files=False))
         except CorpusError:
-            descriptions[name] = f"{name}, which cannot be read; see `arena-corpus verify`"
+            descriptions[name] = f"{name}, which cannot be read"
     return descriptions
-
-
-def build_command(
-    corpus: Path,
-    engine: str,
-    name: str | None = None,
-    fields: Sequence[str] | None = None,
-    options: Mapping[str, Any] | None = None,
-    *,
-    overwrite: bool = False,
-) -> str:
-    """Return the ``arena-corpus index`` command with these arguments, as a shell takes it."""
-    words = ["arena-corpus", "index", str(corpus), "--engine", engine]
-    if name is not None and name != engine:
-        words += ["--name", name]
-    if fields is not None:
-        words += ["--fields", ",".join(fields)]
-    for key, value in (options or {}).items():
-        text = value if isinstance(value, str) else json.dumps(value)
-        words += ["--encoder", text] if key == "encoder" else ["--option", f"{key}={text}"]
-    if overwrite:
-        words.append("--overwrite")
-    return shlex.join(words)
-
-
-def rebuild_command(corpus: Path, name: str) -> str:
-    """Return the command that builds the index `name` again, as far as its manifest can be read."""
-    manifest = _peek(layout.index_directory(corpus, name))
-    engine, fields = manifest.get("engine"), manifest.get("fields")
-    configuration, options = _peek(corpus).get("configuration"), manifest.get("options")
-    usual = configuration.get("fields") if isinstance(configuration, dict) else None
-    listed = isinstance(fields, list) and all(isinstance(field, str) for field in fields)
-    return build_command(
-        corpus,
-        engine if isinstance(engine, str) else name if name in RETRIEVERS.names() else "ENGINE",
-        name,
-        fields if listed and fields != usual else None,
-        options if isinstance(options, dict) else None,
-        overwrite=True,
-    )
-
-
-def _peek(directory: Path) -> dict[str, Any]:
-    """Return a manifest that may be damaged; nothing if it cannot be read at all."""
-    try:
-        manifest = json.loads((directory / layout.MANIFEST).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
 
 
 class Engines:
@@ -200,16 +144,15 @@ class Engines:
         manifest = self._index(name.name)
         engine = manifest["engine"]
         directory = layout.index_directory(self._directory, name.name)
-        rebuild, kind = rebuild_command(self._directory, name.name), RETRIEVERS.get(engine)
+        kind = RETRIEVERS.get(engine)
         unsafe = [file for file in kind.unsafe_files if file in manifest["files"]]
         names = None if self._check else unsafe
         try:
-            require_intact(directory, manifest["files"], rebuild, names=names)
+            require_intact(directory, manifest["files"], names=names)
             opened = kind.open(directory, **options)
         except CorpusError as error:
-            if "`arena-corpus index" in str(error):
-                raise
-            raise CorpusError(f"{error} For this index alone: `{rebuild}`.") from None
+            error.parts = (directory,)
+            raise
         sha256 = self._hash(name)
         if self._index(name.name) != manifest or self.hashes.get(name.name, sha256) != sha256:
             raise CorpusError(
@@ -223,23 +166,20 @@ class Engines:
         """Return the manifest of an index that this release can open, or say why there is none."""
         from arena.text import ANALYZER
 
-        where = str(self._directory)
+        where, directory = str(self._directory), layout.index_directory(self._directory, name)
         if not has_index(self._directory, name):
             if name not in RETRIEVERS.names():
                 raise self._unknown(name)
             kind = RETRIEVERS.get(name)
             if issubclass(kind, Combiner):
                 kind.refuse_alone()
-            raise CorpusError(
-                f"{where!r} has no index {name!r}. Build it with "
-                f"`{build_command(self._directory, name)}`."
-            )
+            raise CorpusError(f"{where!r} has no index {name!r}. Build it first.", directory)
         manifest = read_index(self._directory, name, self._sha256)
         if manifest.get("analyzer", ANALYZER) != ANALYZER:
             raise CorpusError(
                 f"the index {name!r} of {where!r} was made by the analyzer "
-                f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
-                f"with `{rebuild_command(self._directory, name)}`."
+                f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again.",
+                directory,
             )
         try:
             RETRIEVERS.get(manifest["engine"])

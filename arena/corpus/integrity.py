@@ -35,7 +35,6 @@ def cache_directory() -> Path:
 def require_intact(
     directory: Path,
     files: Mapping[str, Mapping[str, Any]],
-    rebuild: str,
     *,
     names: Collection[str] | None = None,
     always: Collection[str] = (),
@@ -45,7 +44,6 @@ def require_intact(
     Args:
         directory: Directory of the manifest.
         files: Name -> ``bytes`` and ``sha256``, as in the manifest.
-        rebuild: Command that builds the files again, for messages.
         names: Names of the files to compare; by default all.
         always: Names of those that are hashed even if they were compared before.
 
@@ -67,7 +65,8 @@ def require_intact(
             if digest != files[name]["sha256"]:
                 raise CorpusError(
                     f"{str(directory / name)!r} is damaged: its content is not what was built. "
-                    f"Build it again with `{rebuild}`, or copy it again."
+                    "Build it again, or copy it again.",
+                    directory,
                 )
     settled = time.time_ns() - _SETTLED
     new = {name: stamps[name] for name in todo if max(stamps[name][1:3]) < settled}

@@ -65,7 +65,7 @@ def digest_directory(corpus: Path, name: str) -> Path:
 
 _CORPUS = "built corpus"
 TASK_SET = "task set"
-"""What `arena-corpus tasks` writes: the four files of ``tasks/`` and a manifest."""
+"""Tasks of ordinary papers: the four files of ``tasks/`` and a manifest."""
 _FORMS: dict[str, Form] = {
     _CORPUS: {
         "content_sha256": str, "tasks_sha256": str, "manifest_sha256": str, "configuration": dict,
@@ -83,7 +83,7 @@ _FILE = {"bytes": int, "sha256": str}
 
 
 def read_manifest(
-    directory: Path, what: str = _CORPUS, *, check_files: bool = True, rebuild: str | None = None
+    directory: Path, what: str = _CORPUS, *, check_files: bool = True
 ) -> dict[str, Any]:
     """Read a manifest and check that it is one, of this format version.
 
@@ -92,22 +92,19 @@ def read_manifest(
         what: ``"built corpus"``, `TASK_SET`, or for an index any other name to use in messages.
         check_files: Whether to check that the manifest of a corpus is as it was written, and that
             every file is there and has its size; for hashes see `arena.corpus.integrity`.
-        rebuild: Command that builds it again, for messages.
 
     Raises:
         CorpusError: naming the directory or file, and what to do.
     """
     path = directory / MANIFEST
-    check = "Check the path, or build one with `arena-corpus build`."
-    if rebuild is not None:
-        check = f"Build it with `{rebuild}`."
-    rebuild = f"Build it again with `{rebuild or 'arena-corpus build'}`."
+    check, rebuild = "Check the path, or build one.", "Build it again."
+    parts = () if what == TASK_SET else (directory,)
     if not directory.exists():
-        raise CorpusError(f"there is no directory {str(directory)!r}. {check}")
+        raise CorpusError(f"there is no directory {str(directory)!r}. {check}", *parts)
     if not directory.is_dir():
-        raise CorpusError(f"{str(directory)!r} is a file, no {what}. {check}")
+        raise CorpusError(f"{str(directory)!r} is a file, not a {what}. {check}", *parts)
     if not path.is_file():
-        raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {check}")
+        raise CorpusError(f"{str(directory)!r} contains no {what} (no {MANIFEST}). {check}", *parts)
     try:
         manifest = json.loads(path.read_bytes())
         why = misfit(manifest, {"format_version": object})
@@ -116,14 +113,17 @@ def read_manifest(
     if why is None and (version := manifest["format_version"]) != FORMAT_VERSION:
         raise CorpusError(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
-            f"version {FORMAT_VERSION}. {rebuild}"
+            f"version {FORMAT_VERSION}. {rebuild}",
+            *parts,
         )
     why = why or misfit({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
     for key in ("files", "card"):
         entries = manifest.get(key, {}) if why is None else {}
         why = why or misfit(entries, dict.fromkeys(entries, _FILE), f"{key}.")
     if why is not None:
-        raise CorpusError(f"{str(path)!r} is no manifest of a {what}: {why}. {rebuild}")
+        raise CorpusError(
+            f"{str(path)!r} is not the manifest of a {what}: {why}. {rebuild}", *parts
+        )
     if not check_files:
         return manifest  # type: ignore[no-any-return]
     content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
@@ -131,12 +131,12 @@ def read_manifest(
         content
     ):
         raise CorpusError(
-            f"{str(path)!r} is damaged: its content is not what was written. {rebuild}"
+            f"{str(path)!r} is damaged: its content is not what was written. {rebuild}", *parts
         )
     for name, entry in manifest["files"].items():
         file, expected = directory / name, entry["bytes"]
         size = file.stat().st_size if file.is_file() else None
         if size != expected:
             fault = "is missing" if size is None else f"has {size} bytes, not {expected}"
-            raise CorpusError(f"{str(file)!r} {fault}. {rebuild}")
+            raise CorpusError(f"{str(file)!r} {fault}. {rebuild}", *parts)
     return manifest  # type: ignore[no-any-return]

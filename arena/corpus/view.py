@@ -291,8 +291,8 @@ def _refuse(
     raise CorpusError(
         f"the retriever {type(view._retriever).__name__} returned papers that do not exist "
         f"before {view.cutoff}, one twice, more than {request.k}, or one without a finite score. "
-        "Its search() must keep to the scope. If it does, the corpus is damaged: run "
-        "`arena-corpus verify`."
+        "Its search() must keep to the scope. If it does, the corpus is damaged: "
+        "verify it."
     )
 
 

@@ -18,6 +18,7 @@ from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
+from arena.inputs import INPUTS
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
@@ -224,6 +225,8 @@ class EpisodeFactory:
                 )
 
     def _digests_of(self, show: str) -> Digests:
+        if show not in [*self.corpus.manifest.get("digests", {})]:
+            INPUTS.get(show)
         digests = self.corpus.digests(show)
         if not digests.complete and self._starting_papers != StartingPapers(None):
             raise DataError(

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from arena.cli.app import parse_size, print_json, printable
+from arena.cli.repair import build_command
 from arena.corpus import indexes, layout
-from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.matching import yield_rows
@@ -160,11 +160,8 @@ def _cure(root: Path, names: list[str]) -> str:
     if all(PurePosixPath(name).parts[0] == layout.CARD for name in names):
         return f"Write the card again: `arena-corpus card {shlex.quote(str(root))}`."
     places = {PurePosixPath(name).parts[:2] for name in names}
-    if all(len(place) == 2 and place[0] == layout.DIGESTS for place in places):
-        commands = [f"`{digest_command(root, name)} --overwrite`" for _, name in sorted(places)]
-        return f"Make again what is damaged: {', '.join(commands)}."
-    if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
-        commands = [f"`{indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
+    if all(len(place) == 2 and place[0] in (layout.DIGESTS, layout.INDEXES) for place in places):
+        commands = [f"`{build_command(root.joinpath(*place))}`" for place in sorted(places)]
         return f"Build again what is damaged: {', '.join(commands)}."
     return "Build the corpus again, or copy it again."
 

@@ -14,7 +14,7 @@ import orjson
 from arena._internal.workdir import atomic_directory
 from arena.errors import clip
 from corpus_builder.files import MAX_LINE, Lines, RowWriter, schema, write_report
-from corpus_builder.sources.base import ConstructorOptions
+from corpus_builder.options import ConstructorOptions
 
 TABLES = {
     "papers": schema(

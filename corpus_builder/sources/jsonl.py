@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE, Lines
-from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
+from corpus_builder.options import ConstructorOptions
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 

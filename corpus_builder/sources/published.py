@@ -16,7 +16,8 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from arena.text.identifiers import normal_title
-from corpus_builder.sources.base import ConstructorOptions, LocatedRecord
+from corpus_builder.options import ConstructorOptions
+from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import (
     Collection,

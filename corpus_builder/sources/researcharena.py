@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
+from corpus_builder.options import ConstructorOptions
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
 from corpus_builder.sources.matching import COUNTS, JoinCounts
 

@@ -151,9 +151,9 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for name, message in (
         ("absent", "there is no directory"),
-        ("empty", r"holds no built corpus \(no manifest.json\)"),
-        ("file", "is a file, no built corpus"),
-        ("corpus/index/bm25", "is no manifest of a built corpus: content_sha256 is missing"),
+        ("empty", r"contains no built corpus \(no manifest.json\)"),
+        ("file", "is a file, not a built corpus"),
+        ("corpus/index/bm25", "is not the manifest of a built corpus: content_sha256 is missing"),
     ):
         for command in ("info", "verify"):
             assert re.search(message, fails(capsys, command, tmp_path / name))
@@ -170,8 +170,8 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
 def test_a_manifest_that_is_none(capsys: Any, copy: Path, text: str) -> None:
     (copy / layout.MANIFEST).write_text(text)
     for command in ("info", "verify"):
-        assert "is no manifest of a built corpus: " in fails(capsys, command, copy)
-    with pytest.raises(CorpusError, match=r"Build it again with `arena-corpus build`"):
+        assert "is not the manifest of a built corpus: " in fails(capsys, command, copy)
+    with pytest.raises(CorpusError, match="Build it again"):
         Corpus.open(copy)
 
 
@@ -187,7 +187,7 @@ def test_a_list_of_files_that_is_none(capsys: Any, copy: Path, key: str, files: 
     manifest = json.loads((copy / layout.MANIFEST).read_text())
     (copy / layout.MANIFEST).write_text(json.dumps({**manifest, key: files}))
     for command in ("info", "verify"):
-        assert "is no manifest of a built corpus: " in fails(capsys, command, copy)
+        assert "is not the manifest of a built corpus: " in fails(capsys, command, copy)
 
 
 @pytest.mark.parametrize("version", [0, 1, 3, "2", None, [], {"a": 1}])

@@ -244,7 +244,7 @@ BAD = [
     ("", "the following arguments are required: COMMAND. See `arena --help`."),
     ("serach", "Did you mean 'search'"),
     ("search --corpus /nowhere --query x --before 2020", "no directory '/nowhere'"),
-    ("search --corpus . --query x --before 2020", "holds no built corpus"),
+    ("search --corpus . --query x --before 2020", "contains no built corpus"),
     (f"search {WORLD} --query x", "required: --before"),
     (f"search {WORLD} --query x --before 2020-13", "'2020-13' is no day of the calendar"),
     (f"search {WORLD} --query x --before soon", "'soon' is no date"),

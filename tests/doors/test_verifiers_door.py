@@ -140,7 +140,7 @@ def test_a_wrong_option_is_refused(world: Path, tmp_path: Path) -> None:
         ({"options": {"max_step": 2}}, "no argument 'max_step'"),
         ({"options": {"reward": "gian"}}, "Did you mean 'gain'"),
         ({"arena_task": "discover"}, "Did you mean 'discovery'"),
-        ({"corpus": str(tmp_path)}, "holds no built corpus"),
+        ({"corpus": str(tmp_path)}, "contains no built corpus"),
     ):
         with pytest.raises(ValueError, match=message):
             door.SurveyConfig(**({"corpus": str(world)} | wrong))  # type: ignore[arg-type]

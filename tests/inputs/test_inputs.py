@@ -10,6 +10,7 @@ from helpers import act, call, contents, make_env, playing
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
+from arena.cli.repair import build_command
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.inputs import INPUTS, read_contributions, read_items, read_summary
@@ -189,10 +190,12 @@ def test_damage_is_found(corpus, capsys):
     digested(corpus, "summary")
     file = corpus / "digest/summary/texts.bin"
     file.write_bytes(file.read_bytes().replace(b"hard", b"easy"))
-    with pytest.raises(CorpusError, match=r"damaged.*arena-corpus digest .*--overwrite"):
+    with pytest.raises(CorpusError, match=r"damaged.*Build it again") as caught:
         Corpus.open(corpus).digests("summary")
+    command = f"arena-corpus digest {corpus} --input summary --llm-option model=MODEL --overwrite"
+    assert [build_command(part) for part in caught.value.parts] == [command]
     assert main(["verify", str(corpus)]) == 2
-    assert "Make again what is damaged: `arena-corpus digest" in capsys.readouterr().err
+    assert "Build again what is damaged: `arena-corpus digest" in capsys.readouterr().err
 
 
 def test_the_command(corpus, capsys):
@@ -261,7 +264,7 @@ def test_unknown_inputs(mini, show):
 
 
 def test_digests_that_were_not_made(mini):
-    with pytest.raises(CorpusError, match=r"has no digests 'summary'\. Make them with `arena-corp"):
+    with pytest.raises(CorpusError, match=r"has no digests 'summary'\. Make them first"):
         make_env(mini, NAME, show="summary")
 
 

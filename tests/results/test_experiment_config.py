@@ -12,6 +12,7 @@ import arena
 from arena._internal.settings import read_source
 from arena.agents import AGENTS
 from arena.cli import main
+from arena.cli.repair import build_command
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.results.experiments import preview, read_experiment
 from corpus_builder.stages import read_config
@@ -183,8 +184,9 @@ def test_a_missing_index_is_told_with_the_command_before_anything_is_played(
     edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense\n  Two: hybrid(bm25,lucene)")
     with pytest.raises(CorpusError) as caught:
         arena.run_experiment(config, world, tmp_path / "out")
-    assert f"`arena-corpus index {world} --engine dense`" in str(caught.value)
-    assert f"`arena-corpus index {world} --engine lucene`" in str(caught.value)
+    assert [build_command(part) for part in caught.value.parts] == [
+        f"arena-corpus index {world} --engine {engine}" for engine in ("dense", "lucene")
+    ]
     assert not (tmp_path / "out").exists()
     swapped = {"Dense": "bm25", "Two": "bm25"}
     assert len(preview(config, world, tmp_path / "out", retrievers=swapped)) == 3
@@ -226,7 +228,7 @@ def test_an_agent_with_several_engines(config, world, tmp_path):
     """Named by the label of a column, so that they change with it, or by themselves."""
     edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense")
     edited(config, "Title: title", "Title: {agent: title, retriever: BM25, retrievers: [Dense]}")
-    with pytest.raises(CorpusError, match=r"`arena-corpus index .* --engine dense`"):
+    with pytest.raises(CorpusError, match=r"has no index 'dense'. Build it first"):
         preview(config, world, tmp_path / "out")
     given = {"retrievers": {"Dense": "bm25"}}
     found = arena.run_experiment(config, world, tmp_path / "out", **given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 import signal
@@ -20,6 +19,7 @@ from kills import between_two_renames, run_to_kill
 from test_build_disk_full import limit_files
 
 import arena
+from arena.cli.repair import build_command
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.retrieval import RETRIEVERS
@@ -156,8 +156,8 @@ def test_an_open_corpus_goes_on(copy: Path) -> None:
 
 BAD = [
     ("NOWHERE --engine bm25", "there is no directory"),
-    ("CORPUS/papers.parquet --engine bm25", "is a file, no built corpus"),
-    ("CORPUS/lookup --engine bm25", "holds no built corpus"),
+    ("CORPUS/papers.parquet --engine bm25", "is a file, not a built corpus"),
+    ("CORPUS/lookup --engine bm25", "contains no built corpus"),
     ("CORPUS", "required: --engine"),
     ("CORPUS --engine bm52", "no retriever named 'bm52'. Did you mean 'bm25'?"),
     ("CORPUS --engine bm25", "already has the index bm25 over title, abstract, fulltext. Pass "
@@ -230,11 +230,10 @@ def test_a_changed_manifest_is_not_signed_anew(copy: Path) -> None:
 # Messages that name the command that helps.
 
 
-def heal(message: str) -> None:
-    """Run the command that a message names."""
-    found = re.search(r"`arena-corpus (index .*?)`", message)
-    assert found, message
-    assert main(shlex.split(found[1])) == 0
+def heal(error: CorpusError) -> None:
+    """Run the command that the command line names."""
+    (part,) = error.parts
+    assert main(shlex.split(build_command(part))[1:]) == 0
 
 
 @pytest.mark.parametrize("name", ["toy", "lengths"])
@@ -271,25 +270,25 @@ def test_the_command_in_the_message_mends_the_index(
         for ask in (arena.Corpus.open(copy).retriever, arena.Corpus.open(copy).index_sha256):
             with pytest.raises(CorpusError, match=message) as caught:
                 ask(name)
-        assert "--overwrite" in str(caught.value)
+        assert build_command(*caught.value.parts).endswith("--overwrite")
         assert main(["verify", str(copy)]) == 2
         assert f"--engine toy {'' if name == 'toy' else '--name lengths '}" in (
             capsys.readouterr().err
         )
-        heal(str(caught.value))
+        heal(caught.value)
         assert contents(copy) == whole
 
 
 def test_a_missing_index_says_how_to_build_it(copy: Path) -> None:
     corpus = arena.Corpus.open(copy)
-    with pytest.raises(CorpusError, match=r"has no index 'toy'. Build it with") as caught:
+    with pytest.raises(CorpusError, match=r"has no index 'toy'. Build it first") as caught:
         corpus.retriever("toy")
-    heal(str(caught.value))
+    heal(caught.value)
     assert corpus.retriever("toy").documents
     (copy / "index/toy" / layout.MANIFEST).unlink()
-    with pytest.raises(CorpusError, match=r"holds no toy index") as caught:
+    with pytest.raises(CorpusError, match=r"contains no toy index") as caught:
         arena.Corpus.open(copy).retriever("toy")
-    heal(str(caught.value))
+    heal(caught.value)
     assert state(copy) == INTACT
 
 
@@ -314,7 +313,7 @@ def test_an_index_that_its_engine_cannot_open(copy: Path) -> None:
         damage()
         with pytest.raises(CorpusError, match=message) as caught:
             arena.Corpus.open(copy).retriever("titles")
-        heal(str(caught.value))
+        heal(caught.value)
         assert contents(copy) == whole
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -255,16 +256,19 @@ def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell
         for cell in cells.values()
         for name in (cell.record["retriever"], *cell.record["retrievers"])
     }
-    missing: dict[str, None] = {}
+    missing: dict[str, tuple[Path, ...]] = {}
     for name, column in columns.items():
         try:
             corpus.index_sha256(name)
         except CorpusError as error:
-            missing[f"{column}: {error}"] = None
+            missing[f"{column}: {error}"] = error.parts
         except (UnknownNameError, DataError) as error:
             raise experiment.locate(("retrievers", column), error) from None
     if missing:
-        raise CorpusError(f"{' '.join(missing)} Or name other engines with --retriever LABEL=NAME.")
+        raise CorpusError(
+            f"{' '.join(missing)} Or name other engines with --retriever LABEL=NAME.",
+            *itertools.chain.from_iterable(missing.values()),
+        )
 
 
 def state_of(

@@ -154,8 +154,7 @@ class LuceneRetriever(LexicalEngine):
 
     def _damaged(self, why: str) -> CorpusError:
         return CorpusError(
-            f"the lucene index in {str(self._directory)!r} is damaged: {why}. Build it again with "
-            "`arena-corpus index` and --overwrite."
+            f"the lucene index in {str(self._directory)!r} is damaged: {why}. Build it again."
         )
 
 
