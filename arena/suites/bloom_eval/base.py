@@ -127,6 +127,10 @@ class Tools:
             whole("longest", self.longest, 500)
         if self.most is not None:
             whole("most", self.most, 1)
+        if self.matcher == "judge" and self.judge is None:
+            raise DataError("--matcher judge: name a model with --llm-option model=NAME.")
+        if self.judge is not None or self.prompts is not None:
+            self.templates()  # refused now if one cannot be used
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name.

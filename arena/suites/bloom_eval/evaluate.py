@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -81,54 +82,28 @@ def score_surveys(
         labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
         page (FILE): Write a page that shows what made every number.
 
-    Raises:
-        DataError: if a file cannot be read, nothing can be compared, or an option is wrong.
-        LLMError: if the judge cannot be asked; its answers so far are kept.
-
     Example:
         arena evaluate bloom-eval --human bloom_eval --generated surveys --page surveys.html
     """
     judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
-    if judge is None and matcher == "judge":
-        raise DataError("--matcher judge: name a model with --llm-option model=NAME.")
     tools = Tools(
         encoder=encoder, matcher=matcher, threshold=number("threshold", threshold, 0, 1),
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
     )  # fmt: skip
-    tools.templates()
     for option, names in {"topics": topics, "metrics": metrics}.items():
         if names == ():
             raise DataError(f"--{option} names none: leave it out for all.")
     if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
         raise DataError(f"--page {page}: name a file in a folder that exists.")
-    known, know = _in_order(metrics), _library(corpus)
+    known = _in_order(metrics)
     columns = [name for metric in known.values() for name in metric.names()]
-    experts = read_surveys(human, "human", (), official, know)
-    every = {**experts[0], **experts[1]}
-    for topic in topics or ():
-        if topic not in every:
-            raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
-    wanted = [*dict.fromkeys(topics or every)]
-    sides = {
-        "human": experts, "generated": read_surveys(generated, "llm", wanted, official, know)
-    }  # fmt: skip
-    for articles, unread in sides.values():
-        if not articles.keys() & {*wanted}:
-            raise DataError(f"nothing to compare: {unread[wanted[0]]}")
-    people = _people(labels, wanted, columns) if labels else {}
-    rows: dict[str, dict[str, Any]] = {}
-    details: dict[str, dict[str, dict[str, Any]]] = {}
-    totals: list[Mapping[str, float | None]] = []
-    for topic in progress(wanted, desc="compare", unit="topic"):
-        found = _found(topic, sides, tools, known, totals)
-        rows[topic], details[topic] = {}, {}
-        for name, row in found.items():
-            scores, made, headers, reason = row.pop("finding")
-            metric = known[name]
-            rows[topic] |= {metric.column_name(each): scores[each] for each in metric.columns}
-            made = [list(cells) for cells in made]
-            details[topic][name] = {"reason": reason, **row, "headers": [*headers], "rows": made}
+    sides = _read(human, generated, topics, official, corpus)
+    people = _people(labels, sides.topics, columns) if labels else {}
+    found = {
+        topic: _compare(topic, sides, tools, known)
+        for topic in progress(sides.topics, desc="compare", unit="topic")
+    }
     settings: dict[str, Any] = {
         "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"), **identity(encoder),
@@ -137,14 +112,15 @@ def score_surveys(
         "code": code_sha256(rooms=("judging", "suites")),
     }  # fmt: skip
     if judge is not None:
-        sums = {key: [each[key] for each in totals] for key in (totals or [{}])[0]}
         settings["judge"] = {
             "client": judge.fields, "schemas": schemas, "prompts_sha256": tools.prompts_sha256(),
-            "total": {key: None if None in some else sum(some) for key, some in sums.items()},
+            "total": _total([topic.spent for topic in found.values() if topic.spent]),
         }  # fmt: skip
+    rows = {topic: each.scores for topic, each in found.items()}
+    details = {topic: each.details for topic, each in found.items()}
     means = {name: mean(row[name] for row in rows.values()) for name in columns}
     result = SurveyEvaluation(
-        means, rows, [topic for topic in wanted if topic not in sides["generated"][0]],
+        means, rows, [topic for topic in found if topic not in sides.generated],
         _problems(details), settings,
         tiers=_tiers(known, means),
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
@@ -154,6 +130,81 @@ def score_surveys(
     if page is not None:
         atomic_write(page, as_html(result))
     return result
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The surveys of both sides by topic, and why others cannot be read."""
+
+    topics: list[str]
+    human: Mapping[str, Article]
+    generated: Mapping[str, Article]
+    unread: Mapping[str, str]  # topic -> sentences
+
+
+def _read(
+    human: str, generated: str, topics: Sequence[str] | None, official: bool, corpus: str | None
+) -> _Sides:
+    know = _library(corpus)
+    experts, why = read_surveys(human, "human", (), official, know)
+    every = {**experts, **why}
+    for topic in topics or ():
+        if topic not in every:
+            raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
+    wanted = [*dict.fromkeys(topics or every)]
+    made, why_not = read_surveys(generated, "llm", wanted, official, know)
+    for articles, faults in ((experts, why), (made, why_not)):
+        if not articles.keys() & {*wanted}:
+            raise DataError(f"nothing to compare: {faults[wanted[0]]}")
+    unread = defaultdict(list)
+    for side, articles, faults in (("human", experts, why), ("generated", made, why_not)):
+        for topic in wanted:
+            if topic not in articles:
+                unread[topic].append(f"{side}: {faults[topic]}")
+    return _Sides(wanted, experts, made, {topic: " ".join(each) for topic, each in unread.items()})
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What is found on one topic; the judge spent `spent`, None without one."""
+
+    scores: dict[str, float | None]
+    details: dict[str, dict[str, Any]]
+    spent: Mapping[str, float | None] | None
+
+
+def _compare(
+    topic: str, sides: _Sides, tools: Tools, known: Mapping[str, SurveyMetric]
+) -> _Compared:
+    spent: Mapping[str, float | None] | None = None
+    found: dict[str, dict[str, Any]]
+    if reason := sides.unread.get(topic):
+        nothing = {"seconds": 0.0, "calls": 0, "failed": 0}
+        found = {
+            name: {"finding": Finding(dict.fromkeys(metric.columns), reason=reason), **nothing}
+            for name, metric in known.items()
+        }
+    else:
+        pair = Pair(sides.human[topic], sides.generated[topic], tools)
+        found = compare(pair, known)
+        if pair.session is not None:
+            spent = pair.session.meter.totals()
+    scores: dict[str, float | None] = {}
+    details = {}
+    for name, row in found.items():
+        made: Finding = row.pop("finding")
+        scores |= {known[name].column_name(each): score for each, score in made.scores.items()}
+        rows = [list(cells) for cells in made.rows]
+        details[name] = {"reason": made.reason, **row, "headers": [*made.headers], "rows": rows}
+    return _Compared(scores, details, spent)
+
+
+def _total(spent: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    sums = {key: [each[key] for each in spent] for key in (spent or [{}])[0]}
+    return {
+        key: None if None in some else sum(value or 0 for value in some)
+        for key, some in sums.items()
+    }
 
 
 def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
@@ -180,32 +231,6 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
         return Work(held.name.title, abstracts.get(held.name.id, ""), paper=held.name.id)
 
     return know
-
-
-def _found(
-    topic: str,
-    sides: Mapping[str, tuple[Mapping[str, Article], Mapping[str, str]]],
-    tools: Tools,
-    known: Mapping[str, SurveyMetric],
-    totals: list[Mapping[str, float | None]],
-) -> dict[str, dict[str, Any]]:
-    """Return what `compare` returns of a topic; add what its judge spent to `totals`."""
-    faults = [
-        f"{side}: {unread[topic]}"
-        for side, (articles, unread) in sides.items()
-        if topic not in articles
-    ]
-    if faults:
-        spent = {"seconds": 0.0, "calls": 0, "failed": 0}
-        return {
-            name: {"finding": Finding(dict.fromkeys(m.columns), reason=" ".join(faults)), **spent}
-            for name, m in known.items()
-        }
-    pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
-    found = compare(pair, known)
-    if pair.session is not None:
-        totals.append(pair.session.meter.totals())
-    return found
 
 
 def _tiers(
