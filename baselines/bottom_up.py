@@ -157,12 +157,6 @@ def batches(
 
     So every batch is a sample of all papers; contiguous batches of papers in the order of their
     dates would put the oldest into the first one.
-
-    Args:
-        numbers: Numbers of papers, from 1.
-        sizes: Characters of paper 1, 2, ....
-        most: Most numbers of a batch, >= 1.
-        characters: Most characters of a batch; one number alone may have more.
     """
     total = sum(sizes[number - 1] for number in numbers)
     count = max(math.ceil(len(numbers) / most), math.ceil(total / characters), 1)
@@ -186,10 +180,6 @@ def batches(
 
 class Filing:
     """A tree of headings and the papers filed in it.
-
-    Args:
-        topic: Label of the root.
-        titles: Titles of the papers 1, 2, ....
 
     Attributes:
         root: Root of the tree; it has no heading at first.
@@ -277,9 +267,6 @@ class Filing:
         "General" below it; headings without papers are left out. Of more than 500 headings the
         lowest are removed, the last ones first: their papers go to the heading above, and those
         of leaves at the top to "Other".
-
-        Args:
-            ids: Ids of the papers 1, 2, ....
         """
         root = self.root.duplicate()
         if lost := self.lost:

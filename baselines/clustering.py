@@ -72,14 +72,7 @@ def cluster(
 def labelled(
     papers: Sequence[Known], topic: str, grouped: Callable[[Sequence[Known]], Group]
 ) -> MindMap:
-    """Return the mind-map of the groups that a function makes of papers, with labels.
-
-    Args:
-        papers: Papers; of a repeated id the first one counts.
-        topic: Label of the root.
-        grouped: Function from papers, at least one, in an order that does not depend on that of
-            `papers`, to the root of their groups.
-    """
+    """Return the mind-map of the groups that a function makes of papers, with labels."""
     known = {paper.id: _clean(paper) for paper in reversed(papers)}
     order = list(dict.fromkeys(paper.id for paper in papers))
     topic = " ".join(whole_characters(topic).split())[:MAX_LABEL]
@@ -216,14 +209,6 @@ def groups(
 
     Groups are divided in the order of their heights, the highest first, as long as there are at
     most `most_groups` below the root and at most `most_levels` of them one below the other.
-
-    Args:
-        tree: The dendrogram.
-        split: Function from a node to the nodes below it; none for a group that is not divided.
-        lift: Whether papers that `split` leaves out are filed under the group itself; otherwise
-            they go to the group below it with the nearest mean.
-        most_groups: Most groups below the root, >= 2.
-        most_levels: Most levels of groups, >= 1.
     """
     root = Group(tree.papers[tree.root])
     made = 0

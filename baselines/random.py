@@ -66,11 +66,6 @@ def random_tree(papers: Sequence[Known], topic: str, draw: random.Random) -> dic
 
     Terms are n-grams of 1 to 3 words, counted by titles. Each paper is filed under a random
     heading of the lower level. With too few terms there are fewer headings.
-
-    Args:
-        papers: At least one paper. If no title has a term, the titles themselves are the terms.
-        topic: Label of the root.
-        draw: Generator of all random numbers.
     """
     titles = [dict(phrases(paper.title)) for paper in papers]  # stems -> surface
     counts = Counter(stems for title in titles for stems in title)

@@ -256,11 +256,6 @@ class Votes:
         A hit's share is its score, scaled to 1 for the best hit and 0 for the last. If the paper
         whose text is the query comes first, the next hit is the best, since a paper is always
         much nearer to itself.
-
-        Args:
-            hits: Hits, best first.
-            weight: Weight of the list; multiplied by that of `source`, see `scores`.
-            source: Id of the paper whose text is the query.
         """
         if not hits:
             return
@@ -283,10 +278,6 @@ class Votes:
 
         The weight of a list with a source is the score of that paper to the power `trust`; scores
         and weights are computed in turns. The mean weight of sources is 1.
-
-        Args:
-            trust: Exponent >= 0; with 0 all sources have the same weight.
-            judged: Paper id -> factor of its weight; 1 for others.
         """
         sources = list(dict.fromkeys(source for source, *_ in self._lists if source))
         numbers = [self._number[source] for source in sources]
@@ -388,12 +379,6 @@ def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most:
     Chosen greedily: the phrase with the largest weight (the sum over the titles that hold it,
     times the root of its number of words) of those that are in at least two titles, at least half
     of which hold no earlier phrase. A phrase of the topic's own words names no part of it.
-
-    Args:
-        titles: Titles of the best papers.
-        weights: Weight of each title, >= 0.
-        topic: Title of the survey.
-        most: Most phrases to return.
 
     Returns:
         Phrases as written in the first title that holds them; equals in order of appearance.

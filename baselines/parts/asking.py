@@ -30,13 +30,7 @@ _ABSTRACT = 1_500
 
 
 def listed(papers: Sequence[Known], abstracts: bool = True, years: bool = False) -> str:
-    """Return papers as numbered lines, each with a line below for its abstract if it was read.
-
-    Args:
-        papers: Papers, numbered from 1.
-        abstracts: Whether to add abstracts.
-        years: Whether to add the year to a title.
-    """
+    """Return papers as numbered lines, each with a line below for its abstract if it was read."""
     lines = []
     for number, paper in enumerate(papers, start=1):
         year = f" ({paper.date[:4]})" if years else ""
@@ -127,16 +121,7 @@ def _relevant(verdict: str) -> bool:
 def judgements(
     agent: LLMAgent, desk: Desk, papers: Sequence[str], batch: int, abstracts: bool, **about: str
 ) -> dict[str, bool]:
-    """Return paper id -> whether the model judges it relevant; unread judgements are left out.
-
-    Args:
-        agent: Agent with a template ``judge``.
-        desk: Desk with the papers.
-        papers: Ids of papers; the model reads numbers in their place.
-        batch: Papers in one request, >= 1; the requests are made side by side.
-        abstracts: Whether the model reads the abstracts on the desk.
-        about: Further fields of the template.
-    """
+    """Return paper id -> whether the model judges it relevant; unread judgements are left out."""
     batches = [papers[at : at + batch] for at in range(0, len(papers), batch)]
     known = {"topic": desk.topic, "cutoff": desk.cutoff} | about
     many = [known | {"papers": listed([desk.papers[i] for i in b], abstracts)} for b in batches]
@@ -244,13 +229,7 @@ def citing(text: str, papers: Sequence[str]) -> str:
 
 
 def section(name: str, text: str, papers: Sequence[str]) -> str:
-    """Return a section of a report as Markdown, its heading at level 2.
-
-    Args:
-        name: Its heading; left out where the text begins with it.
-        text: What the model wrote; its own headings end up at level 3 or below.
-        papers: Ids of the papers 1, 2, ... that it cites.
-    """
+    """Return a section of a report as Markdown, its heading at level 2."""
     first = _HEADING.match(text)
     if first and first[2].casefold() == name.casefold():
         text = text[first.end() :].lstrip()
@@ -268,13 +247,6 @@ def write_report(
     Abstracts are read as far as the budget allows, the first paper of each section first. A
     section without papers is not written, and one that cannot be read is left out. One whose
     improvement cannot be read stays as it was. If there is no section, there is no report.
-
-    Args:
-        agent: Agent with the templates `WRITING`.
-        desk: Desk with the papers.
-        outline: The outline of the report, which the model sees.
-        parts: Sections in order.
-        polish: Whether to show each section once more to the model, between its neighbours.
     """
     parts = [part for part in parts if part.papers]
     for paper_id in chain(*zip_longest(*(part.papers for part in parts))):

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 
 def encode(texts: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
-    """Return the vectors of texts, shape (n, dimension); a blank text has zeros.
-
-    Args:
-        texts: Texts without halves of surrogate pairs, see `whole_characters`.
-        encoder: Name of a registered encoder, or an encoder.
-    """
+    """Return the vectors of texts, shape (n, dimension); a blank text has zeros."""
     import numpy as np
 
     model = shared_encoder(encoder) if isinstance(encoder, str) else encoder

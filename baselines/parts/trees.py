@@ -68,10 +68,6 @@ class Topic:
 def json_of(text: str, template: str = "") -> Any:
     """Return the JSON in the tag ``<typology>``, or without that the JSON in the text.
 
-    Args:
-        text: An answer.
-        template: Template of the question; a copy of an example in it is not an answer.
-
     Raises:
         ParseError: There is none, or it is an example.
     """
