@@ -28,6 +28,10 @@ SECTIONS = 100
 SECTION_NAME = 100
 """Characters of a section's name that are listed."""
 
+# Bounds of what a result shows, in characters; one character may take six in JSON.
+LARGEST_HIT = 6 * MAX_TITLE + 1_000
+LARGEST_READ = 6 * (PAGE + 2 * MAX_TITLE + SECTIONS * SECTION_NAME) + 6_000
+
 
 class Hit(NamedTuple):
     """One paper of a list: a search result, a reference or a citation.

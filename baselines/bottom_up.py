@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from arena.agents import AGENTS, Desk, Known, Steps
+from arena.agents import AGENTS, Desk, KnownPaper, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
 from baselines.parts.trees import Topic, Tree, json_of, read_tree
@@ -142,7 +142,7 @@ class BottomUp(LLMAgent):
             desk.mind_map = filing.mind_map(list(desk.papers))
 
 
-def _shown(number: int, paper: Known) -> str:
+def _shown(number: int, paper: KnownPaper) -> str:
     """Return a paper as a request lists it; no text of the paper can begin a line."""
     lines = [f"[{number}] {' '.join(paper.title.split()) or '(no title)'}"]
     if abstract := " ".join(paper.abstract.split())[:LONGEST_ABSTRACT]:

@@ -11,10 +11,11 @@ from annotated_types import Ge
 
 from arena._internal.options import checked
 from arena._internal.process import one_thread
-from arena.agents import AGENTS, Desk, Known, Researcher, Steps
+from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
-from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit, whole_characters
+from arena.text.display import replace_surrogates
+from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @checked
 def cluster(
-    papers: Sequence[Known],
+    papers: Sequence[KnownPaper],
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
@@ -58,7 +59,7 @@ def cluster(
     """
     lift = merge == "none"
 
-    def grouped(chosen: Sequence[Known]) -> Group:
+    def grouped(chosen: Sequence[KnownPaper]) -> Group:
         with one_thread():
             tree = Dendrogram(encode([text_of(paper) for paper in chosen], encoder))
         split = by_children(tree, max_children)
@@ -70,12 +71,12 @@ def cluster(
 
 
 def labelled(
-    papers: Sequence[Known], topic: str, grouped: Callable[[Sequence[Known]], Group]
+    papers: Sequence[KnownPaper], topic: str, grouped: Callable[[Sequence[KnownPaper]], Group]
 ) -> MindMap:
     """Return the mind-map of the groups that a function makes of papers, with labels."""
     known = {paper.id: _clean(paper) for paper in reversed(papers)}
     order = list(dict.fromkeys(paper.id for paper in papers))
-    topic = " ".join(whole_characters(topic).split())[:MAX_LABEL]
+    topic = " ".join(replace_surrogates(topic).split())[:MAX_LABEL]
     if not order:
         return MindMap(topic)
     chosen = sorted(known.values())
@@ -134,7 +135,7 @@ class Clustering(Researcher):
         if desk.papers:
             desk.mind_map = self.draw(list(desk.papers.values()), desk.topic)
 
-    def draw(self, papers: Sequence[Known], topic: str) -> MindMap:
+    def draw(self, papers: Sequence[KnownPaper], topic: str) -> MindMap:
         """Return the map of papers."""
         return cluster(papers, topic, **self._options)
 
@@ -145,12 +146,12 @@ class Clustering(Researcher):
         return {"encoder": config, "abstracts": self._read}
 
 
-def _clean(paper: Known) -> Known:
+def _clean(paper: KnownPaper) -> KnownPaper:
     title, abstract = paper.title or "", paper.abstract or ""
-    return Known(paper.id, whole_characters(title), abstract=whole_characters(abstract))
+    return KnownPaper(paper.id, replace_surrogates(title), abstract=replace_surrogates(abstract))
 
 
-def text_of(paper: Known) -> str:
+def text_of(paper: KnownPaper) -> str:
     """Return title and abstract, as they are encoded."""
     return "\n".join(part for part in (paper.title, paper.abstract) if part.strip())
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Known, Steps
+from arena.agents import AGENTS, Desk, KnownPaper, Steps
 from arena.mindmap.tree import MindMap
 from arena.report.listing import cite, entry, heading, plain
 from arena.report.sentences import split_sentences
@@ -76,7 +76,7 @@ class Digest(Scout):
         desk.report = digest(papers, desk.topic, desk.cutoff)
 
 
-def digest(papers: Sequence[Known], topic: str, cutoff: str) -> str:
+def digest(papers: Sequence[KnownPaper], topic: str, cutoff: str) -> str:
     """Return a report that quotes and cites papers, each once.
 
     Args:
@@ -110,7 +110,7 @@ def digest(papers: Sequence[Known], topic: str, cutoff: str) -> str:
 
 
 def sentence(
-    paper: Known, weights: Mapping[str, float], common: Mapping[str, float] | None = None
+    paper: KnownPaper, weights: Mapping[str, float], common: Mapping[str, float] | None = None
 ) -> str:
     """Return the sentence of the abstract that says best what the paper does; empty if none fits.
 
@@ -147,7 +147,7 @@ def sentence(
 
 
 def _section(
-    part: MindMap, known: Mapping[str, Known], quoted: Mapping[str, str], level: int
+    part: MindMap, known: Mapping[str, KnownPaper], quoted: Mapping[str, str], level: int
 ) -> list[str]:
     """Return the lines of a section and its subsections; none if nothing in it is quoted."""
     below = [line for child in part.children for line in _section(child, known, quoted, level + 1)]
@@ -157,7 +157,7 @@ def _section(
     return [f"{'#' * min(level, 6)} {plain(part.label)}", "", *items, *[""] * bool(items), *below]
 
 
-def _item(paper: Known, said: str) -> str:
+def _item(paper: KnownPaper, said: str) -> str:
     """Return an item that quotes a paper; a full stop stands behind the citation."""
     end = "." if said[-1] == "." else ""
     quote = f"“{plain(said.removesuffix('.'))}” {cite([paper.id])}{end}"

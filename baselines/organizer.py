@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena._internal.process import one_thread
-from arena.agents import AGENTS, Known
+from arena.agents import AGENTS, KnownPaper
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap
 from baselines.clustering import Clustering, Dendrogram, by_children, groups, labelled, text_of
@@ -27,7 +27,7 @@ _GRID = float(1 << 20)  # probabilities are multiples of its inverse: sums of th
 
 
 def arrange(
-    papers: Sequence[Known],
+    papers: Sequence[KnownPaper],
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
@@ -53,7 +53,7 @@ def arrange(
         whatever order they come.
     """
 
-    def grouped(chosen: Sequence[Known]) -> Group:
+    def grouped(chosen: Sequence[KnownPaper]) -> Group:
         import numpy as np
 
         with one_thread():
@@ -85,12 +85,12 @@ class Organizer(Clustering):
     def __init__(self, seed: int = 0, encoder: str = "static", abstracts: bool = True) -> None:
         super().__init__(seed, encoder=encoder, abstracts=abstracts)
 
-    def draw(self, papers: Sequence[Known], topic: str) -> MindMap:
+    def draw(self, papers: Sequence[KnownPaper], topic: str) -> MindMap:
         """Return the map of papers."""
         return arrange(papers, topic, encoder=self._options["encoder"])
 
 
-def likeness(vectors: NDArray[np.float64], papers: Sequence[Known]) -> NDArray[np.float64]:
+def likeness(vectors: NDArray[np.float64], papers: Sequence[KnownPaper]) -> NDArray[np.float64]:
     """Return how alike papers are, shape (n, n), in standard deviations from the mean pair.
 
     The sum of two cosines, each standardised over the pairs: of the vectors less their mean, so
@@ -164,7 +164,7 @@ def best_cut(
     return sorted(chosen)
 
 
-def paper_vectors(papers: Sequence[Known], encoder: str | Encoder) -> NDArray[np.float64]:
+def paper_vectors(papers: Sequence[KnownPaper], encoder: str | Encoder) -> NDArray[np.float64]:
     """Return the sums of the vectors of a title, and of title and abstract."""
     titles = encode([paper.title for paper in papers], encoder)
     return unit(encode([text_of(paper) for paper in papers], encoder)) + unit(titles)

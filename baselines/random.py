@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.agents import AGENTS, Desk, Known, Researcher, Steps
+from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
 from baselines.parts.texts import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
@@ -61,7 +61,7 @@ class Random(Researcher):
         desk.ranking = self._random.sample(papers, min(_SUBMITTED, len(papers)))
 
 
-def random_tree(papers: Sequence[Known], topic: str, draw: random.Random) -> dict[str, Any]:
+def random_tree(papers: Sequence[KnownPaper], topic: str, draw: random.Random) -> dict[str, Any]:
     """Return a mind-map of two levels: terms drawn from the most frequent ones of the titles.
 
     Terms are n-grams of 1 to 3 words, counted by titles. Each paper is filed under a random

@@ -109,7 +109,7 @@ class React(LLMAgent):
                 given = json.dumps(self._desk.result["references"], ensure_ascii=False)
                 self._messages[-1]["content"] += "\n" + self.template("given").fill(papers=given)
         elif self._desk.observation is not observation:
-            self._desk.look(observation)
+            self._desk.update(observation)
             self._task = self._desk.result.get("message", self._task)
             if self._running:
                 self._answer(tool_message(self._running, observation)["content"])

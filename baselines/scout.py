@@ -15,8 +15,9 @@ from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.encoders import ENCODERS
 from arena.text import analyze
+from arena.text.display import replace_surrogates
 from baselines.clustering import cluster
-from baselines.parts.texts import Phrase, encode, phrases, stems_of, unit, whole_characters
+from baselines.parts.texts import Phrase, encode, phrases, stems_of, unit
 
 Scores = NDArray[np.float64]
 
@@ -369,7 +370,7 @@ def _words(titles: Sequence[str]) -> Scores:
 
 
 def _embedded(titles: Sequence[str], encoder: str) -> Scores:
-    vectors = unit(encode([whole_characters(title) for title in titles], encoder))
+    vectors = unit(encode([replace_surrogates(title) for title in titles], encoder))
     return vectors @ vectors.T
 
 

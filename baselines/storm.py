@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Known, Steps
+from arena.agents import AGENTS, Desk, KnownPaper, Steps
 from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
 from baselines.parts.asking import (
@@ -108,13 +108,14 @@ def _said(text: str, tag: str, longest: int) -> str:
     return said
 
 
-def closest(papers: Sequence[Known], wanted: str, most: int) -> list[Known]:
+def closest(papers: Sequence[KnownPaper], wanted: str, most: int) -> list[KnownPaper]:
     """Return the papers whose titles share most terms with a text; equals in their order.
 
     The measure is the sum of ``ln(1 + n / df)`` over the distinct terms that title and text
     share, where df of the n titles hold the term.
 
-    >>> papers = [Known("a", "Deep graphs"), Known("b", "Deep nets"), Known("c", "Deep graph nets")]
+    >>> titles = {"a": "Deep graphs", "b": "Deep nets", "c": "Deep graph nets"}
+    >>> papers = [KnownPaper(*pair) for pair in titles.items()]
     >>> [paper.id for paper in closest(papers, "Which nets are there?", 2)]
     ['b', 'c']
     """
@@ -253,7 +254,9 @@ class Storm(LLMAgent):
         yield from self.organize(desk)
         found = [desk.papers[paper_id] for paper_id in desk.ranking]
         turns = [turn for talk in self._talks for turn in talk.turns]
-        said = [Known(str(n), f"{turn.question} {turn.answer}") for n, turn in enumerate(turns)]
+        said = [
+            KnownPaper(str(n), f"{turn.question} {turn.answer}") for n, turn in enumerate(turns)
+        ]
         parts = []
         for heading, points in parts_of(desk.mind_map or "", self._sections):
             wanted = f"{heading} {points}"

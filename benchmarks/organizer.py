@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score
 
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.encoders import make_encoder
 from arena.mindmap import MindMap, read_mind_map
 from arena.report import Report, ReportSection, read_report
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
 
     survey: str
     topic: str
-    papers: list[Known]
+    papers: list[KnownPaper]
     sections: list[str]
 
 
@@ -133,7 +133,7 @@ def _samples(name: str, report: Report, papers: dict[str, tuple[str, str]]) -> I
         return
     for seed in range(_SAMPLES if len(filed) > _PAPERS else 1):
         chosen = random.Random(seed).sample(sorted(filed), min(_PAPERS, len(filed)))
-        known = [Known(key, papers[key][0], abstract=papers[key][1]) for key in chosen]
+        known = [KnownPaper(key, papers[key][0], abstract=papers[key][1]) for key in chosen]
         yield Sample(name, report.title, known, [filed[key] for key in chosen])
 
 
@@ -153,7 +153,7 @@ def _fit(pairs: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[float, float]:
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
-def _places(tree: MindMap, papers: list[Known]) -> list[int]:
+def _places(tree: MindMap, papers: list[KnownPaper]) -> list[int]:
     place = {paper: number for number, node in enumerate(tree.nodes()) for paper in node.papers}
     return [place[paper.id] for paper in papers]
 

@@ -263,7 +263,7 @@ class LanguageModel(Agent):
             self._messages.append({"role": "user", "content": text})
             self._start = len(self._rendered())
         else:
-            self._desk.look(observation)
+            self._desk.update(observation)
             name = self._messages[-1]["tool_calls"][0]["function"]["name"]
             content = step_text(observation)
             self._messages.append({"role": "tool", "name": name, "content": content})

@@ -12,7 +12,7 @@ from arena.agents.base import (
     result_of,
     tool_message,
 )
-from arena.agents.researcher import Desk, Known, Researcher, Steps
+from arena.agents.researcher import Desk, KnownPaper, Researcher, Steps
 from arena.papers import Hit
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "Agent",
     "Desk",
     "Hit",
-    "Known",
+    "KnownPaper",
     "Observation",
     "Researcher",
     "Steps",

@@ -8,13 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 from arena.agents.base import Action, Agent, Observation, result_of
 from arena.errors import DataError, clip
 from arena.papers import (
+    LARGEST_HIT,
+    LARGEST_READ,
     MAX_QUERY,
     MAX_SUBMITTED,
-    MAX_TITLE,
-    PAGE,
     PER_PAGE,
-    SECTION_NAME,
-    SECTIONS,
     Hit,
 )
 
@@ -25,13 +23,8 @@ Steps = Generator[Action, Observation, T]
 LISTED = 100
 """Most papers of a ranking that a report lists, where the agent writes no report of its own."""
 
-# Bounds of what a result shows, in characters; one character may take six in JSON. A result that
-# is longer than the characters that are left would end the episode before anything is submitted.
-_LARGEST_HIT = 6 * MAX_TITLE + 1_000
-_LARGEST_READ = 6 * (PAGE + 2 * MAX_TITLE + SECTIONS * SECTION_NAME) + 6_000
 
-
-class Known(NamedTuple):
+class KnownPaper(NamedTuple):
     """What an agent knows of a paper.
 
     Attributes:
@@ -78,7 +71,7 @@ class Desk:
     """
 
     def __init__(self, observation: Observation, tools: Sequence[Mapping[str, Any]] = ()) -> None:
-        self.papers: dict[str, Known] = {}
+        self.papers: dict[str, KnownPaper] = {}
         self.ranking: list[str] = []
         self.mind_map: Any = None
         self.report: str | None = None
@@ -89,10 +82,10 @@ class Desk:
         searching = search.get("parameters", {}).get("properties", {})
         self.retrievers: tuple[str, ...] = tuple(searching.get("retriever", {}).get("enum", ()))
         self._max_k: int | None = searching.get("k", {}).get("maximum")
-        self.look(observation)
+        self.update(observation)
         self.given = [hit.id for hit in self._listed("references")]
 
-    def look(self, observation: Observation) -> None:
+    def update(self, observation: Observation) -> None:
         """Store an observation and the papers that it lists."""
         self.observation = observation
         self.result = result_of(observation)
@@ -102,7 +95,7 @@ class Desk:
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
         for name in ("references", "hits", "citations"):
             for hit in self._listed(name):
-                self.papers.setdefault(hit.id, Known(hit.id, hit.title, hit.date))
+                self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
         if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
             self.drafted = self.result["sections"] > 0
 
@@ -127,19 +120,19 @@ class Desk:
     @property
     def largest_k(self) -> int:
         """Largest `k` that a search may ask for, if every hit is as long as possible."""
-        hits = self.budget["characters"] // _LARGEST_HIT
+        hits = self.budget["characters"] // LARGEST_HIT
         return hits if self._max_k is None else min(hits, self._max_k)
 
     @property
     def reads_left(self) -> int:
         """Number of reads that are left, if every result is as long as possible."""
-        pages = self.budget["characters"] // _LARGEST_READ
+        pages = self.budget["characters"] // LARGEST_READ
         return min(self.budget["reads"], self.steps_left, pages)
 
     @property
     def lists_left(self) -> int:
         """Number of lists of references or citations that are left, if all are of full length."""
-        lists = self.budget["characters"] // (PER_PAGE * _LARGEST_HIT)
+        lists = self.budget["characters"] // (PER_PAGE * LARGEST_HIT)
         return min(self.budget["reads"], self.steps_left, lists)
 
     def search(
@@ -175,7 +168,7 @@ class Desk:
             yield {"tool": "read", "arguments": {"paper_id": paper_id}}
             shown = self.result
             if "text" in shown:
-                self.papers[paper_id] = Known(
+                self.papers[paper_id] = KnownPaper(
                     paper_id, shown["title"], shown["date"], shown["text"]
                 )
         return self.papers[paper_id].abstract if paper_id in self.papers else ""
@@ -253,7 +246,7 @@ class Researcher(Agent):
         if self._desk is None:
             self._desk = Desk(observation, self.tools)
         else:
-            self._desk.look(observation)
+            self._desk.update(observation)
         try:
             action = self._continue(self._desk, observation)
         except StopIteration:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
+from arena.text.display import replace_surrogates
 
 MAX_NODES = 10_000
 # Dropped, merged and lifted entries make no node, but must end too: objects of Python that share
@@ -125,7 +126,7 @@ class Builder:
             text.encode()
         except UnicodeEncodeError:
             self.notes.add("halves of surrogate pairs replaced by U+FFFD", text)
-            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return replace_surrogates(text)
         return text
 
     def finish(self) -> MindMap:

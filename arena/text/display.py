@@ -38,3 +38,8 @@ def is_wide(character: str) -> bool:
 def is_mark(character: str) -> bool:
     """Return whether a character stands on the one before it, or joins it to the next."""
     return character in _JOINERS or unicodedata.category(character) in ("Mn", "Me")
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text with U+FFFD for halves of surrogate pairs, which no file takes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -233,8 +233,3 @@ class Episode:
         self.keep_draft()
         self.over = True
         return {"ranking": len(self.selected), "report": len(self.draft)}.get(wanted, 0)
-
-
-def whole_characters(text: str) -> str:
-    """Return a text in which half a surrogate pair, which no file can hold, is replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

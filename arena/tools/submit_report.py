@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena.text.display import replace_surrogates
 from arena.tools.base import TOOLS, Tool, ToolError
-from arena.tools.episode import Episode, whole_characters
+from arena.tools.episode import Episode
 
 
 def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
         raise ToolError("there is no draft. Use write(heading, text), or give a text.")
     if text is not None:
         episode.spend_written(len(text))
-    report = episode.draft.markdown() if text is None else whole_characters(text)
+    report = episode.draft.markdown() if text is None else replace_surrogates(text)
     counts = {"characters": len(report)} | episode.cite(cited_ids(report))
     return counts | episode.submit("report", report)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from arena.errors import clip, did_you_mean
 from arena.papers import MAX_TITLE
+from arena.text.display import replace_surrogates
 from arena.tools.base import TOOLS, Tool, ToolError
-from arena.tools.episode import Episode, whole_characters
+from arena.tools.episode import Episode
 
 
 def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     """
     from arena.report import cited_ids
 
-    draft, heading = episode.draft, " ".join(whole_characters(heading).split())
+    draft, heading = episode.draft, " ".join(replace_surrogates(heading).split())
     if not 0 < len(heading) <= MAX_TITLE:
         raise ToolError(f"heading={clip(heading)}: give 1 to {MAX_TITLE} characters.")
     if not text.strip() and heading not in draft:
@@ -33,7 +34,7 @@ def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     if "end" not in cited_ids(f"{text}\n\n```\n```\n\n[@end]"):
         raise ToolError("the text leaves a block of code open, which would swallow what follows.")
     episode.spend_written(len(heading) + len(text))
-    draft.write(heading, whole_characters(text))
+    draft.write(heading, replace_surrogates(text))
     counts = {"sections": len(draft), "characters": len(draft.markdown())}
     return counts | episode.cite(draft.cited())
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from arena.agents import Desk, Known, Steps
+from arena.agents import Desk, KnownPaper, Steps
 from arena.llm import (
     Failed,
     Fields,
@@ -29,7 +29,7 @@ _TITLE = 200  # characters; few titles are longer
 _ABSTRACT = 1_500
 
 
-def listed(papers: Sequence[Known], abstracts: bool = True, years: bool = False) -> str:
+def listed(papers: Sequence[KnownPaper], abstracts: bool = True, years: bool = False) -> str:
     """Return papers as numbered lines, each with a line below for its abstract if it was read."""
     lines = []
     for number, paper in enumerate(papers, start=1):

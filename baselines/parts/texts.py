@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.encoders import Encoder, make_encoder
 from arena.text import analyze
 
@@ -47,11 +47,6 @@ def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 def shared_encoder(name: str) -> Encoder:
     """Return the one encoder of this name in this process: a model is loaded once."""
     return make_encoder(name, {})
-
-
-def whole_characters(text: str) -> str:
-    """Return a text with U+FFFD for halves of surrogate pairs, which no encoder takes."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 _WORDS = 3
@@ -202,7 +197,7 @@ class Labels:
         topic: Title of the survey; no label consists of its words alone.
     """
 
-    def __init__(self, papers: Sequence[Known], topic: str) -> None:
+    def __init__(self, papers: Sequence[KnownPaper], topic: str) -> None:
         self._papers = papers
         self._titles: list[frozenset[tuple[str, ...]]] = []
         self._all: list[frozenset[tuple[str, ...]]] = []

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.agents import Desk, Known, Researcher
+from arena.agents import Desk, KnownPaper, Researcher
 from arena.errors import ArenaError
 
 
@@ -206,7 +206,7 @@ def test_the_desk_tells_engines_and_papers(world):
     desk = Desk(observation, arena.tool_schemas(env))
     assert desk.retrievers == ("bm25",)
     assert desk.given == [paper["id"] for paper in listed]
-    assert list(desk.papers.values()) == [Known(**paper) for paper in listed]
+    assert list(desk.papers.values()) == [KnownPaper(**paper) for paper in listed]
     assert Desk(observation).retrievers == ()
 
 

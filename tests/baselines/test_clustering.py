@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import AgglomerativeClustering
 
 import arena
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
@@ -31,8 +31,8 @@ from baselines.parts.texts import phrases
 from baselines.random import random_tree
 
 
-def paper(paper_id: str, title: str = "", abstract: str = "") -> Known:
-    return Known(paper_id, title, abstract=abstract)
+def paper(paper_id: str, title: str = "", abstract: str = "") -> KnownPaper:
+    return KnownPaper(paper_id, title, abstract=abstract)
 
 
 # Encoders

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.report import cited_ids, read_report
 from baselines.digest import digest, sentence
 
@@ -16,7 +16,7 @@ WEIGHTS = {"graph": 2.0, "search": 1.0, "walk": 1.0}
 
 
 def of(abstract, title="Graph search"):
-    return sentence(Known("a", title, "2019-01-01", abstract), WEIGHTS)
+    return sentence(KnownPaper("a", title, "2019-01-01", abstract), WEIGHTS)
 
 
 def test_the_sentence_says_what_the_title_says():
@@ -56,7 +56,7 @@ ABSTRACT = st.lists(st.lists(WORDS, min_size=3, max_size=14).map(" ".join), max_
 )
 PAPERS = st.lists(
     st.builds(
-        Known, st.sampled_from("abcdefgh"),
+        KnownPaper, st.sampled_from("abcdefgh"),
         st.lists(WORDS, max_size=6).map(" ".join),
         st.just("2019-01-01"), ABSTRACT,
     ),

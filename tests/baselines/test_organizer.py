@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 import arena
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.errors import UnknownNameError
 from arena.mindmap import read_mind_map
 from baselines.organizer import BIAS, SLOPE, Organizer, arrange, best_cut, likeness
@@ -72,14 +72,18 @@ def test_at_most_so_many_groups():
 def test_likeness_by_hand():
     # Cosines of the centred vectors: 1 for (0, 1) and (2, 3), else -1. Terms: "tree" is in 0 and 1
     # only, "graph" in 2 and 3 only: cosines 1 and 0. Of six pairs 2 have 2**.5, 4 have -(.5**.5).
-    papers = [Known(str(n), title) for n, title in enumerate(["tree", "tree", "graph", "graph"])]
+    papers = [
+        KnownPaper(str(n), title) for n, title in enumerate(["tree", "tree", "graph", "graph"])
+    ]
     found = likeness(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), papers)
     assert found[0, 1] == found[2, 3] == pytest.approx(2**0.5)
     assert found[0, 2] == found[1, 3] == pytest.approx(-(0.5**0.5))
 
 
 texts = st.text(max_size=20) | st.sampled_from(["graph", "Graph colouring", "trees", "神经", ""])
-made = st.lists(st.builds(Known, st.text("abcdef", min_size=1, max_size=2), texts, abstract=texts))
+made = st.lists(
+    st.builds(KnownPaper, st.text("abcdef", min_size=1, max_size=2), texts, abstract=texts)
+)
 
 
 @settings(max_examples=80, deadline=None)

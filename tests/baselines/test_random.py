@@ -8,7 +8,7 @@ import random
 import pytest
 
 import arena
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.mindmap import read_mind_map
 from arena.runs import rescore
 from arena.tasks import TaskSet
@@ -19,7 +19,7 @@ WORDS = ["graph", "tree", "sort", "hash", "cache", "queue", "heap", "trie", "joi
 
 def papers(count):
     """Paper i has the words up to its number in its title, so that "graph" is in all titles."""
-    return [Known(f"p{i:03}", ". ".join(WORDS[: 1 + i % len(WORDS)])) for i in range(count)]
+    return [KnownPaper(f"p{i:03}", ". ".join(WORDS[: 1 + i % len(WORDS)])) for i in range(count)]
 
 
 def headings(tree):
@@ -28,7 +28,7 @@ def headings(tree):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_its_size_is_that_of_real_maps(seed):
-    terms = [Known(f"p{i}", f"term{i:02}x") for i in range(60)]
+    terms = [KnownPaper(f"p{i}", f"term{i:02}x") for i in range(60)]
     tree = random_tree(terms, "Topic", random.Random(seed))
     assert 3 <= len(tree["children"]) <= 5
     assert all(2 <= len(below) <= 4 for below in headings(tree))
@@ -48,7 +48,7 @@ def test_the_seed_alone_decides():
 def test_terms_are_frequent_ones():
     """The 50 most frequent of the titles, shown as they stand there; of equals the first."""
     known = [
-        Known(f"p{i}-{j}", f"Word{i:02}") for i in range(70) for j in range(2 if i < 20 else 1)
+        KnownPaper(f"p{i}-{j}", f"Word{i:02}") for i in range(70) for j in range(2 if i < 20 else 1)
     ]
     seen = set()
     for seed in range(60):
@@ -76,7 +76,7 @@ def test_papers_are_filed_by_chance():
     "titles", [["graph"], ["graph", "graph"], [""], ["of the"], [" ", "of", ""], ["x" * 500]]
 )
 def test_few_terms_make_few_headings(titles):
-    known = [Known(f"p{i}", title) for i, title in enumerate(titles)]
+    known = [KnownPaper(f"p{i}", title) for i, title in enumerate(titles)]
     tree, _ = read_mind_map(random_tree(known, "t", random.Random(0)))
     assert 1 <= tree.size <= 3
     assert len(tree.all_papers()) == len(titles)

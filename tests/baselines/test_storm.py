@@ -16,7 +16,7 @@ from llm_server import LLMServer, Trouble
 
 import arena
 import baselines
-from arena.agents import Known
+from arena.agents import KnownPaper
 from arena.llm import ParseError
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
@@ -732,7 +732,7 @@ def test_conversations_share_the_space():
 def test_the_closest_titles_by_hand():
     """Of four titles two hold "deep", one "graph": ln(3) = 1.10 < ln(5) = 1.61."""
     titles = ["Deep nets", "The deep sea", "Graphs", "Trees"]
-    papers = [Known(str(place), title) for place, title in enumerate(titles)]
+    papers = [KnownPaper(str(place), title) for place, title in enumerate(titles)]
 
     def found(wanted, most=4):
         return [paper.id for paper in closest(papers, wanted, most)]
