@@ -32,7 +32,7 @@ import gymnasium
 from arena._internal.options import whole
 from arena.agents import tool_message
 from arena.corpus import Corpus
-from arena.envs import SurveyEnv
+from arena.envs import EnvConfig, SurveyEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys
 from arena.tools import encode, tool_schemas
@@ -244,31 +244,28 @@ class Sessions:
     def make(
         cls,
         corpus: Corpus | str | Path,
-        task: str = "discovery",
+        task: EnvConfig | str = "discovery",
         *,
         surveys: Sequence[str] | int | None = None,
         most: int = MOST,
         idle: float = IDLE,
-        **arguments: Any,
+        **settings: Any,
     ) -> Sessions:
         """Return sessions of a task's environment.
 
         Args:
             corpus: A built corpus, or its directory.
-            task: A registered task.
+            task: A registered task, or an `EnvConfig`.
             surveys: Ids of the surveys to draw from, or how many of the first; by default all.
             most: Sessions that may be open at once.
             idle: Seconds after which a session that nobody uses is closed.
-            arguments: Further arguments of the environment, such as ``max_steps=20``.
+            settings: Settings of `EnvConfig` by name, such as ``max_steps=20``.
 
         Raises:
             CorpusError, UnknownNameError, DataError: An argument is unusable.
         """
-        # A run's files and this module are two ways to play: neither needs the other to import.
-        from arena.runs.environment import make_environment
-
-        opened = Corpus.of(corpus)
-        return cls(make_environment(task, opened, surveys, arguments), most=most, idle=idle)
+        config = EnvConfig.of(task, settings)
+        return cls(config.make(corpus, surveys), most=most, idle=idle)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""

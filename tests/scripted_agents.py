@@ -12,6 +12,7 @@ from helpers import Memory
 from llm_server import LLMServer, last_text
 
 import arena
+from arena.envs.config import LIMITS
 from corpus_builder.build import build
 
 # Appendix C of ResearchArena, with $topic for {x}.
@@ -108,10 +109,9 @@ def corpus_of(
 def play(
     corpus: Path, task: str, agent: str, output: str | Path, server: LLMServer | None, **given: Any
 ) -> dict[str, Any]:
-    """Run an agent; `budget`, `surveys` and `env_options` are those of the run."""
-    of_run = {
-        name: given.pop(name) for name in ("budget", "surveys", "env_options") if name in given
-    }
+    """Run an agent; `surveys`, `references` and the budget are those of the run."""
+    names = [name for name in given if name in ("surveys", "references", *LIMITS)]
+    of_run = {name: given.pop(name) for name in names}
     options = {"model": "scripted"} | ({"base_url": server.url} if server else {"mode": "replay"})
     return arena.run(corpus, task, agent, output, agent_options=options | given, **of_run)
 

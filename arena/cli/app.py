@@ -21,6 +21,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -38,7 +39,7 @@ Args:
     before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
         (31 December).
     corpus (DIR): Corpus that arena-corpus built.
-    env_option: Further argument of the environment, such as max_steps=20.
+    env_option: Setting of the environment, such as max_steps=20; all are listed below.
     host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
         environment variable ARENA_TOKEN.
     json: Print JSON instead of text.
@@ -52,7 +53,6 @@ Args:
     reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
     task (NAME): Task to play (`arena list tasks`).
     tasks (TASKS): Directory of the task set that the run played, if any.
-    tool (NAME): Further tool that the agent may call.
 """
 """The options that a command need not describe in its docstring."""
 
@@ -81,6 +81,22 @@ class Parser(argparse.ArgumentParser):
         if extra and is_leaf:
             self.error(f"too many words: {' '.join(extra)!r}. Put a text with spaces in quotes.")
         return parsed, extra
+
+    def format_help(self) -> str:
+        """Return the help, with the settings of the environment where they are an option."""
+        text = super().format_help()
+        if "--env-option" not in self._option_string_actions:
+            return text
+        from arena.envs.config import describe_settings
+
+        rows = "".join(
+            textwrap.fill(
+                description, 100, initial_indent=f"  {name:18}", subsequent_indent=" " * 20
+            )
+            + "\n"
+            for name, description in describe_settings().items()
+        )
+        return f"{text}\nsettings of the environment (--env-option NAME=VALUE):\n{rows}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

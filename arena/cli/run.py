@@ -6,11 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from json import dumps, loads
-from typing import Any, Literal
+from typing import Any
 
 from arena.cli.app import print_json, print_table, printable, resumable
 from arena.dates import GUESS_MARK, guess_note
-from arena.errors import DataError, clip
 
 _PAPERS = 10
 """Papers of a list that `show` prints."""
@@ -26,24 +25,13 @@ def run(
     tasks: str | None = None,
     seed: int = 0,
     agent_option: dict[str, Any] | None = None,
-    retriever: str = "bm25",
+    retriever: str | None = None,
     retriever_option: dict[str, Any] | None = None,
-    retrievers: list[str] | None = None,
     reward: str | None = None,
     reward_option: dict[str, Any] | None = None,
-    encoder: str = "static",
-    metric: list[str] | None = None,
-    tool: list[str] | None = None,
+    encoder: str | None = None,
     env_option: dict[str, Any] | None = None,
-    references: Literal["oracle", "found"] | None = None,
-    found: str | None = None,
-    show: str | None = None,
-    max_steps: int | None = None,
-    max_searches: int | None = None,
-    max_reads: int | None = None,
-    max_characters: int | None = None,
-    max_k: int | None = None,
-    max_written: int | None = None,
+    metric: list[str] | None = None,
     jobs: int = 1,
     isolate: bool = False,
     timed: bool = False,
@@ -62,26 +50,13 @@ def run(
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         seed: Seed of the run.
         agent_option: Option of the agent.
-        retrievers (NAME): Further engine that a search may name.
-        reward (NAME): Reward, metric of the task, or a sum such as gain+ari (`arena list rewards`;
-            default: the task's).
-        reward_option (NAME={...}): Options of a reward, such as 'cost={"per_search": 0.1}'.
-        encoder (NAME): Encoder that compares headings of mind-maps.
+        retriever (NAME): The setting `retriever`, see below.
+        retriever_option: One of the setting `retriever_options`.
+        reward (NAME): The setting `reward`.
+        reward_option (NAME={...}): One of the setting `reward_options`.
+        encoder (NAME): The setting `encoder`.
         metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
             metrics`).
-        env_option: Further argument of the environment, such as references=found.
-        references: Organization: begin with the survey's own papers, or with those that a run
-            found (default: oracle).
-        found (RUN): Organization: the run (run.trec or its directory) that found them; implies
-            --references found (default: none, the agent searches).
-        show (INPUT): What an episode shows of a paper (`arena list inputs`; default:
-            title_abstract).
-        max_steps: Steps of an episode (default: 100).
-        max_searches: Searches of an episode (default: 50).
-        max_reads: Papers that an episode reads (default: 100).
-        max_characters: Characters that an episode reads (default: 2000000).
-        max_k: Hits of a search (default: 100).
-        max_written: Report: characters that an episode writes (default: 200000).
         jobs: Episodes to play at once, each in a process; the files are the same.
         isolate: Play each episode in a new process, in which the agent knows of no other.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
@@ -91,32 +66,24 @@ def run(
         arena run --corpus demo/world --task discovery --agent title --output runs/title
     """
     from arena.corpus import Corpus
+    from arena.envs import EnvConfig
     from arena.runs import run as play
     from arena.tasks import TaskSet
 
     started = time.monotonic()
     opened = Corpus.open(corpus, check=not no_check, tasks=tasks)
-    budget = {
-        "max_steps": max_steps, "max_searches": max_searches, "max_reads": max_reads,
-        "max_characters": max_characters, "max_k": max_k, "max_written": max_written,
+    settings = {
+        "retriever": retriever, "retriever_options": retriever_option, "reward": reward,
+        "reward_options": reward_option, "encoder": encoder,
     }  # fmt: skip
+    settings = {name: value for name, value in settings.items() if value}
     with resumable():
         summary = play(
             opened,
-            task,
+            EnvConfig.of(task, settings | (env_option or {})),
             agent,
             output,
-            retriever=retriever,
-            retriever_options=retriever_option or {},
-            retrievers=retrievers or (),
-            reward=reward,
-            reward_options=reward_option or {},
-            encoder=encoder,
-            env_options=_env_options(
-                env_option or {}, references=references, found=found, show=show, tools=tool
-            ),
             agent_options=agent_option or {},
-            budget={name: value for name, value in budget.items() if value is not None},
             surveys=parse_surveys(surveys, TaskSet(opened).surveys),
             metrics=metric or (),
             seed=seed,
@@ -130,19 +97,6 @@ def run(
         return
     print_summary(summary, summary["agent"])
     print(f"{time.monotonic() - started:.1f} s; files in {output}")
-
-
-def _env_options(options: dict[str, Any], **named: Any) -> dict[str, Any]:
-    """Return the arguments of the environment; four of them have options of their own."""
-    for name, value in named.items():
-        if value is not None and options.setdefault(name, value) != value:
-            raise DataError(
-                f"--{name} {clip(value)} and --env-option {name}={clip(options[name])} contradict "
-                "each other: give one."
-            )
-    if named["found"] is not None:
-        options.setdefault("references", "found")
-    return options
 
 
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:

@@ -43,7 +43,6 @@ def mcp(
     before: str | None = None,
     retriever: str = "bm25",
     reward: str | None = None,
-    tool: list[str] | None = None,
     env_option: dict[str, Any] | None = None,
     seed: int | None = None,
     survey: str | None = None,
@@ -73,6 +72,7 @@ def mcp(
     from arena.corpus import Corpus
     from arena.doors import mcp as door
     from arena.doors import serve
+    from arena.envs import EnvConfig
     from arena.session import Sessions
 
     if (task is None) == (before is None):
@@ -88,10 +88,8 @@ def mcp(
         sessions, server = None, door.library_server(door.DatedLibrary(view))
     else:
         assert task is not None
-        options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
-        sessions = Sessions.make(
-            corpus, task, most=most, idle=idle, **options, **(env_option or {})
-        )
+        settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
+        sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=most, idle=idle)
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = door.episode_server(sessions, only)
     if http:
@@ -106,7 +104,6 @@ def openenv(
     task: str,
     retriever: str = "bm25",
     reward: str | None = None,
-    tool: list[str] | None = None,
     env_option: dict[str, Any] | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -125,11 +122,10 @@ def openenv(
     require("arena serve openenv", "openenv")
     from arena.doors import serve
     from arena.doors.openenv import make_app
+    from arena.envs import EnvConfig
     from arena.session import Sessions
 
-    options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
+    settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
     # A reset opens an episode before it closes another.
-    sessions = Sessions.make(
-        corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
-    )
+    sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=2 * most, idle=idle)
     serve(make_app(sessions, most, idle), host, port, "", websockets=True)

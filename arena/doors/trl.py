@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.corpus import Corpus
 from arena.doors import Door, Reply
-from arena.envs import SurveyEnv
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
 from arena.session import Session, Sessions
@@ -58,7 +57,7 @@ class _Rollout:
 
 
 def environment_factory(
-    corpus: Corpus | str | Path, task: str = "discovery", **arguments: Any
+    corpus: Corpus | str | Path, task: str = "discovery", **settings: Any
 ) -> type[Any]:
     """Return the class to give to ``GRPOTrainer(environment_factory=...)``.
 
@@ -67,12 +66,12 @@ def environment_factory(
     Args:
         corpus: A built corpus, or its directory.
         task: Name of the task.
-        arguments: Further arguments of `arena.envs.SurveyEnv`, such as ``reward`` or ``max_steps``.
+        settings: Settings of `arena.envs.EnvConfig`, such as ``reward`` or ``max_steps``.
 
     Raises:
         CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
-    return _class_of(Sessions(SurveyEnv(corpus, task=task, **arguments)))
+    return _class_of(Sessions.make(corpus, task, **settings))
 
 
 def _class_of(sessions: Sessions) -> type[Any]:

@@ -11,26 +11,23 @@ import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
 from arena import trec
-from arena._internal.options import whole
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
+from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.inputs import INPUTS
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
-    DEFAULT_BUDGET,
     EXTRACTOR,
     TASKS,
     TaskSet,
-    budget_of,
     can_score,
     choose_surveys,
     compares_texts,
-    environment_id,
     kind_of_metric,
     kinds_of_answers,
     scored_stages,
@@ -41,20 +38,8 @@ from arena.tasks import (
 )
 from arena.tools import MAX_QUERY, TOOLS, Episode
 
-REFERENCES = ("oracle", "found")
-"""Values of the argument `references`."""
-
 _MAX_LISTED = 1_000
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
-
-_LIMITS = {
-    "max_steps": (1, 10**6),
-    "max_searches": (0, 10**6),
-    "max_reads": (0, 10**6),
-    "max_characters": (0, 10**9),
-    "max_written": (0, 10**7),
-    "max_k": (1, 1000),
-}
 
 
 def checked_seed(seed: object) -> int | None:
@@ -66,65 +51,42 @@ def checked_seed(seed: object) -> int | None:
 
 
 class EpisodeFactory:
-    """Makes the episodes of an environment, which share corpus, surveys, engines and tools.
-
-    The arguments are those of `SurveyEnv`, without `render_mode`; `limits` are the budgets.
-    """
+    """Makes the episodes of an environment, which share corpus, surveys, engines and tools."""
 
     def __init__(
         self,
         corpus: Corpus | str | Path | None,
-        task: str,
-        *,
-        retriever: str,
-        retriever_options: Mapping[str, Any] | None,
-        retrievers: Sequence[str],
+        config: EnvConfig,
         surveys: Sequence[str] | int | None,
         tasks: str | Path | None,
-        reward: str | None,
-        reward_options: Mapping[str, Any] | None,
-        encoder: str,
-        references: str | None,
-        found: Mapping[str, Sequence[str]] | str | Path | None,
-        show: str,
-        tools: Sequence[str],
-        prompt: str | None,
-        limits: dict[str, int | None],
     ) -> None:
-        self.task_name, self._task = task, TASKS.get(task)
-        defaults = budget_of(task)
-        if "report" not in kinds_of_answers(task):
-            self._refuse({"prompt": prompt, "max_written": limits.pop("max_written")})
-        self._prompt = "title" if prompt is None else prompt
-        given = {n: v for n, v in limits.items() if v is not None or n in DEFAULT_BUDGET}
-        most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
+        self.task_name, self._task = config.task, TASKS.get(config.task)
+        self._prompt = config.prompt or "title"
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
-        rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
+        rewards = make_rewards(config.reward, config.reward_options)
         self.tasks = TaskSet(self.corpus)
-        self._check_encoder(encoder)
-        self._check_metrics(rewards, encoder)
-        self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
-        self._starting_papers = self._starting(references, found)
-        self._digests = None if show == TITLE_ABSTRACT else self._digests_of(show)
-        for name, names in (("retrievers", retrievers), ("tools", tools)):
-            if isinstance(names, str) or not isinstance(names, Sequence):
-                raise DataError(f"{name}={clip(names)}: give a list of names.")
-        options = {} if retriever_options is None else retriever_options
-        if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
-            raise DataError(
-                f"retriever_options={clip(options)}: give a mapping of names to values."
-            )
-        self._engines = {retriever: self.corpus.retriever(retriever, **options)}
-        for name in retrievers:
-            if not isinstance(name, str) or name not in self._engines:
+        self._check_metrics(rewards, config.encoder)
+        self._scoring = Scoring(config.task, self._task, self.tasks, rewards, config.encoder)
+        self._starting_papers = None
+        if references := config.references or self._task.references:
+            self._starting_papers = starting_papers(references, config.found, self.corpus)
+        if self._starting_papers is not None:
+            self._starting_papers.check(self.tasks)
+        self._digests = None if config.show == TITLE_ABSTRACT else self._digests_of(config.show)
+        engine = self.corpus.retriever(config.retriever, **config.retriever_options)
+        self._engines = {config.retriever: engine}
+        for name in config.retrievers:
+            if name not in self._engines:
                 self._engines[name] = self.corpus.retriever(name)
         self._pool = self._surveys(surveys)
         self._budget = {
-            name.removeprefix("max_"): value for name, value in most.items() if name != "max_k"
+            name.removeprefix("max_"): value
+            for name, value in config.limits.items()
+            if name != "max_k"
         }
-        self._stages = stages_of(task)
-        offered = [TOOLS.get(name) for name in (*tools_of(task), *tools)]
-        bounds, choices = {"k": (1, most["max_k"])}, {"retriever": tuple(self._engines)}
+        self._stages = stages_of(config.task)
+        offered = [TOOLS.get(name) for name in (*tools_of(config.task), *config.tools)]
+        bounds, choices = {"k": (1, config.max_k)}, {"retriever": tuple(self._engines)}
         self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}
         self.action_space = ToolCallSpace(self.tools)
         self.observation_space = Dict(
@@ -200,30 +162,6 @@ class EpisodeFactory:
             )
         return topic
 
-    def _starting(
-        self, references: str | None, found: Mapping[str, Sequence[str]] | str | Path | None
-    ) -> StartingPapers | None:
-        default = self._task.references
-        if not default:
-            self._refuse({"references": references, "found": found})
-            return None
-        papers = starting_papers(default if references is None else references, found, self.corpus)
-        if papers is not None:
-            papers.check(self.tasks)
-        return papers
-
-    def _refuse(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse arguments of other tasks, unless they are None."""
-        for name, value in arguments.items():
-            if value is not None:
-                why = "its episodes start without papers"
-                if name not in ("references", "found"):
-                    why = "it asks for no report"
-                raise DataError(
-                    f"the environment {environment_id(self.task_name)} takes no argument "
-                    f"{name!r}: {why}."
-                )
-
     def _digests_of(self, show: str) -> Digests:
         if show not in [*self.corpus.manifest.get("digests", {})]:
             INPUTS.get(show)
@@ -256,23 +194,16 @@ class EpisodeFactory:
 
     def _check_metrics(self, rewards: Sequence[Reward], encoder: str) -> None:
         """Refuse metrics that no answer of the task has, or whose packages are missing."""
+        from arena.mindmap import identity, needs
+
+        if "mind_map" in kinds_of_answers(self.task_name):
+            identity(encoder)  # reports a missing package now, not at the end of an episode
         metrics = [reward.metric for reward in rewards if isinstance(reward, MetricReward)]
         scored_stages(self.task_name, metrics)
         for metric in metrics:
             if compares_texts(metric):
-                from arena.mindmap import identity, needs
-
                 extracts = kind_of_metric(metric) == "mind_map" and "extractor" in needs(metric)
                 identity(encoder, EXTRACTOR if extracts else None)
-
-    def _check_encoder(self, name: str) -> None:
-        from arena.encoders import ENCODERS
-
-        ENCODERS.get(name)
-        if "mind_map" in kinds_of_answers(self.task_name):
-            from arena.mindmap import identity
-
-            identity(name)  # reports a missing package now, not at the end of an episode
 
 
 class StartingPapers(NamedTuple):
@@ -316,11 +247,9 @@ def starting_papers(
         corpus: Corpus of the environment.
 
     Raises:
-        DataError: `references` is unknown, `found` is neither a run nor a mapping to lists of
-            ids, or it contradicts `references`.
+        DataError: `found` is neither a run nor a mapping to lists of ids, or it contradicts
+            `references`.
     """
-    if references not in REFERENCES:
-        raise DataError(f"references={clip(references)}.{did_you_mean(references, REFERENCES)}")
     if found is None:
         return StartingPapers(None) if references == "oracle" else None
     if references == "oracle":

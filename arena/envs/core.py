@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from arena.corpus import Corpus
-from arena.corpus.digests import TITLE_ABSTRACT
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory, checked_seed
+from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
-from arena.tasks import DEFAULT_BUDGET, ENCODER
 from arena.tools import make_searches
 
 RENDER_MODES = ("ansi",)
@@ -60,37 +59,14 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     Args:
         corpus: A built corpus, or its directory; required.
-        task: Name of the task.
-        retriever: Engine behind ``search``: an index of the corpus, or a combination such as
-            ``"hybrid(bm25,dense)"``.
-        retriever_options: Options of that engine.
-        retrievers: Further engines that a ``search`` may name.
+        task: Name of the task, or an `EnvConfig`.
         surveys: Ids to draw episodes from, or how many of the first of all; by default every
             survey that can be scored.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
-        reward: A registered reward, the name of a metric, or a sum such as ``"gain+ari"``; by
-            default the task's.
-        reward_options: Name of a reward -> its options.
-        encoder: Encoder that compares headings of mind-maps.
-        references: In tasks whose episodes start with papers, ``"oracle"`` for the survey's own
-            references, ``"found"`` for those of a run; by default as the task says.
-        found: With ``"found"``, a run (``run.trec`` or the directory of a run) or a mapping of
-            survey ids to paper ids, best first; None starts without papers.
-        show: What an episode shows of a paper: ``"title_abstract"``, or an input of `arena.inputs`
-            whose digests the corpus has.
-        tools: Names of further tools that the episodes offer, see `arena.tools`.
-        prompt: In tasks with a report, what an episode asks: ``"title"`` (the default), the
-            survey's prompt of a level (``"sentence"``, ``"paragraph"``, ``"detailed"``), or
-            ``"any"``, its most detailed prompt. Surveys without one are left out.
-        max_steps: Actions after which the episode is truncated, >= 1.
-        max_searches: Searches of an episode; one more truncates it. >= 0.
-        max_reads: Calls of ``read``, ``references`` and ``citations`` of an episode, alike.
-        max_characters: Characters of the results that show papers, alike.
-        max_k: Most hits a search may ask for, from 1 to 1000.
-        max_written: In tasks with a report, characters that may be written, >= 0; 200,000 by
-            default. A call that writes more is refused, and the episode goes on.
         render_mode: ``"ansi"`` or None.
+        settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
+            ``max_steps``.
 
     Raises:
         CorpusError, UnknownNameError, DataError: An argument is unusable.
@@ -104,38 +80,21 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def __init__(
         self,
         corpus: Corpus | str | Path | None = None,
-        task: str = "discovery",
-        retriever: str = "bm25",
-        retriever_options: Mapping[str, Any] | None = None,
-        retrievers: Sequence[str] = (),
+        task: EnvConfig | str = "discovery",
+        *,
         surveys: Sequence[str] | int | None = None,
         tasks: str | Path | None = None,
-        reward: str | None = None,
-        reward_options: Mapping[str, Any] | None = None,
-        encoder: str = ENCODER,
-        references: str | None = None,
-        found: Mapping[str, Sequence[str]] | str | Path | None = None,
-        show: str = TITLE_ABSTRACT,
-        tools: Sequence[str] = (),
-        prompt: str | None = None,
-        max_steps: int = DEFAULT_BUDGET["max_steps"],
-        max_searches: int = DEFAULT_BUDGET["max_searches"],
-        max_reads: int = DEFAULT_BUDGET["max_reads"],
-        max_characters: int = DEFAULT_BUDGET["max_characters"],
-        max_k: int = DEFAULT_BUDGET["max_k"],
-        max_written: int | None = None,
         render_mode: str | None = None,
+        **settings: Any,
     ) -> None:
-        arguments = {
-            name: value for name, value in locals().items() if name not in ("self", "__class__")
-        }
-        EzPickle.__init__(self, **arguments)
-        del arguments["render_mode"]
-        limits = {name: arguments.pop(name) for name in (*DEFAULT_BUDGET, "max_written")}
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
+        self.config = EnvConfig.of(task, settings)
         self.render_mode = render_mode
-        self._factory = EpisodeFactory(**arguments, limits=limits)
+        EzPickle.__init__(
+            self, corpus, self.config, surveys=surveys, tasks=tasks, render_mode=render_mode
+        )
+        self._factory = EpisodeFactory(corpus, self.config, surveys, tasks)
         self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
@@ -143,7 +102,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     @property
     def task_name(self) -> str:
         """Name of the task that is played."""
-        return self._factory.task_name
+        return self.config.task
 
     @property
     def topics(self) -> dict[str, str]:

@@ -34,7 +34,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         autoreset_mode: When an episode that is over restarts: ``"NextStep"`` (the default: with
             the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
             `gymnasium.vector.AutoresetMode`.
-        arguments: Arguments of the scalar environment `kind`.
+        arguments: Arguments of `SurveyEnv`.
 
     Raises:
         CorpusError, UnknownNameError, DataError: An argument is unusable.

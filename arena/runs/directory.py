@@ -15,11 +15,11 @@ import gymnasium
 from arena._internal.files import Form, misfit, sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
+from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
 from arena.registry import Registry, recorded_name
-from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
-from arena.tasks import TASKS, TaskSet, budget_of
+from arena.tasks import TASKS, TaskSet
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
@@ -36,7 +36,8 @@ RUN = OutputKind(
 )  # fmt: skip
 _FORM: dict[str, Any] = {
     "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
-    "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": {"corpus": str},
+    "environment": {"retriever": str, "reward": str}, "budget": {"max_steps": int}, "seed": int,
+    "surveys": list, "sha256": {"corpus": str},
 }  # fmt: skip
 
 
@@ -163,8 +164,6 @@ class OpenedRun:
             recorded_name(str(part), self.directory / MANIFEST)
         self.task = str(self.manifest["task"])
         self.check_name(TASKS, self.task)
-        self._check({"environment": recorded_types(self.task)})
-        self._check({"budget": dict.fromkeys(budget_of(self.task), int)})
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
@@ -301,7 +300,7 @@ class OpenedRun:
             CorpusError: The manifest describes none, or the starting papers were changed.
         """
         try:
-            return make_environment(self.task, corpus, surveys, self.arguments())
+            return self.config().make(corpus, surveys)
         except CorpusError:
             raise
         except ArenaError as error:
@@ -309,20 +308,21 @@ class OpenedRun:
                 f"{str(self.directory / MANIFEST)!r} describes no environment: {error}"
             ) from None
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the run's environment, except corpus and surveys.
+    def config(self) -> EnvConfig:
+        """Return the settings of the run's environment.
 
         Raises:
             CorpusError: The papers that the episodes began with are not as the run left them.
+            DataError, UnknownNameError: A setting is unusable here.
         """
-        arguments: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
-        recorded = arguments.get("found")
+        settings: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
+        recorded = settings.get("found")
         if isinstance(recorded, dict) and set(recorded) == {"sha256"}:
             path = self.directory / FOUND_FILE
             try:
-                arguments["found"] = json.loads(path.read_bytes())
+                settings["found"] = json.loads(path.read_bytes())
             except (OSError, ValueError, RecursionError):
-                arguments["found"] = None
-            if sha256_json(arguments["found"]) != recorded["sha256"]:
+                settings["found"] = None
+            if sha256_json(settings["found"]) != recorded["sha256"]:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
-        return arguments
+        return EnvConfig.of(self.task, settings)

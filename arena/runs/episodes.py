@@ -20,9 +20,9 @@ from arena._internal.files import sha256_json
 from arena._internal.process import block_sigint_in_children
 from arena.agents import Agent
 from arena.corpus import Corpus
+from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.registry import load_file, loaded_files
-from arena.runs.environment import make_environment
 from arena.runs.players import AgentFactory, failures
 from arena.tasks import TaskSet
 from arena.tools import json_action, tool_schemas
@@ -89,10 +89,9 @@ class Player:
 
     Args:
         corpus: Corpus to play on.
-        task: A registered task.
+        config: Settings of the environment.
         agent: Agent as `AgentFactory` takes it.
         agent_options: Its options.
-        arguments: Arguments of the environment, see `make_environment`.
         surveys: Ids of the surveys in the order of their episodes.
         seed: Seed of the run.
     """
@@ -100,17 +99,16 @@ class Player:
     def __init__(
         self,
         corpus: Corpus,
-        task: str,
+        config: EnvConfig,
         agent: str | type[Agent],
         agent_options: Mapping[str, Any],
-        arguments: Mapping[str, Any],
         surveys: Sequence[str],
         seed: int,
     ) -> None:
-        self._made_from = (corpus, task, agent, agent_options, arguments, surveys, seed)
-        self.surveys, self.seed = surveys, seed
-        self.agents = AgentFactory(agent, agent_options, task, TaskSet(corpus))
-        self.env = make_environment(task, corpus, surveys, arguments)
+        self._made_from = (corpus, config, agent, agent_options, surveys, seed)
+        self.config, self.surveys, self.seed = config, surveys, seed
+        self.agents = AgentFactory(agent, agent_options, config.task, TaskSet(corpus))
+        self.env = config.make(corpus, surveys)
 
     def __reduce__(self) -> Any:
         return Player, self._made_from

@@ -15,6 +15,7 @@ from arena._internal.files import sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import UnknownNameError, clip, did_you_mean
+from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep, episode_seed, play, record_end, record_step
@@ -112,10 +113,10 @@ def replay(
     """
     recorded = OpenedRun(run)
     corpus, task_set = recorded.open_corpus(corpus, tasks)
-    arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
+    surveys, encoder = recorded.manifest["surveys"], recorded.manifest["environment"].get("encoder")
     env = recorded.environment(corpus, surveys)
     with closing(env):
-        hashes = environment.hashes(env, corpus, task_set, arguments)
+        hashes = environment.hashes(env, corpus, task_set, encoder)
         code = hashes.pop("environment")
         recorded.refuse_other(hashes)
         episodes = steps = 0
@@ -131,7 +132,7 @@ def replay(
                 watch(record, played)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
-    if recorded.manifest.get("encoder") != plain(environment.encoder_of(arguments)):
+    if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
         remarks.append("The encoder of headings, or a library that it uses, has changed.")
     return Replay(episodes, steps, difference, remarks)
 

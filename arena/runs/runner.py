@@ -18,8 +18,9 @@ from arena._internal.options import whole
 from arena._internal.terminal import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
+from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError, clip
-from arena.mindmap import MindMap, beside, render
+from arena.mindmap import MindMap, beside, identity, render
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player, play_episodes
@@ -36,9 +37,7 @@ from arena.runs.trajectories import (
 )
 from arena.tasks import (
     ENCODER,
-    TASKS,
     TaskSet,
-    budget_of,
     can_score,
     choose_surveys,
     kinds_of_answers,
@@ -59,19 +58,11 @@ _HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a ha
 
 def run(
     corpus: Corpus | str | Path,
-    task: str,
+    task: EnvConfig | str,
     agent: str | type[Agent],
     output: str | Path,
     *,
-    retriever: str = "bm25",
-    retriever_options: Mapping[str, Any] | None = None,
-    retrievers: Sequence[str] = (),
-    reward: str | None = None,
-    reward_options: Mapping[str, Any] | None = None,
-    encoder: str = ENCODER,
-    env_options: Mapping[str, Any] | None = None,
     agent_options: dict[str, Any] | None = None,
-    budget: Mapping[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
     tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
@@ -80,6 +71,7 @@ def run(
     isolate: bool = False,
     timed: bool = False,
     overwrite: bool = False,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Play one episode of `task` for each survey and write a scored run.
 
@@ -90,22 +82,11 @@ def run(
 
     Args:
         corpus: A built corpus, or its directory.
-        task: A registered task.
+        task: A registered task, or an `EnvConfig`.
         agent: A registered agent, a subclass of `arena.Agent`, or ``"oracle"``, which knows the
             labels.
         output: A new directory, or one in which the same run was begun.
-        retriever: Engine behind ``search``: an index of the corpus, or a combination such as
-            ``"hybrid(bm25,dense)"``.
-        retriever_options: Options of that engine; see `Corpus.retriever`.
-        retrievers: Further engines that a ``search`` may name.
-        reward: A registered reward, or a sum such as ``"gain+cost"``; by default the task's.
-        reward_options: Name of a reward -> its options.
-        encoder: Encoder by which headings and titles are compared.
-        env_options: Further arguments of the environment, such as ``references`` and ``found`` of
-            organization.
         agent_options: Keyword arguments for the agent.
-        budget: Any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters``,
-            ``max_k`` and, where a report is due, ``max_written`` of the environment.
         surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
             task with a mind-map, a number and the default count only surveys that have one.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
@@ -117,7 +98,9 @@ def run(
         isolate: Play each episode in a new process, so that the agent's code keeps nothing.
         timed: Write the seconds that the run takes into ``timing.json``, the only file of a run
             with a clock in it.
-        overwrite: Begin anew if `output` holds a run.
+        overwrite: Start from scratch if `output` holds a run.
+        settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
+            ``max_steps``.
 
     Returns:
         The content of ``metrics.json``.
@@ -131,37 +114,23 @@ def run(
     """
     if not isinstance(output, str | Path):
         raise DataError(f"output={clip(output)}: give a directory.")
-    corpus = Corpus.of(corpus, tasks)
-    task = TASKS.resolve(task)
-    TASKS.get(task)  # an unknown name is reported before anything is opened
+    config = EnvConfig.of(task, settings)
+    corpus, task = Corpus.of(corpus, tasks), config.task
     metrics = checked_metrics(metrics or None, task) or []
     task_set = TaskSet(corpus)
     agent_options = agent_options or {}
     whole("jobs", jobs, 1)
     whole("seed", seed, 0)
-    arguments = environment.arguments_of(
-        task,
-        retriever=retriever,
-        retriever_options=retriever_options,
-        retrievers=retrievers,
-        reward=reward,
-        reward_options=reward_options,
-        encoder=encoder,
-        env_options=env_options,
-        budget=budget,
-        metrics=metrics,
-    )
-    prompt = arguments.get("prompt") or "title"
-    chosen = play_order(task_set, _choose(task, task_set, surveys, prompt))
+    chosen = play_order(task_set, _choose(task, task_set, surveys, config.prompt or "title"))
     starting_papers = None
-    if arguments.get(environment.FOUND) is not None and TASKS.get(task).references:
-        starting_papers = environment.papers_of_run(arguments, corpus, task_set, chosen)
-        arguments[environment.FOUND] = starting_papers
-    player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
+    if config.found is not None:
+        starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
+        config = config.model_copy(update={"found": starting_papers})
+    player = Player(corpus, config, agent, agent_options, chosen, seed)
     player.agents.prepare()
-    manifest = _manifest(player, task, corpus, task_set, arguments, agent_options)
+    manifest = _manifest(player, corpus, task_set, metrics, agent_options)
     if metrics:
-        scorer = Scorer(task, task_set, metrics, encoder=encoder)
+        scorer = Scorer(task, task_set, metrics, encoder=config.encoder)
         manifest["metrics"] = {"names": metrics, "code": scorer.code_sha256()}
     output = Path(output)
     with run_directory(output, manifest, overwrite), closing(player.env):
@@ -199,15 +168,15 @@ def _choose(
 
 def _manifest(
     player: Player,
-    task: str,
     corpus: Corpus,
     tasks: TaskSet,
-    arguments: Mapping[str, Any],
+    metrics: Sequence[str],
     agent_options: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what tells this run from others, as its manifest has it."""
-    env, factory, limits = player.env, player.agents, budget_of(task)
-    engine = corpus.retriever(arguments["retriever"], **arguments["retriever_options"])
+    env, factory, config = player.env, player.agents, player.config
+    engine = corpus.retriever(config.retriever, **config.retriever_options)
+    encoder = environment.encoder_of(config, metrics)
     try:
         options = plain(agent_options)
     except (TypeError, ValueError) as error:
@@ -216,24 +185,22 @@ def _manifest(
         {
             "version": MANIFEST_VERSION,
             "arena": __version__,
-            "task": task,
-            "definition": environment.definition_of(task),
+            "task": config.task,
+            "definition": environment.definition_of(config.task),
             "agent": factory.name,
             "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
-            "environment": environment.recorded(
-                {key: arguments[key] for key in arguments if key not in limits}
-            ),
-            "budget": {key: arguments[key] for key in limits},
-            "retriever": arguments["retriever"],
+            "environment": environment.recorded(config, encoder),
+            "budget": config.limits,
+            "retriever": config.retriever,
             "retriever_options": engine.config,
-            "encoder": environment.encoder_of(arguments),
+            "encoder": encoder and identity(encoder),
             "seed": player.seed,
             "surveys": player.surveys,
             **({"tasks": tasks.options} if tasks.options else {}),
-            "sha256": environment.hashes(env, corpus, tasks, arguments)
+            "sha256": environment.hashes(env, corpus, tasks, encoder)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,
-                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, arguments)),
+                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, encoder)),
             },
         }
     )

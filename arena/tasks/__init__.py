@@ -5,13 +5,11 @@ holds the surveys of a corpus. The labels stay with it: no observation, tool or 
 """
 
 from arena.tasks.base import (
-    DEFAULT_BUDGET,
     PROMPT_LEVELS,
     TASKS,
     Gold,
     Survey,
     Task,
-    budget_of,
     environment_id,
     environment_ids,
     kinds_of_answers,
@@ -40,7 +38,6 @@ from arena.tasks.scoring import (
 from arena.tasks.task_set import TaskSet, choose_surveys, play_order, with_topic
 
 __all__ = [
-    "DEFAULT_BUDGET",
     "ENCODER",
     "EXTRACTOR",
     "PROMPT_LEVELS",
@@ -49,7 +46,6 @@ __all__ = [
     "Survey",
     "Task",
     "TaskSet",
-    "budget_of",
     "can_score",
     "choose_surveys",
     "compares_texts",

@@ -9,18 +9,6 @@ from typing import NamedTuple
 from arena.errors import DataError, clip, did_you_mean
 from arena.registry import Registry
 
-DEFAULT_BUDGET = {
-    "max_steps": 100,
-    "max_searches": 50,
-    "max_reads": 100,
-    "max_characters": 2_000_000,
-    "max_k": 100,
-}
-"""Default budget of an episode."""
-
-MAX_WRITTEN = 200_000
-"""Default of ``max_written``, the characters that may be written where a report is due."""
-
 RESEARCH = ("search", "read", "references", "citations", "select")
 """Names of the tools that every task offers unless it names its own."""
 
@@ -42,8 +30,7 @@ class Task(NamedTuple):
         tools: Names of the tools; by default `RESEARCH`, the tools that name this task, those
             that submit the answers, and ``finish``.
         references: Default of the environment's argument `references`, ``"oracle"`` or
-            ``"found"``. Empty if episodes start without papers; the environment then has no such
-            argument.
+            ``"found"``. Empty if episodes start without papers.
         environment: Gymnasium id of an environment of the task's own, ``id`` or ``module:id``;
             empty for ``arena/NAME-v0``.
     """
@@ -205,13 +192,6 @@ def kinds_of_answers(name: str) -> set[str]:
         UnknownNameError: There is no such task.
     """
     return {stage.answer for _, stage in stages_of(name)}
-
-
-def budget_of(name: str) -> dict[str, int]:
-    """Return the default budget of an episode of a task."""
-    return DEFAULT_BUDGET | (
-        {"max_written": MAX_WRITTEN} if "report" in kinds_of_answers(name) else {}
-    )
 
 
 def tools_of(name: str) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def test_titles_alone(graphs, tmp_path):
 
 def test_abstracts_as_far_as_the_budget_goes(graphs, tmp_path):
     with LLMServer([json.dumps(PERFECT)]) as server:
-        play(graphs, tmp_path / "run", server, how={"budget": {"max_reads": 4}})
+        play(graphs, tmp_path / "run", server, how={"max_reads": 4})
         shown = part(server.requests[0], "papers")
     assert shown.endswith("[4] Graphs D\n    Abstract: About 4.\n[5] Graphs E\n[6] Graphs F")
     assert notes(tmp_path / "run")["filing"]["abstracts"] == 4
@@ -337,15 +337,14 @@ def test_a_world(world, tmp_path):
     with LLMServer(one_leaf_each) as server:
         play(world, tmp_path / "run", server, show="titles", how={"surveys": 3})
         play(world, tmp_path / "found", server, show="titles",
-             how={"surveys": 2, "env_options": {"references": "found"}})  # fmt: skip
+             how={"surveys": 2, "references": "found"})  # fmt: skip
         play(world, tmp_path / "survey", server, task="survey", show="titles",
              how={"surveys": 2})  # fmt: skip
         before = len(server.requests)
         play(world, tmp_path / "discovery", server, task="discovery", how={"surveys": 1})
         assert len(server.requests) == before
         play(world, tmp_path / "none", server,
-             how={"surveys": 1, "env_options": {"references": "found"},
-                  "budget": {"max_searches": 0}})  # fmt: skip
+             how={"surveys": 1, "references": "found", "max_searches": 0})  # fmt: skip
         assert len(server.requests) == before
     assert tools(tmp_path / "discovery") == ["search", "submit"]
     assert tools(tmp_path / "found") == ["search", "organize"]

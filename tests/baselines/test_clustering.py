@@ -513,7 +513,7 @@ def test_the_same_run_gives_the_same_bytes(world, tmp_path):
 )
 def test_no_budget_cuts_it_off(world, tmp_path, task, budget):
     options = {"references": "found"} if task == "organization" else {}
-    summary, _ = played(world, tmp_path, task, budget=budget, surveys=2, env_options=options)
+    summary, _ = played(world, tmp_path, task, **budget, surveys=2, **options)
     for entry in summary["per_survey"].values():
         if task == "organization" or "max_k" not in budget:
             assert not entry["truncated"]
@@ -525,16 +525,14 @@ def test_no_budget_cuts_it_off(world, tmp_path, task, budget):
     "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
 )
 def test_it_submits_no_map_without_papers(world, tmp_path, budget):
-    summary, _ = played(
-        world, tmp_path, budget=budget, surveys=1, env_options={"references": "found"}
-    )
+    summary, _ = played(world, tmp_path, **budget, surveys=1, references="found")
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
     assert entry["heading_soft_f1"] == 0
 
 
 def test_one_step_is_enough_for_starting_papers(world, tmp_path):
-    summary, _ = played(world, tmp_path, budget={"max_steps": 1, "max_characters": 0}, surveys=1)
+    summary, _ = played(world, tmp_path, max_steps=1, max_characters=0, surveys=1)
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
     assert entry["submitted"]["organization"] > 0

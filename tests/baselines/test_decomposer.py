@@ -59,7 +59,7 @@ def test_depth_and_number_of_queries(corpus):
 )
 def test_the_first_queries_are_searched_where_not_all_can_be(budget, searched, corpus):
     with LLMServer([ANSWER]) as server:
-        play(corpus, "discovery", "decomposer", "run", server, budget=budget)
+        play(corpus, "discovery", "decomposer", "run", server, **budget)
     (episode,) = episodes("run")
     assert queries_of(episode) == searched
     assert not episode["truncated"]

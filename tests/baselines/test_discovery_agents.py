@@ -193,7 +193,7 @@ BUDGETS = [
 @pytest.mark.parametrize(("task", "budget", "searches"), BUDGETS)
 def test_no_budget_is_too_small_to_submit(task, budget, searches, agent, world):
     with LLMServer(helpful) as server:
-        scored(play(world, task, agent, "run", server, surveys=1, budget=budget), 1)
+        scored(play(world, task, agent, "run", server, surveys=1, **budget), 1)
     (episode,) = episodes("run")
     assert not episode["truncated"]
     assert len(queries_of(episode)) == searches

@@ -84,9 +84,7 @@ def test_few_terms_make_few_headings(titles):
 
 @pytest.mark.parametrize("references", ["oracle", "found"])
 def test_it_submits_a_map(world, tmp_path, references):
-    summary = arena.run(
-        world, "organization", "random", tmp_path / "run", env_options={"references": references}
-    )
+    summary = arena.run(world, "organization", "random", tmp_path / "run", references=references)
     tasks = TaskSet(world)
     for line in (tmp_path / "run" / "mind_maps.jsonl").read_text().splitlines():
         entry = json.loads(line)
@@ -119,7 +117,7 @@ def test_in_a_survey_it_files_the_submitted_papers(world, tmp_path):
 def test_it_submits_no_map_without_hits(world, tmp_path):
     summary = arena.run(
         world, "organization", "random", tmp_path / "run", surveys=1,
-        env_options={"references": "found"}, budget={"max_searches": 0},
+        references="found", max_searches=0,
     )  # fmt: skip
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]

@@ -10,16 +10,16 @@ from llm_server import LLMServer, Trouble, tool_call
 
 import arena
 from arena.agents import AGENTS
+from arena.envs.config import LIMITS
 from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
 pytestmark = pytest.mark.usefixtures("alone")
 
 
-def play(world, output, server, task="discovery", budget=None, surveys=1, **options):
+def play(world, output, server, task="discovery", surveys=1, **options):
+    budget = {name: options.pop(name) for name in LIMITS if name in options}
     given = {"model": "scripted", "base_url": server.url, "max_retries": 1} | options
-    return arena.run(
-        world, task, "react", output, agent_options=given, surveys=surveys, budget=budget
-    )
+    return arena.run(world, task, "react", output, agent_options=given, surveys=surveys, **budget)
 
 
 def episode(output):
@@ -105,7 +105,7 @@ def test_selected_papers_are_submitted_when_steps_run_out(world, tmp_path):
         return tool_call("search", {"query": "membrane", "k": 3})
 
     with LLMServer(tireless) as server:
-        summary = play(world, tmp_path / "run", server, budget={"max_steps": 6})
+        summary = play(world, tmp_path / "run", server, max_steps=6)
         chosen = hits(server.requests[1])[1:]
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == [
@@ -124,7 +124,7 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
         tool_call("finish", {}),
     ]
     with LLMServer(script) as server:
-        play(world, tmp_path / "run", server, budget={"max_searches": 1, "max_reads": 0})
+        play(world, tmp_path / "run", server, max_searches=1, max_reads=0)
         told = results(server.requests[-1])
     assert told[1:] == [
         {"error": "the budget allows no further search. Submit."},
@@ -135,7 +135,7 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
 
 def test_a_model_that_repeats_refused_calls_is_stopped(world, tmp_path):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
-        summary = play(world, tmp_path / "run", server, budget={"max_searches": 2})
+        summary = play(world, tmp_path / "run", server, max_searches=2)
         assert len(server.requests) == 2 + MAX_REFUSED
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
@@ -156,7 +156,7 @@ def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
         return tool_call(tool, {"paper_id": found[0]})
 
     with LLMServer(greedy) as server:
-        play(world, tmp_path / "run", server, budget={"max_characters": characters})
+        play(world, tmp_path / "run", server, max_characters=characters)
     done = episode(tmp_path / "run")
     assert not done["truncated"]
     assert done["steps"][-1]["action"]["tool"] == "submit"

@@ -123,7 +123,7 @@ def test_it_stops_by_itself(act):
     episode, _ = act([*script[:2], MORE + bullets(["Alpha"])], "again")
     assert queries_of(episode) == ["alpha"]
     # without a search left
-    episode, _ = act(script[:2], "poor", budget={"max_searches": 1})
+    episode, _ = act(script[:2], "poor", max_searches=1)
     assert queries_of(episode) == ["alpha"]
     # without judgements, which it asked for twice
     episode, _ = act([script[0], "They are fine.", ""], "none")
@@ -158,7 +158,7 @@ def test_abstracts_are_read_on_demand(act):
     assert len(lines) == 4  # the others have none
     assert lines[2].startswith("   Stones of old. xxx")
     assert len(lines[2]) == 3 + 1500
-    episode, prompts = act(script, "poor", abstracts=True, budget={"max_reads": 1})
+    episode, prompts = act(script, "poor", abstracts=True, max_reads=1)
     assert episode["spent"]["reads"] == 1
     assert "Stones" not in prompts[1]
     assert not episode["truncated"]

@@ -286,7 +286,7 @@ def test_a_run_and_its_replay(task, options, calls, world, tmp_path):
             tmp_path / name,
             surveys=1,
             agent_options=given,
-            env_options=options,
+            **options,
         )
 
     def script(body):

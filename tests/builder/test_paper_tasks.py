@@ -17,7 +17,7 @@ import arena
 import arena.cli
 import corpus_builder.cli
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError
+from arena.errors import CorpusError
 from arena.tasks import TaskSet
 from arena.testing import audit
 from arena.testing.files import Facts
@@ -195,8 +195,6 @@ def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path)
     assert "\n" not in str(error.value)
     with pytest.raises(CorpusError, match="no manifest of a task set"):
         Corpus(tiny, tasks=tiny)
-    with pytest.raises(DataError, match="argument of its own"):
-        arena.run(tiny, "discovery", "title", tmp_path / "run", env_options={"tasks": str(tasks)})
     corpus, gold = Corpus(tiny, tasks=tasks), tasks / "tasks" / "gold.parquet"
     content = bytearray(gold.read_bytes())
     content[-20] ^= 1

@@ -13,6 +13,7 @@ import pytest
 
 import arena
 from arena.cli import main
+from arena.envs import EnvConfig
 from corpus_builder.cli import main as corpus_main
 
 
@@ -326,20 +327,13 @@ def test_every_help_has_an_example(command, capsys):
         assert "--json" in text
 
 
-def test_defaults_of_the_library_are_those_of_the_options(capsys):
-    from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR
-
-    def help_of(command: str) -> str:
+def test_the_help_lists_the_settings_of_the_environment(capsys):
+    for command in (["run"], ["serve", "mcp"]):
         with pytest.raises(SystemExit):
-            main([command, "--help"])
-        return " ".join(capsys.readouterr().out.split())
-
-    text = help_of("run")
-    for name, default in DEFAULT_BUDGET.items():
-        option = f"--{name.replace('_', '-')} N"
-        assert re.search(rf"{option} [a-z ]+ \(default: {default}\)", text, re.IGNORECASE)
-    assert re.search(rf"--encoder NAME [^-]+- ?maps \(default: {ENCODER}\)", text)
-    assert f"(`arena list extractors`) (default: {EXTRACTOR})" in help_of("rescore")
+            main([*command, "--help"])
+        listed = capsys.readouterr().out.partition("(--env-option NAME=VALUE):\n")[2]
+        assert re.findall(r"^  (\w+) ", listed, re.MULTILINE) == list(EnvConfig.model_fields)
+        assert "max_k             Most hits of one search, from 1 to 1000 (default: 100)" in listed
 
 
 def test_console_scripts():

@@ -173,9 +173,7 @@ def test_rewards_are_credited_to_the_choice_before_them(world):
                {"max_reads": 0}, {"max_reads": 5}],
 )  # fmt: skip
 def test_the_agent_keeps_to_its_budget_and_hands_in(world, tmp_path, budget):
-    summary = arena.run(
-        world, "discovery", Reformulation, tmp_path / "run", budget=budget, surveys=2
-    )
+    summary = arena.run(world, "discovery", Reformulation, tmp_path / "run", **budget, surveys=2)
     for entry in summary["per_survey"].values():
         assert not entry["truncated"]
         assert entry["searches"] <= budget.get("max_searches", agent.SEARCHES + 1)

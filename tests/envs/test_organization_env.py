@@ -93,7 +93,7 @@ def test_a_run_directory_names_the_starting_papers(world, title_run):
     [
         ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
         ({"references": 5}, r"references=5. Known: found, oracle"),
-        ({"found": "runs/title"}, "goes with references='found'"),
+        ({"references": "oracle", "found": {}}, "goes with references='found'"),
         ({"references": "found", "found": "missing"}, "missing: no such file"),
         ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),
         ({"references": "found", "found": ["p:day"]}, "give a run, or a mapping"),
@@ -103,9 +103,6 @@ def test_a_run_directory_names_the_starting_papers(world, title_run):
         ),
         ({"references": "found", "found": {"sv:1": [5]}}, "give a list of ids"),
         ({"references": "found", "found": {"sv:9": ["p:day"]}}, "Did you mean 'sv:"),
-        ({"encoder": "statc"}, "no encoder named 'statc'. Did you mean 'static'"),
-        ({"encoder": None}, "no encoder named None"),
-        ({"corpus": 5}, "corpus=5: give a built corpus, or its directory"),
     ],
 )
 def test_bad_arguments(mini, options, message):

@@ -159,5 +159,5 @@ def test_surveys_without_the_prompt_are_left_out(mini_records, tmp_path):
         make_env(corpus, REPORT, prompt="long")
     with pytest.raises(DataError, match="no argument 'prompt': it asks for no report"):
         make_env(corpus, prompt="title")
-    metrics = arena.run(corpus, "report", "oracle", tmp_path / "r", env_options={"prompt": "any"})
+    metrics = arena.run(corpus, "report", "oracle", tmp_path / "r", prompt="any")
     assert list(metrics["per_survey"]) == ["sv:2"]

@@ -317,7 +317,7 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
     runs = {}
     for show in ("title_abstract", "summary"):
         runs[show] = tmp_path / show
-        arguments = {} if show == "title_abstract" else {"env_options": {"show": show}}
+        arguments = {} if show == "title_abstract" else {"show": show}
         arena.run(corpus, "organization", "clustering", runs[show], surveys=["sv:1"], **arguments)
     manifest = json.loads((runs["summary"] / "manifest.json").read_bytes())
     assert manifest["environment"]["show"] == "summary"
@@ -343,7 +343,7 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
     with pytest.raises(CorpusError, match="sha256 of input"):
         arena.run(
             corpus, "organization", "clustering", runs["summary"], surveys=["sv:1"],
-            env_options={"show": "summary"},
+            show="summary",
         )  # fmt: skip
 
 

@@ -399,7 +399,7 @@ def test_a_mean_above_the_ceiling_is_explained(forged):
 
 
 def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):
-    arena.run(world, "discovery", Idle, tmp_path / "idle", budget={"max_steps": 1})
+    arena.run(world, "discovery", Idle, tmp_path / "idle", max_steps=1)
     text = as_text(arena.compare([title_run, tmp_path / "idle"]))
     assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in text
 

@@ -236,7 +236,7 @@ def test_long_lists_are_cut_and_counted(tmp_path):
     }  # fmt: skip
     build(Memory(papers, [survey]), tmp_path / "corpus")
     budget = {"max_searches": 200, "max_steps": 200}
-    arena.run(tmp_path / "corpus", "discovery", Many, tmp_path / "run", budget=budget)
+    arena.run(tmp_path / "corpus", "discovery", Many, tmp_path / "run", **budget)
     page = check_safe(as_html(arena.compare([tmp_path / "run"]), tmp_path / "corpus"))
     submitted = json.loads((tmp_path / "run" / "metrics.json").read_text())
     submitted = submitted["per_survey"]["s"]["submitted"]["discovery"]
@@ -317,7 +317,7 @@ class Idle(Agent):
 
 def test_organization_shows_what_is_in_reach_and_words_for_what_differs(world, tmp_path):
     for name, options in (("oracle", {}), ("random", {"references": "oracle"})):
-        arena.run(world, "organization", name, tmp_path / name, env_options=options)
+        arena.run(world, "organization", name, tmp_path / name, **options)
     html = as_html(arena.compare([tmp_path / "random", tmp_path / "oracle"]))
     check_safe(html)
     table = html[html.index('class="sortable') :]
@@ -366,9 +366,7 @@ def test_ids_of_arxiv_and_doi_are_links(tmp_path):
 
 
 def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
-    arena.run(
-        world, "organization", "random", tmp_path / "run", env_options={"references": "oracle"}
-    )
+    arena.run(world, "organization", "random", tmp_path / "run", references="oracle")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
     metrics["floors"] = {

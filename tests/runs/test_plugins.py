@@ -70,7 +70,7 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     output = tmp_path / "run"
     command = [
         "run", "--corpus", str(world), "--task", f"{file}:quick", "--agent", f"{file}:Shouts",
-        "--reward", f"{file}:Steps+gain", "--tool", f"{file}:shout", "--surveys", "2",
+        "--reward", f"{file}:Steps+gain", "--env-option", f"tools={file}:shout", "--surveys", "2",
         "--metric", f"{file}:found@5", "--metric", "map", "--output", str(output),
     ]  # fmt: skip
     assert arena.cli.main(command) == 0, capsys.readouterr().err

@@ -264,7 +264,7 @@ def test_every_baseline_replays(world, tmp_path, task, agent):
 def test_junk_replays(world, tmp_path, first):
     options = {
         "agent_options": {"first": first}, "surveys": 1,
-        "budget": {"max_steps": 300, "max_searches": 200},
+        "max_steps": 300, "max_searches": 200,
     }  # fmt: skip
     for name in "ab":
         arena.run(world, "survey", Junk, tmp_path / name, **options)
@@ -554,7 +554,7 @@ def test_a_run_with_everything_set_replays(world, tmp_path):
         retriever="hybrid(bm25, titles)", retriever_options={"bm25": {"statistics": "corpus"}},
         retrievers=["titles"], reward="shaped+cost",
         reward_options={"cost": {"per_search": 0.5}, "shaped": {"discount": 0.9}},
-        budget={"max_searches": 3, "max_characters": 20_000},
+        max_searches=3, max_characters=20_000,
     )  # fmt: skip
     assert replay(output, tmp_path / "corpus").difference is None
     manifest = json.loads((output / "manifest.json").read_text())
@@ -585,11 +585,11 @@ def test_a_run_keeps_its_starting_papers(world, tmp_path):
     arena.run(world, "discovery", "title", tmp_path / "title", surveys=3)
     output = tmp_path / "run"
     options = {"references": "found", "found": str(tmp_path / "title")}
-    arena.run(world, "organization", "oracle", output, surveys=2, env_options=options)
+    arena.run(world, "organization", "oracle", output, surveys=2, **options)
     manifest = (output / "manifest.json").read_text()
     assert str(tmp_path) not in manifest
     again = {"references": "found", "found": tmp_path / "title" / "run.trec"}
-    arena.run(world, "organization", "oracle", tmp_path / "b", surveys=2, env_options=again)
+    arena.run(world, "organization", "oracle", tmp_path / "b", surveys=2, **again)
     assert run_contents(tmp_path / "b") == run_contents(output)
     found = json.loads((output / "found.json").read_text())
     lines = [line.split() for line in (tmp_path / "title/run.trec").read_text().splitlines()]

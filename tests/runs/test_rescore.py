@@ -131,9 +131,7 @@ def test_the_files_of_a_task_of_stages(world, three):
 
 
 def test_a_stage_without_an_answer_scores_zero(world, tmp_path):
-    summary = arena.run(
-        world, "survey", "title", tmp_path / "run", surveys=2, budget={"max_steps": 2}
-    )
+    summary = arena.run(world, "survey", "title", tmp_path / "run", surveys=2, max_steps=2)
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
     assert (tmp_path / "run/run.selection.trec").read_bytes() == b""
     assert (tmp_path / "run/mind_maps.jsonl").read_bytes() == b""

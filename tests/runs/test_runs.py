@@ -198,6 +198,13 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
         ({"seed": -1}, DataError, "seed=-1"),
         ({"seed": "x"}, DataError, "seed='x'"),
         ({"output": None}, DataError, "output=None: give a directory"),
+        ({"reward": "gian"}, UnknownNameError, "Did you mean 'gain'"),
+        ({"max_episode_steps": 3}, DataError, "no argument 'max_episode_steps'"),
+        ({"max_step": 1}, DataError, "no argument 'max_step'. Did you mean 'max_steps'"),
+        ({"max_reads": -1}, DataError, "max_reads=-1"),
+        ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
+        ({"agent_options": {"x": 1}}, DataError, "has no option"),
+        ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
     ],
 )
 def test_bad_arguments(world, tmp_path, options, error, message):
@@ -255,45 +262,6 @@ def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
         assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
 
 
-FOUND = {"task": "organization"}
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"reward": "gian"}, UnknownNameError, "Did you mean 'gain'"),
-        ({"reward": "gain+gain"}, DataError, "twice"),
-        ({"reward_options": {"cost": {}}}, DataError, "reward_options names 'cost'"),
-        ({"retrievers": "dense"}, DataError, "give a list of names"),
-        ({"retrievers": ["bm52"]}, UnknownNameError, "Did you mean 'bm25'"),
-        ({"env_options": {"references": "oracle"}}, DataError, "takes no argument 'references'"),
-        ({"env_options": {"reward": "cost"}}, DataError, "give it as an argument of its own"),
-        ({"env_options": {"corpus": "x"}}, DataError, "give it as an argument of its own"),
-        ({"env_options": {"found": "x"}}, DataError, "Discovery-v0 takes no argument 'found'"),
-        ({"env_options": {"max_episode_steps": 3}}, DataError, "no argument 'max_episode_steps'"),
-        ({"budget": {"max_reads": -1}}, DataError, "max_reads=-1"),
-        ({"encoder": "statik"}, UnknownNameError, "mean 'static'"),
-        ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
-        ({"task": "organization", "env_options": {"references": "some"}}, DataError, "Known"),
-        (FOUND | {"env_options": {"references": "found", "found": {"s": 7}}}, DataError, "of ids"),
-        (FOUND | {"env_options": {"references": "found", "found": "no"}}, DataError, "no such f"),
-        (FOUND | {"env_options": {"references": "found", "found": 7}}, DataError, "give a run"),
-        ({"reward_options": "x"}, DataError, "reward_options='x': give a mapping"),
-        ({"retriever_options": [1]}, DataError, "give a mapping"),
-        ({"env_options": 7}, DataError, "give a mapping"),
-        ({"env_options": {"x": {1}}}, DataError, "takes no argument 'x'"),
-        ({"agent_options": {"x": {1}}}, DataError, "has no option"),
-        ({"task": "organization", "env_options": {"found": {}}}, DataError, "found=... goes with"),
-        ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
-    ],
-)  # fmt: skip
-def test_bad_arguments_of_the_environment(world, tmp_path, options, error, message):
-    arguments = {"task": "discovery", "agent": "title"} | options
-    with pytest.raises(error, match=message):
-        arena.run(world, output=tmp_path / "run", **arguments)
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environment(
     world, mini, tmp_path
 ):
@@ -306,7 +274,7 @@ def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environme
         with pytest.raises(DataError, match="found") as of_the_environment:
             make_env(world, "arena/Organization-v0", **options)
         with pytest.raises(DataError, match="found") as of_the_run:
-            arena.run(world, "organization", "title", tmp_path / "run", env_options=options)
+            arena.run(world, "organization", "title", tmp_path / "run", **options)
         assert str(of_the_run.value) == str(of_the_environment.value)
         assert not (tmp_path / "run").exists()
 
@@ -315,8 +283,8 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     command = [
         "run", "--corpus", str(world), "--task", "organization", "--agent", "oracle",
         "--surveys", "2", "--output", str(tmp_path / "run"), "--env-option", "references=found",
-        "--reward", "final+cost", "--reward-option", 'cost={"per_read": 1}', "--max-reads", "3",
-        "--max-characters", "1000", "--encoder", "minilm",
+        "--reward", "final+cost", "--reward-option", 'cost={"per_read": 1}', "--encoder", "minilm",
+        "--env-option", "max_reads=3", "--env-option", "max_characters=1000",
     ]  # fmt: skip
     assert arena.cli.main(command) == 0
     assert "heading_soft_recall" in capsys.readouterr().out
@@ -324,6 +292,7 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     assert manifest["environment"] == {
         "retriever": "bm25", "retriever_options": {}, "retrievers": [], "reward": "final+cost",
         "reward_options": {"cost": {"per_read": 1}}, "encoder": "minilm", "references": "found",
+        "show": "title_abstract", "tools": [],
     }  # fmt: skip
     assert manifest["budget"]["max_reads"] == 3
     assert manifest["budget"]["max_characters"] == 1000
@@ -377,7 +346,7 @@ def test_an_agent_of_ones_own(world, title_run, tmp_path):
 
 
 def test_the_budget_of_a_run(world, tmp_path):
-    summary = arena.run(world, "discovery", "title", tmp_path / "run", budget={"max_searches": 0})
+    summary = arena.run(world, "discovery", "title", tmp_path / "run", max_searches=0)
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
     manifest = json.loads((tmp_path / "run/manifest.json").read_text())
     assert manifest["budget"] == {
@@ -386,10 +355,6 @@ def test_the_budget_of_a_run(world, tmp_path):
     }  # fmt: skip
     with pytest.raises(CorpusError, match="differs in max_searches"):
         arena.run(world, "discovery", "title", tmp_path / "run")
-    with pytest.raises(DataError, match="max_steps=0"):
-        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_steps": 0})
-    with pytest.raises(DataError, match=r"no limit 'max_step'. Did you mean 'max_steps'"):
-        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_step": 1})
 
 
 def test_the_oracle_submits_no_more_than_counts():

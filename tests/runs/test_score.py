@@ -173,7 +173,7 @@ def test_an_agent_that_submits_nothing_is_reported_beside_the_zeros(
     world, title_run, tmp_path, capsys
 ):
     command = ["rescore", str(tmp_path / "run"), "--corpus", str(world)]
-    arena.run(world, "discovery", Idle, tmp_path / "run", surveys=3, budget={"max_steps": 2})
+    arena.run(world, "discovery", Idle, tmp_path / "run", surveys=3, max_steps=2)
     assert arena.cli.main(command) == 0
     assert "Warning: the agent submitted nothing in 3 of 3 episodes" in capsys.readouterr().out
     assert arena.cli.main(["rescore", str(title_run), "--corpus", str(world)]) == 0

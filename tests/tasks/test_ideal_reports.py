@@ -40,6 +40,6 @@ def test_the_best_report(article, report, tmp_path):
     assert (scores["reference_f1"], scores["reference_count"], scores["late_rate"]) == (1, 3, 0)
     summary = arena.run(tmp_path / "corpus", "report", "oracle", tmp_path / "run")
     assert summary["mean"]["reference_f1"] == 1
-    options = {"budget": {"max_written": 30}}
+    options = {"max_written": 30}
     summary = arena.run(tmp_path / "corpus", "report", "oracle", tmp_path / "cut", **options)
     assert summary["mean"]["reference_recall"] == 1 / 3

@@ -253,7 +253,7 @@ def _play(
                     raise ArenaError(f"{found}, which it begins with, failed.")
                 settings = cell.settings(experiment)
                 if found is not None:
-                    settings["env_options"] = record["env_options"] | {"found": str(output / found)}
+                    settings["found"] = str(output / found)
                 run(
                     corpus,
                     record["task"],

@@ -25,8 +25,9 @@ from arena._internal.settings import (
     read_source,
     refusal,
 )
+from arena.envs.config import LIMITS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR, budget_of
+from arena.tasks import ENCODER, EXTRACTOR, kinds_of_answers
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
@@ -177,10 +178,9 @@ class Experiment(Settings):
     @field_validator("budget")
     @classmethod
     def _known_limits(cls, value: dict[str, int]) -> dict[str, int]:
-        known = (*DEFAULT_BUDGET, "max_written")
         for name in value:
-            if name not in known:
-                raise refusal(f"no such key.{did_you_mean(name, known)}", name)
+            if name not in LIMITS:
+                raise refusal(f"no such key.{did_you_mean(name, LIMITS)}", name)
         return value
 
     @model_validator(mode="after")
@@ -260,8 +260,8 @@ class Experiment(Settings):
 
     def budget_of(self, task: str) -> dict[str, int]:
         """Return the limits that a task has."""
-        known = budget_of(task)
-        return {name: value for name, value in self.budget.items() if name in known}
+        writes = "report" in kinds_of_answers(task)
+        return {n: value for n, value in self.budget.items() if writes or n != "max_written"}
 
     def finder(self, label: str) -> tuple[Place, Row]:
         """Return place and row of a label of the task discovery, also of tables not made now."""

@@ -14,6 +14,7 @@ from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
+from arena.envs import EnvConfig
 from arena.errors import (
     ArenaError,
     CorpusError,
@@ -26,7 +27,7 @@ from arena.errors import (
 from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
 from arena.runs.directory import OpenedRun
-from arena.runs.environment import FOUND, arguments_of
+from arena.runs.environment import encoder_of, recorded
 from arena.runs.players import ORACLE, AgentFactory
 from arena.tasks import (
     TASKS,
@@ -66,11 +67,13 @@ class Cell(NamedTuple):
     surveys: list[str]
 
     def settings(self, experiment: Experiment) -> dict[str, Any]:
-        """Return the arguments of `arena.run` that shape the environment."""
-        names = ("retriever", "retriever_options", "retrievers", "env_options")
-        return {name: self.record[name] for name in names} | {
+        """Return the settings of the environment, see `arena.envs.EnvConfig`."""
+        names = ("retriever", "retriever_options", "retrievers")
+        return {
+            **{name: self.record[name] for name in names},
             "encoder": experiment.encoder,
-            "budget": experiment.budget_of(self.record["task"]),
+            **experiment.budget_of(self.record["task"]),
+            **self.record["env_options"],
         }
 
 
@@ -297,13 +300,16 @@ def state_of(
     manifest, same = run.manifest, ("task", "agent", "agent_options", "retriever")
     played = {key: manifest.get(key) for key in (*same, "seed", "surveys")}
     played |= {key: manifest["sha256"].get(key) for key in sha256}
-    played |= manifest["budget"] | manifest["environment"]
-    wanted = arguments_of(record["task"], **cell.settings(experiment))
-    wanted |= {key: record[key] for key in same}
+    wanted = {key: record[key] for key in same}
     wanted |= {"surveys": cell.surveys, "seed": experiment.seed, **sha256}
-    # The papers that an episode begins with change with the run that finds them.
-    wanted[FOUND] = record["found"] is not None or wanted.get(FOUND) is not None
-    played[FOUND] = played.get(FOUND) is not None
+    for settings, config in (
+        (played, EnvConfig.of(run.task, manifest["budget"] | manifest["environment"])),
+        (wanted, EnvConfig.of(record["task"], cell.settings(experiment))),
+    ):
+        settings |= config.limits | recorded(config, encoder_of(config))
+        # The papers that an episode begins with change with the run that finds them.
+        settings["found"] = config.found is not None
+    wanted["found"] |= record["found"] is not None
     differs = [
         key
         for key in {**wanted, **played}

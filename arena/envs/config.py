@@ -1,0 +1,229 @@
+"""All settings of an environment in one object, checked once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import gymnasium
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+)
+
+from arena.corpus import Corpus
+from arena.corpus.digests import TITLE_ABSTRACT
+from arena.encoders import ENCODERS
+from arena.errors import DataError, clip, did_you_mean
+from arena.registry import Registry
+from arena.retrieval import parse_name
+from arena.rewards import REWARDS, make_rewards
+from arena.tasks import ENCODER, TASKS, environment_id, kinds_of_answers
+from arena.tools import TOOLS
+
+MAX_WRITTEN = 200_000
+"""Default of ``max_written`` where a report is due."""
+
+
+def _known(registry: Registry[Any]) -> Callable[[str], str]:
+    """Return a validator of names in a registry; it shortens ``FILE.py:NAME`` to ``NAME``."""
+
+    def resolve(name: str) -> str:
+        name = registry.resolve(name)
+        registry.get(name)
+        return name
+
+    return resolve
+
+
+def _reward(name: str) -> str:
+    return "+".join(REWARDS.resolve(part.strip()) for part in name.split("+"))
+
+
+def _list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_Engine = Annotated[str, AfterValidator(lambda name: str(parse_name(name)))]
+_Tool = Annotated[str, AfterValidator(_known(TOOLS))]
+
+
+class EnvConfig(BaseModel):
+    """The settings of an environment, which are the keyword arguments of `SurveyEnv`.
+
+    An argument that is None has its default.
+
+    Raises:
+        UnknownNameError: A task, reward, encoder or tool is unknown.
+        DataError: A setting is unknown or out of its range, or the task does not have it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    task: str = "discovery"
+    """Name of the task; with `gymnasium.make` the environment's id says it."""
+    retriever: _Engine = "bm25"
+    """Engine behind `search`: an index of the corpus, or a combination such as
+    hybrid(bm25,dense)."""
+    retriever_options: dict[str, Any] = {}
+    """Options of that engine, such as {"statistics": "corpus"}."""
+    retrievers: Annotated[tuple[_Engine, ...], BeforeValidator(_list)] = ()
+    """Further engines that a search may name."""
+    reward: Annotated[str, AfterValidator(_reward)] = ""
+    """A reward, a metric, or a sum such as gain+ari; by default the task's."""
+    reward_options: dict[str, dict[str, Any]] = {}
+    """Name of a reward -> its options, such as {"cost": {"per_search": 0.1}}."""
+    encoder: Annotated[str, AfterValidator(_known(ENCODERS))] = ENCODER
+    """Encoder by which headings and titles are compared."""
+    references: Literal["oracle", "found"] | None = None
+    """Organization: oracle begins an episode with the survey's own references (the default),
+    found with those of the run `found`, or with none."""
+    found: Any = None
+    """Organization: a run (run.trec, or the directory of a run) whose papers an episode begins
+    with, or survey ids -> paper ids, best first; implies references=found."""
+    show: str = TITLE_ABSTRACT
+    """What `read` shows as the abstract of a paper: an input (`arena list inputs`) whose digests
+    the corpus has."""
+    tools: Annotated[tuple[_Tool, ...], BeforeValidator(_list)] = ()
+    """Further tools that an episode offers."""
+    prompt: Literal["title", "sentence", "paragraph", "detailed", "any"] | None = None
+    """Report: what the topic says, the survey's title in lower case (the default), its prompt of a
+    level, or its most detailed one (any). Surveys without it are not drawn."""
+    max_steps: StrictInt = Field(100, ge=1, le=10**6)
+    """Actions after which an episode is truncated."""
+    max_searches: StrictInt = Field(50, ge=0, le=10**6)
+    """Searches of an episode; one more truncates it."""
+    max_reads: StrictInt = Field(100, ge=0, le=10**6)
+    """Calls of `read`, `references` and `citations` of an episode; one more truncates it."""
+    max_characters: StrictInt = Field(2_000_000, ge=0, le=10**9)
+    """Characters of the results that show papers; a result that exceeds them truncates the
+    episode."""
+    max_k: StrictInt = Field(100, ge=1, le=1000)
+    """Most hits of one search."""
+    max_written: StrictInt | None = Field(None, ge=0, le=10**7)
+    """Report: characters that an episode writes (200000 by default); a call that writes more is
+    refused."""
+
+    def __init__(self, **settings: Any) -> None:
+        for name in settings:
+            if name not in SETTINGS:
+                raise DataError(
+                    f"an environment takes no argument {clip(name)}.{did_you_mean(name, SETTINGS)}"
+                )
+        given = {name: value for name, value in settings.items() if value is not None}
+        task = given["task"] = _known(TASKS)(given.get("task", "discovery"))
+        specification = TASKS.get(task)
+        given.setdefault("reward", specification.reward)
+        if not specification.references:
+            _refuse(given, task, "its episodes start without papers", "references", "found")
+        elif "found" in given:
+            given.setdefault("references", "found")
+        if "report" in kinds_of_answers(task):
+            given.setdefault("max_written", MAX_WRITTEN)
+        else:
+            _refuse(given, task, "it asks for no report", "prompt", "max_written")
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise _refusal(error) from None
+        make_rewards(self.reward, self.reward_options)
+
+    @classmethod
+    def of(cls, task: EnvConfig | str, settings: Mapping[str, Any]) -> EnvConfig:
+        """Return the settings of a task, or of a configuration, with `settings` in their place."""
+        if not isinstance(task, EnvConfig):
+            return cls(**{"task": task, **settings})
+        if not settings:
+            return task
+        return cls(**{**{n: getattr(task, n) for n in task.model_fields_set}, **settings})
+
+    def make(
+        self, corpus: Corpus | str | Path, surveys: Sequence[str] | int | None = None
+    ) -> gymnasium.Env[Any, Any]:
+        """Return the environment that plays `surveys` of a corpus, see `SurveyEnv`."""
+        kind = environment_id(self.task)
+        return gymnasium.make(kind, corpus=corpus, surveys=surveys, task=self)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The budget: name of each ``max_...`` that the task has -> its value."""
+        values = {name: getattr(self, name) for name in LIMITS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """All other settings but the task, as JSON values; what is None is left out."""
+        return self.model_dump(mode="json", exclude={"task", *LIMITS}, exclude_none=True)
+
+
+SETTINGS = tuple(EnvConfig.model_fields)
+"""Names of the settings."""
+LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))
+"""Names of the settings that are a budget."""
+
+
+def describe_settings() -> dict[str, str]:
+    """Return name of each setting -> its description, with range and default."""
+    described = {}
+    for name, field in EnvConfig.model_fields.items():
+        text = " ".join((field.description or "").split()).rstrip(".")
+        if name in LIMITS:
+            text += ", from {} to {}".format(*_bounds(name))
+        if field.default not in (None, "", (), {}):
+            text += f" (default: {field.default})"
+        described[name] = text
+    return described
+
+
+def _bounds(name: str) -> tuple[int, int]:
+    metadata = EnvConfig.model_fields[name].metadata
+    (least,), (most,) = ([m for part in metadata if (m := getattr(part, key, None)) is not None]
+                         for key in ("ge", "le"))  # fmt: skip
+    return least, most
+
+
+def _refuse(given: Mapping[str, Any], task: str, why: str, *names: str) -> None:
+    """Refuse settings of other tasks."""
+    for name in names:
+        if name in given:
+            raise DataError(
+                f"the environment {environment_id(task)} takes no argument {name!r}: {why}."
+            )
+
+
+def _refusal(error: ValidationError) -> DataError:
+    """Return the first error of pydantic as a sentence that says what to give."""
+    first = error.errors(include_url=False)[0]
+    context, name = first.get("ctx", {}), str(first["loc"][0])
+    if isinstance(context.get("error"), DataError):
+        return context["error"]  # type: ignore[no-any-return]  # of a validator
+    given = "".join([name, *(f"[{part!r}]" for part in first["loc"][1:]), "="])
+    given += clip(first["input"])
+    if first["type"] == "literal_error":
+        known = re.findall("'(.*?)'", context["expected"])
+        return DataError(f"{given}.{did_you_mean(first['input'], known)}")
+    if name in LIMITS:
+        least, most = _bounds(name)
+        return DataError(f"{given}: give an integer from {least} to {most}.")
+    return DataError(f"{given}: give {_WANTED[first['type']]}.")
+
+
+_WANTED = {
+    "string_type": "a name",
+    "tuple_type": "a list of names",
+    "dict_type": "a mapping of names to values",
+}
+EnvConfig.__doc__ = "\n".join(
+    [
+        str(EnvConfig.__doc__).rstrip(),
+        "\n    Attributes:",
+        *(f"        {name}: {text}." for name, text in describe_settings().items()),
+    ]
+)
