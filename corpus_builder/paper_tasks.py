@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from arena._internal.files import code_sha256, sha256_json, write_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json, write_json
 from arena._internal.options import whole
 from arena._internal.process import cores
 from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
@@ -138,7 +139,7 @@ def write_paper_tasks(
                 "before": format_day(end),
             },
             "counts": counts,
-            "code": code_sha256(write_paper_tasks, write_tasks),
+            "code": code_sha256(__name__),
             "files": list_files(new),
         }  # fmt: skip
         manifest["manifest_sha256"] = sha256_json(manifest)

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.files import code_sha256, sha256_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
@@ -247,7 +248,7 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     files = recorded.finished_files()
     recorded.refuse_changed(TRAJECTORIES)
     found = {episode["survey"]: answers_of(episode) for episode in recorded.episodes()}
-    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256(rooms=("judging",))}
+    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256("arena.judging")}
     answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
     return FinishedRun(corpus, tasks, answers, hashes)
 

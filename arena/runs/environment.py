@@ -7,7 +7,8 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.files import code_sha256, sha256_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
@@ -84,7 +85,7 @@ def hashes(
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
         "index": corpus.index_sha256(config.retriever),
-        "environment": code_sha256(*code_of(env, corpus, encoder)),
+        "environment": code_sha256("arena.runs", *code_of(env, corpus, encoder)),
     }
     if config.retrievers:
         digests["retrievers"] = {name: corpus.index_sha256(name) for name in config.retrievers}

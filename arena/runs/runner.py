@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from arena import __version__, trec
-from arena._internal.files import atomic_write, code_sha256, sha256_file, sha256_json, write_json
+from arena._internal.code import code_sha256
+from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
 from arena._internal.options import whole
 from arena._internal.terminal import progress
 from arena.agents import Agent
@@ -200,7 +201,9 @@ def _manifest(
             "sha256": environment.hashes(env, corpus, tasks, encoder)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,
-                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, encoder)),
+                "code": code_sha256(
+                    "arena.runs", factory.kind, *environment.code_of(env, corpus, encoder)
+                ),
             },
         }
     )

@@ -9,7 +9,8 @@ from typing import Any
 
 from arena import metrics as ranking_metrics
 from arena import trec
-from arena._internal.files import code_sha256, sha256_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
 from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
@@ -194,7 +195,7 @@ class Scorer:
         """Return the hash of the code that makes the scores."""
         plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
         plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
-        return code_sha256(*self.functions, *plug_ins)
+        return code_sha256("arena.runs.scoring", *self.functions, *plug_ins)
 
 
 def _size(answer: Any) -> int:

@@ -14,7 +14,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.files import code_sha256, sha256_file
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_file
 from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
@@ -141,7 +142,7 @@ def score_reports(
             surveys[name] |= {"claims": of_report["counts"]["claims"]}
             surveys[name]["judgements"] = of_report
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
-    settings["code"] = code_sha256(rooms=("judging", "suites"))
+    settings["code"] = code_sha256(__name__)
     return Evaluation(
         {name: mean(row[name] for row in kept) for name in names},
         surveys,

@@ -12,7 +12,8 @@ from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.files import code_sha256, sha256_file
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_file
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
@@ -106,7 +107,7 @@ def score_predictions(
         settings["judge"] = {**judged.judge, **judged.counts}
         if missing := judged.counts["missing"]:
             problems.append(f"The judge gave no readable answer for {missing} surveys.")
-    settings["code"] = code_sha256(rooms=("judging", "suites"))
+    settings["code"] = code_sha256(__name__)
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings
     )

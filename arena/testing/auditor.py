@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.files import code_sha256
+from arena._internal.code import code_sha256
 from arena._internal.options import whole
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
@@ -128,7 +128,7 @@ def audit(
         log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
-    code = code_sha256(rooms=("testing",))
+    code = code_sha256("arena.testing")
     tasks_sha256 = str(opened.task_files[1]["tasks_sha256"])
     log.hashes = {"corpus": opened.sha256, "tasks": tasks_sha256, **indexes, "code": code}
     log.settings = {

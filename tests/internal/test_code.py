@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +13,7 @@ import pytest
 
 import arena
 import arena.cli
-from arena._internal.files import ELSEWHERE, code_sha256
+from arena._internal.code import code_sha256, imported_files
 
 MINE = '''
 import arena
@@ -51,7 +51,11 @@ def loaded(path: Path, name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def hash_of(copy):
     """The function that computes the hash of the copy."""
-    return loaded(copy / "arena/_internal/files.py", "copied_code").code_sha256
+    return loaded(copy / "arena/_internal/code.py", "copied_code").code_sha256
+
+
+RUN = ("arena.runs", "baselines.title", "arena.metrics.ndcg")  # with what its names stand for
+ADDED = ("from __future__", "ADDED = 1\nfrom __future__")
 
 
 @pytest.mark.parametrize(
@@ -59,103 +63,94 @@ def hash_of(copy):
     [
         ("arena/metrics/ndcg.py", "from __future__", "# A comment.\n\n\nfrom __future__", True),
         ("arena/metrics/ndcg.py", '"""', '"""Another docstring. ', True),
-        ("arena/metrics/ndcg.py", "from __future__", "ADDED = 1\nfrom __future__", False),
+        ("arena/metrics/ndcg.py", *ADDED, False),
+        ("arena/metrics/mrr.py", *ADDED, False),  # a registry finds it
         ("arena/tools/search.py", "from __future__", "# A comment.\nfrom __future__", True),
         ("arena/tools/search.py", '"""', '"""Another docstring. ', False),  # it describes a tool
+        ("arena/retrieval/bm25/_kernel.py", *ADDED, False),
+        ("arena/runs/scoring.py", *ADDED, False),
+        ("arena/inputs/__init__.py", *ADDED, False),  # imported inside a function
         ("baselines/title.py", "100", "99", False),
-        ("arena/cli/run.py", "from __future__", "ADDED = 1\nfrom __future__", True),
-        ("baselines/prompts/zero-shot/query.txt", "$topic", "$topic ", False),
+        ("baselines/random.py", *ADDED, True),  # another agent
+        ("arena/cli/run.py", *ADDED, True),
+        ("arena/doors/mcp.py", *ADDED, True),
+        ("arena/session.py", *ADDED, True),
+        ("arena/results/comparison/report.py", *ADDED, True),
+        ("arena/testing/auditor.py", *ADDED, True),
+        ("arena/configs/world.yaml", "seed: 7", "seed: 7  # A comment", True),
+        ("arena/llm/prices.yaml", ":", ": # A comment", True),
     ],
 )
-def test_what_changes_the_hash(copy, hash_of, file, before, after, same):
+def test_what_changes_the_hash_of_a_run(copy, hash_of, file, before, after, same):
     path = copy / file
     text = path.read_text(encoding="utf-8")
     assert before in text
     try:
         path.write_text(text.replace(before, after, 1), encoding="utf-8")
-        assert (hash_of() == code_sha256()) is same
+        assert (hash_of(*RUN) == code_sha256(*RUN)) is same
     finally:
         path.write_text(text, encoding="utf-8")
 
 
-def imports(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+def test_all_that_a_run_imports_counts(world, tmp_path):
+    """The modules of a process that plays; of the suites only metrics are looked for."""
+    code = (
+        "import sys, arena; arena.run(sys.argv[1], 'discovery', 'title', sys.argv[2], surveys=1); "
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'arena'))"
+    )
+    command = [sys.executable, "-c", code, str(world), str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    root = Path(arena.__file__).parents[1]
+    played = {Path(name).relative_to(root).as_posix() for name in done.stdout.split()}
+    assert "arena/retrieval/bm25/_kernel.py" in played
+    missing = played - imported_files(*RUN).keys()
+    assert {file for file in missing if not file.startswith("arena/suites/")} == set()
 
 
-def test_no_run_replay_or_score_imports_the_rooms_that_the_hash_leaves_out():
-    """Followed through everything that is imported, also inside functions."""
-    root = Path(arena.__file__).parent
-    waiting = [root / "runs/runner.py", root / "runs/replaying.py", root / "runs/scoring.py"]
-    waiting += sorted((root.parent / "baselines").rglob("*.py"))
-    reached: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in reached or path == root / "__init__.py":
-            continue
-        reached.add(path)
-        for name in imports(path):
-            parts = name.split(".")
-            for end in range(2, len(parts) + 1):
-                place = root.parent.joinpath(*parts[:end])
-                files = [place.with_suffix(".py")]
-                if place.is_dir():  # a registry imports every module of its package
-                    files = sorted(place.rglob("*.py"))
-                waiting += [file for file in files if file.is_file() and root in file.parents]
-    assert root / "metrics/ndcg.py" in reached
-    assert root / "envs/core.py" in reached
-    for path in reached - set((root.parent / "baselines").rglob("*.py")):
-        assert path.relative_to(root).parts[0] not in ELSEWHERE, path
-
-
-def test_the_code_of_a_room_counts_where_it_makes_the_result(copy, hash_of):
-    """The hash of an audit covers the audit; that of a run does not."""
-    path = copy / "arena/testing/exposure.py"
-    text = path.read_text(encoding="utf-8")
-    try:
+def test_every_room_counts_where_it_makes_the_result(copy, hash_of):
+    """The hash of an audit covers the audit, and that of a judge the judge."""
+    for room, file in (("arena.testing", "auditor.py"), ("arena.judging", "judge.py")):
+        path = copy.joinpath(*room.split("."), file)
+        text = path.read_text(encoding="utf-8")
         path.write_text(f"{text}\nADDED = 1\n", encoding="utf-8")
-        assert hash_of() == code_sha256()
-        assert hash_of(rooms=("testing",)) != code_sha256(rooms=("testing",))
-    finally:
+        assert hash_of(room) != code_sha256(room)
         path.write_text(text, encoding="utf-8")
-    assert hash_of(rooms=("testing",)) == code_sha256(rooms=("testing",)) != code_sha256()
+        assert hash_of(room) == code_sha256(room)
 
 
-def test_a_new_file_changes_the_hash(copy, hash_of):
-    path = copy / "baselines/new.py"
+def test_a_new_module_of_a_registry_changes_the_hash(copy, hash_of):
+    path = copy / "arena/metrics/new.py"
     path.write_text("")
     try:
-        assert hash_of() != code_sha256()
+        assert hash_of(*RUN) != code_sha256(*RUN)
     finally:
         path.unlink()
-    assert hash_of() == code_sha256()
+    assert hash_of(*RUN) == code_sha256(*RUN)
 
 
 def test_a_draft_that_is_not_valid_python_counts_byte_by_byte(copy, hash_of):
-    path = copy / "baselines/_draft.py"
+    path = copy / "arena/metrics/_draft.py"
     hashes = set()
     try:
         for text in ("def (", "def ((", "x = '\\0"):
             path.write_text(text)
-            hashes.add(hash_of())
+            hashes.add(hash_of("arena.metrics"))
     finally:
         path.unlink()
     assert len(hashes) == 3
 
 
-def test_the_hash_covers_an_agent_from_elsewhere(tmp_path):
+def test_the_hash_covers_an_agent_from_elsewhere_and_what_it_imports(tmp_path):
     path = tmp_path / "mine.py"
     hashes = []
-    for text in ("class Mine: pass\n", "class Mine: pass  # here\n", "class Mine: x = 1\n"):
+    for text in (
+        "class Mine: pass\n", "class Mine: pass  # here\n", "class Mine: x = 1\n",
+        "import baselines.title\nclass Mine: x = 1\n",
+    ):  # fmt: skip
         path.write_text(text)
         hashes.append(code_sha256(loaded(path, "mine").Mine))
     assert hashes[0] == hashes[1]
-    assert len({*hashes, code_sha256()}) == 3
+    assert len({*hashes, code_sha256()}) == 4
 
 
 def test_a_comment_does_not_stop_a_run_from_being_continued(world, tmp_path, capsys):

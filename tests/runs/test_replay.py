@@ -498,9 +498,7 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
 
 
 KEYS = ["arena", "task", "environment", "budget", "seed", "surveys", "sha256"]
-KEYS += [f"environment.{name}" for name in ("retriever", "retriever_options", "retrievers")]
-KEYS += ["environment.reward", "environment.reward_options", "environment.encoder"]
-KEYS += [f"budget.max_{name}" for name in ("steps", "searches", "reads", "characters", "k")]
+KEYS += ["environment.retriever", "environment.reward", "budget.max_steps"]
 
 
 @pytest.fixture(scope="module")
@@ -531,7 +529,7 @@ def test_a_manifest_without_a_key_or_with_nonsense(
         assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["corpus", "surveys", "id", "max_episode_steps", "nope"])
+@pytest.mark.parametrize("name", ["surveys", "max_episode_steps", "nope"])
 def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path, name):
     shutil.copytree(organized, tmp_path / "run")
     path = tmp_path / "run/manifest.json"

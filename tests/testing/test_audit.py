@@ -20,7 +20,7 @@ from audit_leaks import (
 )
 
 import arena.cli
-from arena._internal.files import code_sha256
+from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.tasks import environment_ids
@@ -86,7 +86,7 @@ def test_two_audits_are_the_same(mini):
     assert one["counts"] != other["counts"]
     assert json.loads(json.dumps(one)) == one
     assert set(one["hashes"]) == {"corpus", "tasks", "index bm25", "code"}
-    assert one["hashes"]["code"] == code_sha256(rooms=["testing"])
+    assert one["hashes"]["code"] == code_sha256("arena.testing")
     assert one["hashes"]["corpus"] == Corpus.open(mini).sha256
 
 

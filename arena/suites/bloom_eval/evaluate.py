@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from arena._internal.files import atomic_write, code_sha256, sha256_file
+from arena._internal.code import code_sha256
+from arena._internal.files import atomic_write, sha256_file
 from arena._internal.options import number
 from arena._internal.terminal import progress
 from arena.corpus import layout
@@ -109,7 +110,7 @@ def score_surveys(
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"), **identity(encoder),
         "matcher": matcher, "threshold": threshold, "clusters": clusters, "most": most,
         "longest": longest,
-        "code": code_sha256(rooms=("judging", "suites")),
+        "code": code_sha256("arena.suites.bloom_eval"),
     }  # fmt: skip
     if judge is not None:
         settings["judge"] = {

@@ -1,0 +1,158 @@
+"""The hash of code: that of all modules which some roots import, followed through the project."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+_ROOT = Path(__file__).parents[2]
+_PACKAGES = ("arena", "baselines", "corpus_builder")
+_SCHEMAS = _ROOT / "arena" / "tools"
+"""The one package whose docstrings agents see: they become the schemas of the tools."""
+
+
+def code_sha256(*roots: Any) -> str:
+    """Return the hash of the Python code that `roots` import, also inside functions.
+
+    Followed are imports of this project, from file to file. A module counts with the packages it
+    lies in. Who imports a package itself, as ``from arena.metrics import METRICS``, imports all
+    modules in it, since a registry may find them there. What cannot change a result does not
+    count: comments, layout, imports for type checking, and docstrings other than those of tools.
+
+    Args:
+        roots: Dotted names of modules of this project, such as ``"arena.runs"``, and classes or
+            functions, such as an agent. Of those from elsewhere, the docstrings count, too.
+    """
+    names: list[str] = []
+    digests: dict[str, str] = {}
+    for root in map(inspect.unwrap, roots):
+        if isinstance(root, str):
+            names.append(root)
+        elif _is_ours(root.__module__):
+            names.append(root.__module__)
+        else:
+            digest, imported = _parsed_item(root)
+            digests[f"{root.__module__.rstrip('+')}:{root.__qualname__}"] = digest
+            names += imported
+    digests |= imported_files(*names)
+    lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def imported_files(*names: str) -> dict[str, str]:
+    """Return name -> hash of each file of this project that modules import, see `code_sha256`."""
+    digests: dict[str, str] = {}
+    waiting, done = list(names), set[str]()
+    while waiting:
+        name = waiting.pop()
+        for path in _files(name) if name not in done else ():
+            file = path.relative_to(_ROOT).as_posix()
+            if file not in digests:
+                digests[file], imported = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
+                waiting += imported
+        done.add(name)
+    return digests
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in _PACKAGES
+
+
+def _files(name: str) -> list[Path]:
+    """Return the files that an import of a dotted name of this project may execute."""
+    parts = name.split(".")
+    if not _is_ours(name):
+        return []
+    found: list[Path] = []
+    while parts and not found:
+        place = _ROOT.joinpath(*parts)
+        if place.with_suffix(".py").is_file():
+            found = [place.with_suffix(".py")]
+        elif (place / "__init__.py").is_file():
+            found = sorted(place.rglob("*.py")) if len(parts) > 1 else [place / "__init__.py"]
+        parts.pop()
+    above = [_ROOT.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
+    return found + above
+
+
+@functools.lru_cache(maxsize=2048)
+def _parsed(content: bytes, docstrings: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the hash of a Python file, that of its syntax tree, and the names that it imports."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # not valid Python, such as a draft
+        return hashlib.sha256(content).hexdigest(), ()
+    names = tuple(_imported(tree))
+    if not docstrings:
+        _remove_docstrings(tree)
+    text = _dump(tree).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest(), names
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        else:
+            yield from _imported(node)
+
+
+def _remove_docstrings(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [
+                statement
+                for statement in node.body
+                if not (
+                    isinstance(statement, ast.Expr)
+                    and isinstance(statement.value, ast.Constant)
+                    and isinstance(statement.value.value, str)
+                )
+            ]
+
+
+def _dump(tree: ast.Module) -> str:
+    """Return a tree as text that is the same in all versions of Python from 3.11."""
+    if sys.version_info >= (3, 13):
+        return ast.dump(tree, show_empty=True).replace(", type_params=[]", "")
+    return ast.dump(tree).replace(", type_params=[]", "")
+
+
+def _parsed_item(item: Any) -> tuple[str, tuple[str, ...]]:
+    """Return hash and imports of the module that defines `item`; of its bytecode without a file."""
+    path = None
+    with suppress(OSError, TypeError):  # a class of a notebook, for example
+        path = inspect.getsourcefile(item)
+    if path and Path(path).is_file():
+        return _parsed(Path(path).read_bytes(), True)
+    functions = vars(item) if inspect.isclass(item) else {item.__name__: item}
+    code = [
+        (name, _bytecode(function.__code__))
+        for name, function in sorted(functions.items())
+        if inspect.isfunction(function)
+    ]
+    return hashlib.sha256(repr(code).encode()).hexdigest(), ()
+
+
+def _bytecode(code: CodeType) -> list[str]:
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constants += _bytecode(constant)
+        else:  # the order of a set differs from process to process
+            constants.append(
+                repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+            )
+    return [code.co_code.hex(), repr(code.co_names), *constants]
