@@ -96,5 +96,5 @@ def test_a_full_or_read_only_disk_names_the_directory(world, tmp_path, capsys, m
     command = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title"]
     assert main([*command, "--output", str(output)]) == 2
     error = capsys.readouterr().err
-    assert f"{str(output)!r}: {os.strerror(number)}" in error
+    assert f"{str(output / 'manifest.json')!r}: {os.strerror(number)}" in error
     assert temporary not in error
