@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +17,7 @@ from pydantic import (
     ValidationError,
 )
 
+from arena._internal.options import describe
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
@@ -175,18 +175,17 @@ def describe_settings() -> dict[str, str]:
     for name, field in EnvConfig.model_fields.items():
         text = " ".join((field.description or "").split()).rstrip(".")
         if name in LIMITS:
-            text += ", from {} to {}".format(*_bounds(name))
+            text += f", {describe(_form(name)).removeprefix('an integer ')}"
         if field.default not in (None, "", (), {}):
             text += f" (default: {field.default})"
         described[name] = text
     return described
 
 
-def _bounds(name: str) -> tuple[int, int]:
-    metadata = EnvConfig.model_fields[name].metadata
-    (least,), (most,) = ([m for part in metadata if (m := getattr(part, key, None)) is not None]
-                         for key in ("ge", "le"))  # fmt: skip
-    return least, most
+def _form(name: str) -> dict[str, Any]:
+    """Return the JSON schema of a setting, without null."""
+    schema = EnvConfig.model_json_schema()["properties"][name]
+    return next(form for form in schema.get("anyOf", [schema]) if form.get("type") != "null")  # type: ignore[no-any-return]
 
 
 def _refuse(given: Mapping[str, Any], task: str, why: str, *names: str) -> None:
@@ -201,25 +200,16 @@ def _refuse(given: Mapping[str, Any], task: str, why: str, *names: str) -> None:
 def _refusal(error: ValidationError) -> DataError:
     """Return the first error of pydantic as a sentence that says what to give."""
     first = error.errors(include_url=False)[0]
-    context, name = first.get("ctx", {}), str(first["loc"][0])
-    if isinstance(context.get("error"), DataError):
-        return context["error"]  # type: ignore[no-any-return]  # of a validator
-    given = "".join([name, *(f"[{part!r}]" for part in first["loc"][1:]), "="])
-    given += clip(first["input"])
-    if first["type"] == "literal_error":
-        known = re.findall("'(.*?)'", context["expected"])
-        return DataError(f"{given}.{did_you_mean(first['input'], known)}")
-    if name in LIMITS:
-        least, most = _bounds(name)
-        return DataError(f"{given}: give an integer from {least} to {most}.")
-    return DataError(f"{given}: give {_WANTED[first['type']]}.")
+    cause, name, value = first.get("ctx", {}).get("error"), str(first["loc"][0]), first["input"]
+    if isinstance(cause, DataError):  # of a validator
+        return cause
+    if choices := _form(name).get("enum"):
+        return DataError(f"{name}={clip(value)}.{did_you_mean(value, choices)}")
+    where = name + "".join(f"[{part!r}]" for part in first["loc"][1:])
+    wanted = "give" if where == name else f"{name} is"
+    return DataError(f"{where}={clip(value)}: {wanted} {describe(_form(name))}.")
 
 
-_WANTED = {
-    "string_type": "a name",
-    "tuple_type": "a list of names",
-    "dict_type": "a mapping of names to values",
-}
 EnvConfig.__doc__ = "\n".join(
     [
         str(EnvConfig.__doc__).rstrip(),
