@@ -285,7 +285,7 @@ def test_public_attributes_of_an_environment_hold_no_label(name, world):
     vectors.reset(seed=1)
     for each in (env, *vectors.envs):
         public = {attribute for attribute in vars(each) if not attribute.startswith("_")}
-        assert public <= {"action_space", "observation_space", "render_mode", "spec"}
+        assert public <= {"action_space", "observation_space", "render_mode", "spec", "config"}
     public = {attribute for attribute in vars(vectors) if not attribute.startswith("_")}
     assert public <= {
         "num_envs", "render_mode", "spec", "metadata", "action_space", "observation_space",

@@ -185,7 +185,7 @@ def describe_settings() -> dict[str, str]:
 def _form(name: str) -> dict[str, Any]:
     """Return the JSON schema of a setting, without null."""
     schema = EnvConfig.model_json_schema()["properties"][name]
-    return next(form for form in schema.get("anyOf", [schema]) if form.get("type") != "null")  # type: ignore[no-any-return]
+    return next(form for form in schema.get("anyOf", [schema]) if form.get("type") != "null")
 
 
 def _refuse(given: Mapping[str, Any], task: str, why: str, *names: str) -> None:

@@ -257,10 +257,9 @@ def test_digests_of_references_are_no_labels(corpus):
         assert later == {"error": "no paper 'p:later' here. Use an id that a search returned."}
 
 
-@pytest.mark.parametrize("show", ["sumary", 5, None, ["summary"]])
-def test_unknown_inputs(mini, show):
+def test_unknown_inputs(mini):
     with pytest.raises(UnknownNameError, match=r"no input named .*summary"):
-        make_env(mini, NAME, show=show)
+        make_env(mini, NAME, show="sumary")
 
 
 def test_digests_that_were_not_made(mini):
