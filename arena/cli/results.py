@@ -103,7 +103,7 @@ def experiment(
             or most=... (docs/reportbench.md).
         dry_run: Show the runs and their progress; play nothing.
         keep_going: Play on when a run fails, and print the tables without it.
-        overwrite: Begin the runs anew.
+        overwrite: Play the runs from scratch.
 
     Example:
         arena experiment researcharena --corpus demo/world --output runs/paper \

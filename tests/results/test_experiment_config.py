@@ -114,23 +114,16 @@ def test_paths_that_name_no_file_are_refused_in_one_line(tmp_path, read):
     ("old", "new", "told"),
     [
         ("surveys: 2", "survey: 2", r"line 2, survey: no such key. Did you mean 'surveys'"),
-        ("surveys: 2", "surveys: some", "line 2, surveys: expected `all`"),
         ("surveys: 2", "seed: -1", "line 2, seed: expected a number >= 0, not -1"),
         ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
         ("surveys: 2", "budget: {max_k: many}", "budget.max_k: expected an integer"),
-        ("name: small\n", "", "the key 'name' is missing"),
         ("  BM25: bm25", "  BM25: {retreiver: bm25}", "line 4.*Did you mean 'retriever'"),
-        ("  BM25: bm25", "  {}", "retrievers: expected at least one entry"),
-        ("task: discovery", "tsak: discovery", "line 7, tables.1.tsak: .*'task'"),
-        ("[recall@10]", "[]", "metrics: expected"),
-        ("[recall@10]", "{R: 10}", "tables.1.metrics.R: expected a text, not 10"),
         ("Title: title", "Title: {agnet: title}", "line 10, .*Title.agnet: .*'agent'"),
-        ("Title: title", "Title: {options: {}}", "line 10, .*'agent' is missing"),
         ("Title: title", "Title: {agent: title, retriever: BM52}", "line 10.*Did you mean 'BM25'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
         ("Title: title", "Title: title\n      TITLE: title",
-         "'TITLE' of agents and 'Title' name the same directory, 'title'"),
+         "'TITLE' and 'Title' name the same directory, 'title'"),
         ("Title: title", "'!!': title", "and a letter or digit"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
         ("      Title: title", "      Title: title\n    columns: metric",
@@ -149,16 +142,11 @@ def test_forms_are_checked_with_file_and_line(config, old, new, told):
     [
         ("Title: title", "Title: titel", r"line 10, .*no agent named 'titel'. Did you mean"),
         ("Title: title", "Title: {agent: title, options: {depth: 3}}", "no option 'depth'"),
-        ("Title: title", "Title: nowhere.py:Mine", "there is no file"),
         ("task: discovery", "task: discvery", "line 7, .*Did you mean 'discovery'"),
         ("recall@10", "recal@10", "line 8, .*Did you mean 'recall'"),
         ("recall@10", "heading_soft_recall", "scores a mind-map, and the task 'discovery'"),
-        ("recall@10", "recall@0", "the cutoff after '@'"),
         ("BM25: bm25", "BM25: bm52", "line 4, .*no retriever named 'bm52'. Did you mean 'bm25'"),
         ("name: small", "name: small\nencoder: statik", "line 2.*Did you mean 'static'"),
-        ("name: small", "name: small\nextractor: spaci", "line 2.*Did you mean 'spacy'"),
-        ("surveys: 2", "surveys: 99", "the corpus has 8 surveys"),
-        ("surveys: 2", "surveys: [nobody]", "no survey 'nobody'"),
         ("Title: title", "Zero: zero-shot", "name one as `model` under `llm`"),
         ("Title: title", "Zero: zero-shot\nllm: {model: m, temprature: 0}", "'temperature'"),
         ("Title: title", "Ceiling: {agent: oracle, options: {a: 1}}", "takes no options"),
@@ -305,9 +293,6 @@ def test_a_mapping_is_a_configuration_too(world, tmp_path):
     found = arena.run_experiment(config, world, tmp_path / "out")
     assert found["runs"]["runs/discovery/mine/bm25"]["agent"].endswith("Mine")
     assert json.loads((tmp_path / "out" / "tables.json").read_text()) == found
-    config["tables"]["a"]["rows"]["Mine"] = {"agent": Mine, "env_options": {"a": {1}}}
-    with pytest.raises(DataError, match=r"rows.Mine.options: they must be what JSON can hold"):
-        arena.run_experiment(config, world, tmp_path / "out")
     with pytest.raises(DataError, match="the configuration, survey: no such key"):
         arena.run_experiment(config | {"survey": 1}, world, tmp_path / "out")
     with pytest.raises(DataError, match="give a YAML file"):

@@ -1,9 +1,13 @@
-"""The configuration of an experiment: its form, read and checked; names are looked up later."""
+"""The configuration of an experiment: its form, read and checked; names are looked up later.
+
+docs/experiments.md describes every key.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -34,8 +38,8 @@ FINDS = "discovery"
 RUNS = "runs"
 """Folder of the runs of an experiment."""
 
-_LONGEST = {"agents": 45, "retrievers": 25}
-"""Characters of a label: the name of a run in a comparison has both, and at most 80."""
+# Characters of a label: the name of a run in a comparison has both, and at most 80.
+_LONGEST_ROW, _LONGEST_COLUMN = 45, 25
 
 
 class Engine(Settings):
@@ -47,17 +51,7 @@ class Engine(Settings):
 
 
 class Row(Settings):
-    """A row of a table: an agent.
-
-    Attributes:
-        agent: A registered agent, ``oracle``, ``FILE.py:CLASS``, or a class.
-        options: Keyword arguments of the agent.
-        group: Text before the label, where the table has groups.
-        retriever: Label of the one retriever that it plays with; None for all.
-        retrievers: Further engines that a search may name, or labels of them.
-        env_options: Further arguments of the environment.
-        found: Label of the row whose discovery run an episode of organization begins with.
-    """
+    """A row of a table: an agent."""
 
     short: ClassVar[str | None] = "agent"
     agent: Any
@@ -70,7 +64,7 @@ class Row(Settings):
 
 
 class PublishedFigure(Settings):
-    """Published figures, printed beside ours and never mixed with them."""
+    """Published figures, which stand in a block of their own."""
 
     source: Text
     header: tuple[Text, ...]
@@ -90,21 +84,7 @@ def _by_heading(value: Any) -> Any:
 
 
 class TableSpec(Settings):
-    """One table.
-
-    Attributes:
-        title: Its caption, which may be empty.
-        task: The task that is played.
-        metrics: Heading -> metric.
-        columns: ``retrievers`` where each metric has one column per retriever, ``metrics`` where
-            it has one column and each row names its retriever.
-        group: Heading of the groups' column, or None.
-        by: What splits the surveys of each row: their ``domain``, or the level of their most
-            detailed ``prompt``; None for one row of all.
-        rows: Label -> row, in order.
-        more: Label -> row, of those that are printed apart.
-        paper: The paper's own figures, or None.
-    """
+    """One table."""
 
     title: str = ""
     task: Text
@@ -123,18 +103,7 @@ class TableSpec(Settings):
 
 
 class FigureSpec(Settings):
-    """A picture of the values of a table.
-
-    Attributes:
-        kind: ``bars`` of metrics, or ``scatter`` of two of them.
-        table: Name of the table.
-        title: Title of the picture, which may be empty.
-        metrics: Headings of the metrics of the bars; by default all of the table.
-        x, y: Headings of the axes.
-        size: Heading of what the marks grow with, or None.
-        trend: Whether to draw the least squares line of the table's `rows`, and to name
-            Spearman's correlation in the title.
-    """
+    """A picture of the values of a table."""
 
     kind: Literal["bars", "scatter"]
     table: Text
@@ -147,7 +116,7 @@ class FigureSpec(Settings):
 
 
 class Experiment(Settings):
-    """A whole configuration; docs/experiments.md describes its keys."""
+    """A whole configuration."""
 
     name: Text
     title: Text | None = None
@@ -162,7 +131,7 @@ class Experiment(Settings):
     tables: dict[str, TableSpec] = Field(min_length=1)
     figures: dict[str, FigureSpec] = Field(default={})
     _source: ConfigSource = PrivateAttr()
-    _finders: dict[str, tuple[Place, Row]] = PrivateAttr()
+    _finders: dict[str, Row] = PrivateAttr()
 
     @field_validator("surveys", mode="plain")
     @classmethod
@@ -185,10 +154,10 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _check_rows(self) -> Experiment:
-        # Of equal labels the first table counts, for its line in messages.
         placed = list(self.placed_rows())
-        finders = [(p, row) for p, row in placed if self.tables[p[1]].task == FINDS]
-        self._finders = {place[-1]: (place, row) for place, row in reversed(finders)}
+        self._finders = {
+            place[-1]: row for place, row in placed if self.tables[place[1]].task == FINDS
+        }
         for name, table in self.tables.items():
             if not table.all_rows:
                 raise refusal("there is no row.", "tables", name, "rows")
@@ -216,17 +185,17 @@ class Experiment(Settings):
     def _check_labels(self) -> Experiment:
         """Refuse labels that are no names of directories, or the same one."""
         agents = dict.fromkeys(place[-1] for place, _ in self.placed_rows())
-        for kind, labels in (("agents", agents), ("retrievers", self.retrievers)):
+        for labels, longest in ((agents, _LONGEST_ROW), (self.retrievers, _LONGEST_COLUMN)):
             taken: dict[str, str] = {}
             for label in labels:
                 other = taken.setdefault(slug(label), label)
                 if other != label:
                     why = f"and {clip(other)} name the same directory, {clip(slug(label))}"
-                elif len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
-                    why = f"must have 1 to {_LONGEST[kind]} characters, and a letter or digit"
+                elif len(label) > longest or not label.isprintable() or not slug(label):
+                    why = f"must have 1 to {longest} characters, and a letter or digit"
                 else:
                     continue
-                raise refusal(f"the label {clip(label)} of {kind} {why}. Change it.")
+                raise refusal(f"the label {clip(label)} {why}. Change it.")
         return self
 
     @model_validator(mode="after")
@@ -246,11 +215,6 @@ class Experiment(Settings):
                         raise refusal(f"{why}{hint}", "figures", name, key)
         return self
 
-    @property
-    def source(self) -> ConfigSource:
-        """The file or mapping that it was read from."""
-        return self._source
-
     def placed_rows(self) -> Iterator[tuple[Place, Row]]:
         """Yield each row after its place, ``("tables", table, "rows" or "more", label)``."""
         for name, table in self.tables.items():
@@ -263,8 +227,8 @@ class Experiment(Settings):
         writes = "report" in kinds_of_answers(task)
         return {n: value for n, value in self.budget.items() if writes or n != "max_written"}
 
-    def finder(self, label: str) -> tuple[Place, Row]:
-        """Return place and row of a label of the task discovery, also of tables not made now."""
+    def finder(self, label: str) -> Row:
+        """Return the row of a label of the task discovery, also of tables not made now."""
         return self._finders[label]
 
     def engines_of(self, table: TableSpec, row: Row) -> list[str]:
@@ -279,19 +243,26 @@ class Experiment(Settings):
             for column in self.engines_of(table, row):
                 yield label, row, column, directory_of(table.task, label, column)
 
-    def locate(self, place: Place, error: ArenaError) -> ArenaError:
-        """Return an error of the same kind that says where in the configuration it comes from."""
-        return type(error)(f"{self.source.where(place)}: {error}")
+    @property
+    def folder(self) -> Path:
+        """The directory of the configuration's file."""
+        return self._source.folder
+
+    @contextmanager
+    def located(self, *place: Any) -> Iterator[None]:
+        """Let an error of the block say where in the configuration it comes from."""
+        try:
+            yield
+        except ArenaError as error:
+            raise type(error)(f"{self._source.where(place)}: {error}") from None
 
     def _picked(self, tables: Sequence[str] | None, agents: Sequence[str] | None) -> Experiment:
         """Return the experiment with these tables alone, and in them the rows of these agents."""
         labels = {name for place, row in self.placed_rows() for name in (place[-1], str(row.agent))}
         for kind, names, known in (("agent", agents, labels), ("table", tables, set(self.tables))):
-            if isinstance(names, str):
-                raise DataError(f"{kind}s={clip(names)} is one string; give a list.")
             for name in sorted(set(map(str, names or ())) - known):
                 raise UnknownNameError(
-                    f"no {kind} {clip(name)} in {self.source.name}.{did_you_mean(name, known)}"
+                    f"no {kind} {clip(name)} in {self._source.name}.{did_you_mean(name, known)}"
                 )
         wanted = labels if agents is None else set(map(str, agents))
         specs = {}
@@ -316,30 +287,17 @@ def read_experiment(
     agents: Sequence[str] | None = None,
     surveys: Sequence[str] | int | None = None,
 ) -> Experiment:
-    """Read a configuration and check its form; names are not looked up yet.
-
-    Args:
-        config: A YAML file, the name of a shipped one such as ``researcharena``, or a mapping.
-        changes: Keys with dots between them, such as ``llm.model``, and their values.
-        retrievers: Label -> name of the retriever that takes its place.
-        tables: Names of the tables to keep; None for all.
-        agents: Labels of rows, or names of agents, to keep; None for all.
-        surveys: Ids, or how many; in place of those of the configuration.
+    """Read a configuration and check its form; the arguments are those of `run_experiment`.
 
     Raises:
         DataError: A key is unknown, missing or of another kind; the message names file and line.
-            Or nothing is left.
-        UnknownNameError: No retriever has a label of `retrievers`, or there is no such table or
-            agent.
+        UnknownNameError: There is no such retriever, table or agent.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
     places: dict[Place, Any] = {tuple(key.split(".")): new for key, new in (changes or {}).items()}
-    known = source.data.get("retrievers")
-    known = known if isinstance(known, dict) else {}
-    if isinstance(surveys, str):
-        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
     if surveys is not None:
         places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
+    known = source.check(Experiment).retrievers if retrievers else {}
     for label, name in (retrievers or {}).items():
         if label not in known:
             raise UnknownNameError(

@@ -31,18 +31,15 @@ def make_tables(
     output: Path,
     sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Write ``tables.json``, ``.md`` and ``.tex``, and the figures.
+    """Write ``tables.json``, ``.md`` and ``.tex``, and the figures; return the JSON.
 
     Args:
         experiment: The configuration.
         cells: Directory -> run, of all runs that the tables need.
-        scores: Directory -> scores of a finished run, as ``runs`` of ``tables.json`` has them.
+        scores: Directory -> scores of a finished run, see `score_runs`.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
-
-    Returns:
-        The content of ``tables.json``.
     """
     reported = reported_metrics(experiment)
     figures, pictures = make_figures(experiment, reported, scores)
@@ -77,15 +74,7 @@ def make_tables(
 
 
 class _Layout(NamedTuple):
-    """Lays one table out: its blocks, and the sentences below them.
-
-    Attributes:
-        experiment: The configuration.
-        spec: The table.
-        reported: Heading -> name of the metric in `scores`.
-        cells: Directory -> run.
-        scores: Directory -> scores of a finished run.
-    """
+    """Lays one table out: its blocks, and the sentences below them."""
 
     experiment: Experiment
     spec: TableSpec
@@ -260,12 +249,11 @@ def _described(corpus: Corpus, retriever: str) -> str:
 
 def _troubles(score: Mapping[str, Any]) -> list[str]:
     """Return what went wrong in the episodes of a run, with the numbers."""
-    llm = score.get("llm", {})
     numbers = {
         "episodes with nothing submitted": score["nothing"],
-        "episodes cut off by the budget": score["truncated"],
-        "episodes that a limit, a refusal or silence of the model ended": llm.get("stopped"),
-        "failed steps": llm.get("failed"),
+        "episodes cut off by the budget": score["effort"]["truncated"],
+        "episodes that a limit, a refusal or silence of the model ended": score["stopped"],
+        "failed steps": score["effort"]["failed"],
     }
     return [f"{number} {what}" for what, number in numbers.items() if number]
 
