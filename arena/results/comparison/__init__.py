@@ -8,7 +8,6 @@ from arena.results.comparison.comparing import Comparison, compare
 from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (
-    LABELS,
     as_json,
     as_latex,
     as_markdown,
@@ -17,6 +16,6 @@ from arena.results.comparison.report import (
 )
 
 __all__ = [
-    "LABELS", "Comparison", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
+    "Comparison", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
     "usage_of", "verdict", "write_html",
 ]  # fmt: skip

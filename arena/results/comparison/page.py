@@ -248,7 +248,7 @@ class _Line:
         rows: list[list[Any]] = [[name, *(e[name] for e in self._entries)] for name in names]
         for name in (*_SPENT, "truncated"):
             values = [getattr(episode.effort, name) for episode in self.episodes]
-            rows.append([reports.LABELS[name], *values])
+            rows.append([reports.heading(name), *values])
         return rows
 
     @functools.cached_property

@@ -23,13 +23,11 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
 _MODEL_EFFORT = ("calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
 _TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired t-test"}
-_TERMS = (
-    "run", "survey", "in reach", "baseline", "ceiling", "mean", "interval", "difference", "p",
-    "wins", "ties", "losses", "other topics", "random map", *_EFFORT, *_MODEL_EFFORT,
-    "seconds",
-)  # fmt: skip
-LABELS = {name: name.replace("_", " ") for name in _TERMS} | {"failed": "failed answers"}
-"""What tables and the page call things; the glossary in CONTRIBUTING.md explains each of them."""
+
+
+def heading(name: str) -> str:
+    """Return what tables and the page call a part of `Effort`; CONTRIBUTING.md explains each."""
+    return {"failed": "failed answers"}.get(name, name.replace("_", " "))
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -89,7 +87,7 @@ def means(comparison: Comparison) -> Table:
     highest = best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
     title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
-    rows.append([LABELS["ceiling"], *(metric.ceiling for metric in metrics)])
+    rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
         header, *rows = map(list, zip(header, *rows, strict=True))
         highest = {(column - 1, row + 1) for row, column in highest}
@@ -110,7 +108,7 @@ def floors(comparison: Comparison) -> list[Table]:
         for kind, label in kinds.items():
             if values := (run.metrics.get("floors") or {}).get(kind):
                 names = [*(name for name in values if name not in played), *chosen]
-                name = f"{run.name} ({LABELS[label]})" if label else run.name
+                name = f"{run.name} ({label})" if label else run.name
                 rows.append([name, *map(values.get, names)])
     title = f"Mean scores of the task {comparison.task} beside floors{_mark(comparison)}"
     return [_table(title, "floors", [comparison.task, *names], rows)] if rows else []
@@ -125,11 +123,11 @@ def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
     rows: list[list[Any]] = []
     for name in comparison.names:
         mean = metric.means.get(name)
-        shown = f"{name} ({LABELS['baseline']})" if name == against else name
+        shown = f"{name} (baseline)" if name == against else name
         rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
             rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
-    header = [metric.metric, LABELS["mean"], _percent(comparison)]
+    header = [metric.metric, "mean", _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
     return _table(title, metric.metric, header, rows)
 
@@ -152,7 +150,7 @@ def searches(comparison: Comparison) -> Table:
     ]
     title = "Share of the references in reach that were shown after n searches"
     title += _mark(comparison)
-    return _table(title, "searches", [LABELS["searches"], *map(str, steps)], rows)
+    return _table(title, "searches", ["searches", *map(str, steps)], rows)
 
 
 def effort(comparison: Comparison) -> Table:
@@ -166,7 +164,7 @@ def effort(comparison: Comparison) -> Table:
         rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     number = len(comparison.surveys)
     title = f"Effort of each run in {number} episode{'s' * (number != 1)}"
-    return _table(title, "effort", [LABELS["run"], *(LABELS[name] for name in names)], rows)
+    return _table(title, "effort", ["run", *map(heading, names)], rows)
 
 
 def uses_models(comparison: Comparison) -> bool:
@@ -240,14 +238,14 @@ def _surveys(number: int) -> str:
 
 
 def _percent(comparison: Comparison) -> str:
-    return f"{comparison.level * 100:g} % {LABELS['interval']}"
+    return f"{comparison.level * 100:g} % interval"
 
 
 def _test_header(comparison: Comparison) -> list[str]:
     correction = comparison.correction if comparison.correction != "none" else "not corrected"
     return [
-        LABELS["difference"], _percent(comparison), LABELS["p"], f"{LABELS['p']} ({correction})",
-        LABELS["wins"], LABELS["ties"], LABELS["losses"],
+        "difference", _percent(comparison), "p", f"p ({correction})",
+        "wins", "ties", "losses",
     ]  # fmt: skip
 
 
