@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from corpus_builder.build import build
 from corpus_builder.card import write_card
 from corpus_builder.card.figures import bars_of_years, fit
-from corpus_builder.card.page import command, flat, losses
+from corpus_builder.card.page import command, losses
 from corpus_builder.sources.jsonl import JsonLines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -244,20 +244,6 @@ def test_a_paper_counts_in_each_of_its_disciplines_once(tmp_path: Path) -> None:
     assert [row[:2] for row in rows(text, "(c)")] == [["all surveys", "1"], ["X", "1"], ["Y", "1"]]
 
 
-def test_a_thousand_disciplines(tmp_path: Path) -> None:
-    """Paper i has the disciplines 0 to i: number 0 is the largest."""
-    papers = [
-        {"id": f"p{i}", "title": "T", "date": "2000", "fields": [f"f{j:04}" for j in range(i + 1)]}
-        for i in range(1000)
-    ]
-    corpus = made(tmp_path / "c", papers, [{"id": "s", "title": "S", "date": "2001"}])
-    assert rows(page(corpus), "(a)") == [
-        *([f"f{j:04}", f"{1000 - j:,}", f"{(1000 - j) / 10:.2f} %"] for j in range(5)),
-        ["other disciplines", "995", "99.50 %"],
-    ]
-    assert "different disciplines: 1,000." in page(corpus)
-
-
 EVIL = [
     "<script>alert(1)</script>", "](javascript:alert(1))", "a|b\n\n# heading", "`x` **b** $y$",
     '"><img src=x onerror=alert(1)>', "\u202egnp.exe", "&lt;b&gt;", "https://evil.example/x",
@@ -359,13 +345,6 @@ def test_reports_of_stages_are_rendered_whole() -> None:
     assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
     assert list(losses({"source": "x"})) == []
     assert "| joined" in list(losses({"yield": {"joined": 5, "lost": {"no id": 2}}}))[1]
-
-
-def test_flat_ends_in_deep_mappings() -> None:
-    deep: Any = 1
-    for _ in range(5000):
-        deep = {"a": deep}
-    assert len(list(flat(deep))) == 1
 
 
 @given(st.dictionaries(st.integers(1000, 9999), st.integers(1, 10**7), min_size=1, max_size=60))

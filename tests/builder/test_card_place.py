@@ -19,7 +19,6 @@ from arena.corpus import Corpus, layout
 from arena.errors import CorpusError
 from corpus_builder.card import write_card
 from corpus_builder.cli import main
-from corpus_builder.index import build_index
 from corpus_builder.manifest import verify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,15 +73,6 @@ def test_twice_and_with_other_threads_and_memory(copy: Path) -> None:
         assert contents(copy) == first
 
 
-def test_the_order_of_card_and_index_leaves_no_trace(copy: Path, tmp_path: Path) -> None:
-    other = Path(shutil.copytree(copy, tmp_path / "other"))
-    write_card(copy)
-    build_index(copy, "bm25", name="titles", fields=["title"])
-    build_index(other, "bm25", name="titles", fields=["title"])
-    write_card(other)
-    assert contents(copy) == contents(other)
-
-
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
@@ -127,17 +117,6 @@ def test_a_corpus_that_was_changed_gets_no_card(copy: Path) -> None:
         write_card(copy)
 
 
-@pytest.mark.parametrize("place", ["nowhere", "file", "empty"])
-def test_wrong_paths(place: str, tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SystemExit) as stop:
-        sys.exit(main(["card", str(tmp_path / place)]))
-    out, err = capsys.readouterr()
-    assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("arena-corpus: error: ")
-
-
 def test_the_command(copy: Path, capsys: Any) -> None:
     assert main(["card", str(copy)]) == 0
     out = capsys.readouterr().out
@@ -171,20 +150,6 @@ def test_sigkill(copy: Path, tmp_path: Path, moment: str) -> None:
     assert mended.returncode == 0, mended.stderr
     assert contents(copy) == contents(whole)
     assert verify(copy)["problems"] == INTACT
-
-
-def test_a_manifest_that_cannot_be_written_leaves_all_as_before(
-    copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = contents(copy)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("corpus_builder.manifest.write_json", full)
-    with pytest.raises(OSError, match=r"No space left on device\. The corpus is as before"):
-        write_card(copy)
-    assert contents(copy) == before
 
 
 def test_a_corpus_with_a_card_is_replaced_by_a_build(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +10,6 @@ from pathlib import Path
 import pytest
 from picture_helpers import read_picture
 
-import arena.cli
 from arena.cli import main
 from arena.mindmap import beside, read_mind_map_file, render
 
@@ -70,16 +67,6 @@ def read(path: Path):
     return read_mind_map_file(path)[0]
 
 
-def test_pictures_are_utf8_in_any_locale(tmp_path):
-    path = tmp_path / "map.json"
-    path.write_text('{"label": "検索 Å", "children": ["a"]}', encoding="utf-8")
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    for name in ("svg", "text"):
-        done = run(path, "--format", name, env=environment)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout.decode("utf-8") == render(read(path), name)
-
-
 def test_a_reader_that_has_seen_enough(tmp_path):
     path = tmp_path / "map.json"
     path.write_text(json.dumps({"label": "r", "children": [f"leaf {n}" for n in range(9000)]}))
@@ -102,12 +89,6 @@ def test_json(file, capsys):
         "repairs": ["whitespace in labels collapsed (1): 'Dense '."],
         "mind_map": read(file).to_json(),
     }
-
-
-def test_json_beside_a_file(file, tmp_path, capsys):
-    assert show(file, "--json", "--output", tmp_path / "x.svg") == 0
-    assert json.loads(capsys.readouterr().out)["nodes"] == 3
-    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == render(read(file), "svg")
 
 
 def test_depth(file, capsys):
@@ -198,14 +179,6 @@ def test_labels_do_not_reach_the_terminal_raw(tmp_path, capsys):
     assert "\x9b" not in err + out
 
 
-def test_without_a_binary_output(file, monkeypatch):
-    """A notebook's output has no place for bytes."""
-    output = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", output)
-    assert show(file) == 0
-    assert output.getvalue() == TEXT
-
-
 @pytest.mark.parametrize(
     ("picture", "arguments"),
     [
@@ -218,9 +191,3 @@ def test_the_pictures_in_the_documentation_are_what_is_drawn_today(picture, argu
     drawn = (tmp_path / picture).read_bytes()
     assert drawn == (ROOT / "docs" / picture).read_bytes()
     assert len(drawn) < 60_000
-
-
-def test_help_has_examples(capsys):
-    with pytest.raises(SystemExit):
-        arena.cli.main(["mindmap", "--help"])
-    assert "arena mindmap show" in capsys.readouterr().out

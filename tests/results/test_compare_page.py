@@ -201,12 +201,6 @@ def test_what_a_survey_shows(world, tmp_path):
             assert query.text in page.text
 
 
-def test_without_a_corpus_there_are_ids(title_run):
-    page = check_safe(as_html(arena.compare([title_run])))
-    survey = json.loads((title_run / "manifest.json").read_text())["surveys"][0]
-    assert survey in page.text and "This page shows the labels" in page.text
-
-
 def test_another_corpus_is_refused(title_run, mini):
     with pytest.raises(CorpusError, match="is not the corpus of these runs"):
         as_html(arena.compare([title_run]), mini)
@@ -272,13 +266,6 @@ def test_marks_tell_runs_apart_without_colours(title_run, tmp_path):
     assert "r00" in page.text and "r19" in page.text
 
 
-def test_up_to_six_runs_are_named_in_the_line_of_a_survey(title_run, tmp_path):
-    other = forge(title_run, tmp_path / "other")
-    html = as_html(arena.compare([f"mine={title_run}", f"{'long ' * 9}={other}"]))
-    (line, *_) = re.findall(r'<span class="scores">(.*?)</summary>', html)
-    assert "<bdi>mine</bdi>" in line and "<bdi>long long long lo…</bdi>" in line
-
-
 def test_long_queries_unfold(poisoned):
     html = as_html(arena.compare([poisoned / "a"]))
     whole = f"graphs {POISON}"
@@ -288,15 +275,6 @@ def test_long_queries_unfold(poisoned):
     shown, rest = Page(shown).text, Page(rest).text
     assert whole[: QUERY_SHOWN - 1] + "…" in shown and whole not in shown
     assert rest.startswith(whole)
-
-
-def test_where_no_run_searched_one_line_says_so(world, tmp_path):
-    arena.run(world, "discovery", "oracle", tmp_path / "oracle", surveys=2)
-    arena.run(world, "discovery", "title", tmp_path / "title", surveys=2)
-    alone = as_html(arena.compare([tmp_path / "oracle"]))
-    assert alone.count("No run sent any.") == alone.count("Queries sent") == 2
-    both = as_html(arena.compare([tmp_path / "oracle", tmp_path / "title"]))
-    assert "No run sent any." not in both and both.count("Queries sent") == 2
 
 
 def test_runs_that_hand_in_nothing(mini, tmp_path):
