@@ -32,15 +32,9 @@ _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
 
 class Planned(NamedTuple):
-    """A run that an experiment needs.
+    """A run that an experiment needs; `run` is its directory, relative to the experiment.
 
-    Attributes:
-        run: Its directory, relative to the experiment.
-        agent: Name of the agent.
-        retriever: Name of the retriever.
-        episodes: Number of its episodes.
-        done: Number of those that were played.
-        state: ``done``, ``begun`` or ``to do``.
+    `done` of its `episodes` were played; `state` is ``done``, ``begun`` or ``to do``.
     """
 
     run: str
@@ -143,20 +137,19 @@ def preview(
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
     """Return the configuration as it was understood, without paths and hosts."""
     config = {
-        **experiment.model_dump(include={"name", "title", "seed", "encoder", "extractor"}),
+        **experiment.model_dump(exclude={"llm", "judge", "retrievers", "budget", "tables"}),
         "tables": {
             name: table.model_dump(exclude={"rows", "more", "paper"})
-            | {"rows": list(table.rows), "more": list(table.more)}
+            | {"rows": [*table.rows], "more": [*table.more]}
             for name, table in experiment.tables.items()
         },
-        "figures": experiment.model_dump(include={"figures"})["figures"],
         "runs": {key: cell.record | {"surveys": cell.surveys} for key, cell in cells.items()},
     }
     sha256 = {"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256}
     return {
         "version": VERSION,
         "config": config,
-        "sha256": {"config": sha256_json(config), **sha256},
+        "sha256": {"config": sha256_json(config)} | sha256,
     }
 
 

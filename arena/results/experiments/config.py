@@ -254,7 +254,8 @@ class Experiment(Settings):
         try:
             yield
         except ArenaError as error:
-            raise type(error)(f"{self._source.where(place)}: {error}") from None
+            where, parts = self._source.where(place), getattr(error, "parts", ())
+            raise type(error)(f"{where}: {error}", *parts) from None
 
     def _picked(self, tables: Sequence[str] | None, agents: Sequence[str] | None) -> Experiment:
         """Return the experiment with these tables alone, and in them the rows of these agents."""

@@ -16,42 +16,31 @@ _FEWEST = 3  # runs of a trend
 
 
 class Point(NamedTuple):
-    """A run in a figure.
-
-    Attributes:
-        name: Label of its row, with the label of its retriever if the table has several.
-        further: Whether its row is one of ``more``, which no trend counts.
-        values: Heading -> mean; None where it is unknown.
-    """
+    """A finished run in a figure; no trend counts it if its row is one of ``more``."""
 
     name: str
     further: bool
     values: Mapping[str, float | None]
 
 
-def points_of(
+def _points(
     experiment: Experiment,
     name: str,
     reported: Mapping[str, str],
     scores: Mapping[str, Mapping[str, Any]],
 ) -> list[Point]:
-    """Return the finished runs of a table, in its order.
-
-    Args:
-        experiment: The configuration.
-        name: Name of the table.
-        reported: Heading -> name of the metric in `scores`.
-        scores: Directory of a run -> its scores, with ``mean``.
-    """
+    """Return the finished runs of a table, in its order."""
     table = experiment.tables[name]
     several = table.columns == "retrievers" and len(experiment.retrievers) > 1
-    points = []
-    for label, _, column, key in experiment.runs_of(table):
-        if key in scores:
-            values = {head: scores[key]["mean"].get(name) for head, name in reported.items()}
-            shown = f"{label}, {column}" if several else label
-            points.append(Point(shown, label in table.more, values))
-    return points
+    return [
+        Point(
+            f"{row}, {column}" if several else row,
+            row in table.more,
+            {head: scores[key]["mean"].get(metric) for head, metric in reported.items()},
+        )
+        for row, _, column, key in experiment.runs_of(table)
+        if key in scores
+    ]
 
 
 def make_figures(
@@ -68,7 +57,7 @@ def make_figures(
     figures: dict[str, dict[str, Any]] = {}
     files = {}
     for name, figure in experiment.figures.items():
-        points = points_of(experiment, figure.table, reported[figure.table], scores)
+        points = _points(experiment, figure.table, reported[figure.table], scores)
         title, file = figure.title or f"Figure {name}", f"figure-{slug(name)}.svg"
         figures[name] = {"title": figure.title, "file": file}
         if any(run.get("dates_guessed") for run in scores.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -252,12 +253,15 @@ def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell
         for cell in cells.values()
         for name in (cell.config.retriever, *cell.config.retrievers)
     }
-    missing: dict[str, None] = {}
+    missing: dict[str, tuple[Path, ...]] = {}
     for name, column in columns.items():
         try:
             with experiment.located("retrievers", column):
                 corpus.index_sha256(name)
         except CorpusError as error:
-            missing[str(error)] = None
+            missing[str(error)] = error.parts
     if missing:
-        raise CorpusError(f"{' '.join(missing)} Or name other engines with --retriever LABEL=NAME.")
+        raise CorpusError(
+            f"{' '.join(missing)} Or name other engines with --retriever LABEL=NAME.",
+            *itertools.chain.from_iterable(missing.values()),
+        )
