@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from typing import Any
@@ -62,7 +63,7 @@ class Server:
     ) -> None:
         self._api_key_env, self._timeout = api_key_env, timeout
         self._address = str(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-        key = self._key()
+        key = _key_in(api_key_env)
         if not key and self._address == OPENAI:
             raise LLMError(
                 f"${api_key_env} is not set, and OpenAI needs a key. Set it, or name another "
@@ -77,12 +78,14 @@ class Server:
         self._where = f"{url.host}{f':{url.port}' if url.port else ''}{url.path}".rstrip("/")
         if url.scheme not in ("http", "https") or not url.host:
             raise DataError(
-                "base_url is not an address: give one such as 'http://127.0.0.1:8000/v1'."
+                f"base_url={clip(self._where)} is not an address: give one such as "
+                "'http://127.0.0.1:8000/v1'."
             )
+        http = _BoundedClient(api_key_env, timeout, interval)
+        weakref.finalize(self, http.close)
         self._sdk = openai.OpenAI(
             api_key="in the environment", base_url=self._address, timeout=timeout,
-            max_retries=max_retries,
-            http_client=_BoundedClient(self._key, timeout, interval),
+            max_retries=max_retries, http_client=http,
         )  # fmt: skip
 
     def answer(self, key: str, body: dict[str, Any]) -> Completion:
@@ -120,8 +123,8 @@ class Server:
             why = f"{where} redirects to {clip(headers.get('location', ''))}, which is not "
             why += "followed. Give the final address as base_url."
         elif status in (401, 403):
-            why = f"the key in {variable} is" if self._key() else f"{variable} is not set, which is"
-            why += f" refused by {where}. Set it to a key that may use it."
+            problem = "is refused" if _key_in(self._api_key_env) else "is not set, as needed"
+            why = f"the key in {variable} {problem} by {where}. Set it to a key that may use it."
         elif status == 404 and (known := self._models()) and model not in known:
             why = f"{where} has no model {clip(model)}.{did_you_mean(model, known)}"
         elif status == 404:
@@ -146,23 +149,20 @@ class Server:
             return sorted(str(model.id)[:200] for model in models.list().data[:1000])
         return []
 
-    def _key(self) -> str:
-        return os.environ.get(self._api_key_env, "").strip()
-
 
 class _BoundedClient(openai.DefaultHttpxClient):
     """Signs requests, and reads whole responses of bounded size without the key."""
 
-    def __init__(self, key: Any, timeout: float, interval: float) -> None:
+    def __init__(self, api_key_env: str, timeout: float, interval: float) -> None:
         super().__init__(follow_redirects=False, timeout=timeout)
-        self._signing_key, self._seconds, self._interval = key, timeout, interval
+        self._api_key_env, self._seconds, self._interval = api_key_env, timeout, interval
         self._next = 0.0  # when the next attempt may begin
         self._pacing = threading.Lock()
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send one request; `DecodingError`, after which it is sent again, without an answer."""
         self._pace()
-        key = self._signing_key()
+        key = _key_in(self._api_key_env)
         request.headers["Accept-Encoding"] = "identity"
         request.headers.pop("Authorization", None)
         if key:
@@ -190,9 +190,6 @@ class _BoundedClient(openai.DefaultHttpxClient):
             response.status_code, headers=headers, content=bytes(content[:largest]), request=request
         )
 
-    def __del__(self) -> None:
-        self.close()
-
     def _pace(self) -> None:
         """Wait until the next attempt of any thread may begin."""
         with self._pacing:
@@ -201,6 +198,10 @@ class _BoundedClient(openai.DefaultHttpxClient):
             self._next = begin + self._interval
         if begin > now:
             time.sleep(begin - now)
+
+
+def _key_in(variable: str) -> str:
+    return os.environ.get(variable, "").strip()
 
 
 def completion_of(content: bytes | bytearray, key: str) -> Completion:

@@ -11,10 +11,8 @@ from helpers import Memory
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
-from arena.errors import DataError
 from arena.mindmap import read_mind_map
 from arena.mindmap.metrics.filing import paper_filing_agreement
-from baselines.bottom_up import BottomUp
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -245,17 +243,6 @@ def test_a_batch_that_fails_is_asked_about_again_in_the_repair(graphs, tmp_path)
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == 2
 
 
-def test_characters_make_batches_too(graphs, tmp_path):
-    def script(body):
-        return json.dumps({f"H{number}": [number] for number in numbers(body)})
-
-    with LLMServer(script) as server:
-        play(graphs, tmp_path / "run", server, max_characters=6030)
-        # The second paper alone has 6,026: a line of 12, and 14 before the abstract.
-        assert [numbers(body) for body in server.requests] == [[1, 3, 4, 5, 6], [2]]
-    assert sorted(submitted(tmp_path / "run")) == [f"H{number}" for number in range(1, 7)]
-
-
 # Failures and limits
 
 BAD = {
@@ -283,16 +270,6 @@ def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
     assert content(tmp_path / "run") == content(tmp_path / "replay")
 
 
-@pytest.mark.usefixtures("no_pauses")
-def test_an_end_that_was_cut_off_is_repaired(graphs, tmp_path):
-    whole = f"<typology>{json.dumps(PERFECT)}</typology>"
-    script = [whole[: whole.index("4, 5") + 4], '{"Paths": [6]}']
-    with LLMServer([Trouble(500), Trouble(429, headers={"Retry-After": "0"}), *script]) as server:
-        play(graphs, tmp_path / "run", server)
-    assert submitted(tmp_path / "run") == DRAWN
-    assert notes(tmp_path / "run")["llm"]["total"]["calls"] == 2
-
-
 @pytest.mark.parametrize(
     ("limit", "expected"),
     [
@@ -311,17 +288,6 @@ def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_pa
     counts = notes(tmp_path / "run")
     assert counts["llm"]["stopped"] == (None if limit == 3 else "max_calls")
     assert counts["filing"]["other"] == (6 if limit == 0 else len((expected).get("Other", [])))
-
-
-def test_options(graphs, tmp_path):
-    for option, message in (
-        ({"show": "title"}, "Did you mean 'titles'"),
-        ({"max_papers": 0}, "max_papers=0: give an integer >= 1"),
-        ({"max_characters": True}, "max_characters=True"),
-        ({"max_paper": 3}, "max_paper"),
-    ):
-        with pytest.raises(DataError, match=message):
-            play(graphs, tmp_path / "run", **option)
 
 
 # Tasks
@@ -365,16 +331,3 @@ def test_a_world(world, tmp_path):
         play(world, tmp_path / "again", task=task, show="titles", how=how | {"overwrite": True},
              mode="replay")  # fmt: skip
         assert content(tmp_path / name) == content(tmp_path / "again")
-
-
-def test_instructions_in_an_abstract_stay_material(graphs, tmp_path):
-    with LLMServer([json.dumps(PERFECT)]) as server:
-        play(graphs, tmp_path / "run", server)
-        (request,) = server.requests
-    assert submitted(tmp_path / "run") == DRAWN
-    sent = last_text(request)
-    assert sent.count("</papers>") == sent.count("<papers>") == 1
-    assert numbers(request) == [1, 2, 3, 4, 5, 6]  # "[2]" in the abstract begins no line
-    assert "$lost" in sent
-    assert set(request) == {"messages", "model", "temperature", "seed"}
-    assert BottomUp.folder == "bottom-up"

@@ -15,7 +15,7 @@ from sklearn.cluster import AgglomerativeClustering
 
 import arena
 from arena.agents import KnownPaper
-from arena.errors import DataError, UnknownNameError
+from arena.errors import DataError
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
@@ -89,13 +89,6 @@ def test_the_binary_dendrogram_by_hand():
         ["20", ["0", "1"]],
         ["90"],
     ]
-
-
-def test_ward_prefers_small_clusters_where_single_linkage_would_not():
-    # The nearest neighbour of 17 is 9, in the cluster of 0, 3, 6, 9 with its mean near 4.5, so
-    # 12.5 away, times sqrt(2 * 4 * 1 / 5) = 1.26; 26 is 9 away, times sqrt(2 * 1 * 1 / 2) = 1.
-    tree = cluster(at(0, 3, 6, 9, 17, 26), encoder=Angles(), merge="none")
-    assert shape(tree) == [[["0", "3"], ["6", "9"]], ["17", "26"]]
 
 
 def test_heights_are_those_of_the_definition():
@@ -189,21 +182,6 @@ def test_undivided_groups_are_scipys_flat_clusters(seed, threshold):
     assert all(len(inside) <= 1 for inside in holds)  # the rest of a leaf is too small for a group
 
 
-def test_a_merge_at_the_threshold_is_dissolved():
-    points = Angles().documents([f"words {angle}" for angle in (0, 1, 8, 9, 20, 21, 80, 81)])
-    tree = Dendrogram(points)
-    four, six = tree.papers.index((0, 1, 2, 3)), tree.papers.index((0, 1, 2, 3, 4, 5))
-    # That of four is 2 / sqrt(3), as for any merge far higher than its two sides of one height.
-    assert 0.9 < tree.jump[six] < 1.1 < tree.jump[four] < 1.2
-
-    def parts(threshold):
-        split = by_inconsistency(tree, threshold)
-        return sorted(tree.papers[node] for node in split(tree.root))
-
-    assert parts(tree.jump[six]) == [(0, 1, 2, 3), (4, 5), (6, 7)]
-    assert parts(math.nextafter(tree.jump[six], 0)) == [(0, 1, 2, 3, 4, 5), (6, 7)]
-
-
 # Labels
 
 
@@ -248,21 +226,6 @@ def one_heading(*papers, topic=""):
     (heading,) = cluster(known, topic, encoder=Same()).children
     assert list(heading.papers) == [paper.id for paper in known]
     return heading.label
-
-
-def test_each_part_of_the_weight_counts():
-    nothing = ("", "We show.")
-    # "tree": (3 + 2 * 3) ln(7 / 3) = 7.6; "tree automata": sqrt(2) (2 + 2 * 2) ln(7 / 2) = 10.6,
-    # but 7.5 without the root.
-    titles = [("Tree automata",), ("Tree automata",), ("Tree",)]
-    assert one_heading(*titles, nothing, nothing, nothing) == "Tree automata"
-    # "automata": (2 + 2 * 2) ln(41 / 2) = 18.1; "lattices": (5 + 2) ln(41 / 5) = 14.7. If titles
-    # counted once again it were 12.1 and 12.6.
-    both = [("Automata",), ("Automata",), ("Lattices",), *[("We", "Lattices.")] * 4]
-    assert one_heading(*both, *[nothing] * 33) == "Automata"
-    # "parsing": (3 + 2 * 3) ln(4 / 3) = 2.6; "lattices": (2 + 2) ln(4 / 2) = 2.8. With N + 2 it
-    # were 4.6 and 3.7.
-    assert one_heading(("Parsing", "Lattices."), ("Parsing",), ("Lattices, parsing",)) == "Lattices"
 
 
 def test_the_commonest_form_is_shown():
@@ -406,35 +369,6 @@ def test_limits_hold_whatever_the_vectors(count, seed, copies, most):
         assert 1 <= len(below) <= 9
 
 
-def test_a_great_dendrogram_is_cut_at_the_top():
-    table = Table(np.random.default_rng(0).normal(size=(700, 16)))
-    tree = cluster(table.papers, encoder=table, merge="none")
-    check(tree, table.papers)
-    assert tree.size in (MAX_HEADINGS - 1, MAX_HEADINGS)
-    # The merge that was left out and the ones kept: none of those is lower.
-    whole = Dendrogram(table.vectors)
-    kept = sorted(whole.height, reverse=True)[: tree.size // 2]
-    assert len(kept) > 200
-
-
-def test_a_deep_dendrogram_is_cut_at_the_top():
-    points = np.hstack([np.ones((120, 1)), np.diag(0.001 * 1.05 ** np.arange(120))])
-    table = Table(points)
-    whole = Dendrogram(points)
-    depth = [0] * 239
-    for node in range(120, 239):
-        depth[node] = 1 + max(depth[side] for side in whole.sides[node])
-    assert depth[whole.root] > MAX_DEPTH + 5
-    tree = cluster(table.papers, encoder=table, merge="none")
-    check(tree, table.papers)
-    assert tree.depth == MAX_DEPTH
-
-
-def test_the_topic_is_a_label():
-    assert cluster([], " A\n b\ud800 ").label == "A b\ufffd"
-    assert len(cluster(at(1), "w " * 900).label) == 500
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -446,11 +380,6 @@ def test_the_topic_is_a_label():
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
         cluster([], **options)
-
-
-def test_an_unknown_encoder_of_the_agent():
-    with pytest.raises(UnknownNameError, match="Did you mean 'static'"):
-        clustering.Clustering(encoder="statc")
 
 
 # The agent
@@ -497,30 +426,6 @@ def test_the_same_run_gives_the_same_bytes(world, tmp_path):
     assert files[0] == files[1]
 
 
-@pytest.mark.parametrize("task", ["organization", "survey"])
-@pytest.mark.parametrize(
-    "budget",
-    [
-        {"max_steps": 7},
-        {"max_reads": 0},
-        {"max_reads": 3},
-        {"max_characters": 150_000},
-        {"max_k": 7},
-        {"max_k": 40},
-        {"max_searches": 2},
-    ],
-    ids=str,
-)
-def test_no_budget_cuts_it_off(world, tmp_path, task, budget):
-    options = {"references": "found"} if task == "organization" else {}
-    summary, _ = played(world, tmp_path, task, **budget, surveys=2, **options)
-    for entry in summary["per_survey"].values():
-        if task == "organization" or "max_k" not in budget:
-            assert not entry["truncated"]
-            assert entry["submitted"]["organization"] > 0
-            assert entry["heading_soft_recall"] > 0
-
-
 @pytest.mark.parametrize(
     "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
 )
@@ -531,26 +436,10 @@ def test_it_submits_no_map_without_papers(world, tmp_path, budget):
     assert entry["heading_soft_f1"] == 0
 
 
-def test_one_step_is_enough_for_starting_papers(world, tmp_path):
-    summary, _ = played(world, tmp_path, max_steps=1, max_characters=0, surveys=1)
-    (entry,) = summary["per_survey"].values()
-    assert not entry["truncated"]
-    assert entry["submitted"]["organization"] > 0
-
-
 def test_titles_alone(world, tmp_path):
     summary, _ = played(world, tmp_path, agent_options={"abstracts": False}, surveys=1)
     (entry,) = summary["per_survey"].values()
     assert (entry["reads"], entry["steps"]) == (0, 1)
-
-
-def test_a_search_without_hits(mini, tmp_path):
-    """A topic of which no word is in the corpus: one search, then the end."""
-    agent = clustering.Clustering()
-    budget = {"steps": 9, "searches": 9, "reads": 9, "characters": 200_000}
-    seen = {"topic": "t", "cutoff": "2020-01-01", "stage": "organization", "budget": budget}
-    assert agent.act({**seen, "result": '{"message": "begin"}'})["tool"] == "search"
-    assert agent.act({**seen, "result": '{"hits": [], "message": "Nothing."}'})["tool"] == "finish"
 
 
 def test_it_says_how_it_encodes(world, tmp_path):

@@ -130,18 +130,6 @@ def test_a_copied_example_is_not_an_answer():
         json_of('```json\n{"a": [1],}\n```', prompt)
 
 
-def test_headings_stand_in_the_order_of_the_answer():
-    filing = filed({"C": {"Z": [1], "Y": [2]}, "A": [3], "B": [4]}, {"D": [5], "C": {"X": [6]}})
-    tree = filing.mind_map(IDS)
-    assert tree.labels() == ["C", "Z", "Y", "X", "A", "B", "D"]
-    assert list(filing.root.lines()) == ["- C", "  - Z", "  - Y", "  - X", "- A", "- B", "- D"]
-
-
-def test_labels_are_cut():
-    tree = read_tree({"x" * 499 + " yz": None, "x" * 499: None, "X" * 499: ["z"]})
-    assert [node.label for node in tree.root.levels()] == ["", "x" * 499, "z"]
-
-
 def test_a_tree_that_is_too_deep_is_folded():
     answer = [1]
     for level in reversed(range(1, 91)):
@@ -166,18 +154,6 @@ def test_a_tree_that_is_too_large_is_folded():
     assert [len(top.children) for top in tree.children] == [30] * 16 + [0] * 4
     assert tree.size == 500
     assert tree.children[16].papers == tuple(f"p{n}" for n in range(481, 511))
-
-
-def test_a_tree_that_is_too_broad_is_folded():
-    count = 600
-    filing = Filing("t", [""] * count)
-    answer = {f"leaf {n}": [n] for n in range(1, count)}
-    filing.take(filing.read(answer, range(1, count)), range(1, count))
-    tree = filing.mind_map([f"p{n}" for n in range(1, count + 1)])
-    assert tree.size == 500
-    assert tree.children[498].label == "leaf 499"
-    assert tree.children[499].label == "Other"
-    assert tree.children[499].papers == tuple(f"p{n}" for n in range(500, 601))
 
 
 def test_batches_are_dealt():
@@ -261,12 +237,3 @@ def test_any_json_is_a_tree_for_headings_too(value):
         assert len({label.casefold() for label in labels}) == len(labels)
         assert all(label and label == " ".join(label.split()) for label in labels)
         assert node.papers == []
-
-
-@pytest.mark.parametrize("key", ["category", "Theme", "group", "cluster"])
-def test_labels_go_by_several_names(key):
-    """Else they would be headings without papers, and all papers would lie at the root."""
-    tree = read_tree([{key: "A", "papers": [1]}, {key: "B", "papers": [2]}], lambda item, _: [item])
-    assert [(node.label, node.papers) for node in tree.root.children.values()] == [
-        ("A", [1]), ("B", [2]),
-    ]  # fmt: skip

@@ -6,10 +6,9 @@ import json
 
 import gymnasium
 import pytest
-from llm_server import LLMServer, Trouble, tool_call
+from llm_server import LLMServer, tool_call
 
 import arena
-from arena.agents import AGENTS
 from arena.envs.config import LIMITS
 from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
@@ -260,29 +259,6 @@ def test_every_task(world, tmp_path, task):
     assert set(episode(tmp_path / "run")["answers"]) == wanted
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        Trouble(400, error={"message": "context length exceeded"}),
-        "",
-        "{" * 50,
-        {"role": "assistant", "content": None, "tool_calls": [{"function": None}]},
-        {"role": "assistant", "content": None, "tool_calls": "none"},
-    ],
-    ids=["refused", "empty", "braces", "no function", "no calls"],
-)
-def test_a_model_in_trouble_costs_no_survey(world, tmp_path, trouble):
-    def script(body):
-        said = sum(message["role"] == "assistant" for message in body["messages"])
-        return tool_call("search", {"query": "membrane", "k": 3}) if not said else trouble
-
-    with LLMServer(script) as server:
-        summary = play(world, tmp_path / "run", server, surveys=2)
-    assert summary["counts"]["scored"] == 2
-    assert not any(entry["truncated"] for entry in summary["per_survey"].values())
-    assert all(entry["submitted"]["discovery"] for entry in summary["per_survey"].values())
-
-
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_at_a_limit_the_papers_shown_are_submitted(world, tmp_path, calls):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
@@ -290,20 +266,6 @@ def test_at_a_limit_the_papers_shown_are_submitted(world, tmp_path, calls):
         assert len(server.requests) == calls
     assert tools_used(tmp_path / "run") == ["search"] * calls + ["submit"]
     assert episode(tmp_path / "run")["notes"]["llm"]["stopped"] == "max_calls"
-
-
-def test_a_replay_has_the_same_bytes(world, tmp_path, monkeypatch):
-    with LLMServer(researcher) as server:
-        play(world, tmp_path / "a", server, surveys=3)
-        monkeypatch.setenv("ARENA_LLM_MODE", "replay")
-        play(world, tmp_path / "b", server, surveys=3)
-        assert len(server.requests) == 9
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-
-
-def test_it_is_listed():
-    assert AGENTS.describe()["react"].startswith("A model with function calling")
 
 
 @pytest.mark.parametrize("over", [True, False])

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.errors import UnknownNameError
 from baselines.scout import Scout
 from corpus_builder.build import build
 from corpus_builder.index import build_index
@@ -195,14 +194,6 @@ def test_the_map_holds_the_starting_papers(tmp_path):
     assert papers_of(info["answers"]["organization"]) == sorted(TEXTS)
 
 
-def test_the_map_of_a_survey_holds_the_best_of_the_ranking(tmp_path):
-    corpus = corpus_of(tmp_path / "corpus")
-    _, info, _ = played(Scout(mapped=2), corpus, "Survey")
-    ranking = info["answers"]["discovery"]
-    assert info["answers"]["selection"] == ranking
-    assert papers_of(info["answers"]["organization"]) == sorted(ranking[:2])
-
-
 def papers_of(tree):
     own = list(tree.get("papers", []))
     return sorted(own + [paper for child in tree["children"] for paper in papers_of(child)])
@@ -301,11 +292,6 @@ def test_the_same_run_twice_is_the_same_bytes(engine, tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     (line,) = (tmp_path / "one/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
     assert set(TEXTS) <= set(json.loads(line)["answers"]["discovery"])
-
-
-def test_an_unknown_encoder_is_refused():
-    with pytest.raises(UnknownNameError, match="static"):
-        Scout(encoder="statik")
 
 
 @pytest.mark.slow

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
-from helpers import run_contents
 from llm_server import LLMServer, Trouble, last_text
 from scripted_agents import episodes, play, queries_of
 
@@ -114,25 +111,3 @@ def test_without_a_readable_answer_it_is_scout(answer, world):
     assert summary["counts"]["scored"] == 2
     assert submitted("run") == submitted("scout")
     assert all(episode["notes"]["llm"]["failed"] for episode in episodes("run"))
-
-
-@pytest.mark.parametrize("calls", range(9))
-def test_at_a_limit_the_ranking_so_far_is_submitted(calls, world):
-    with LLMServer(model(lambda n: "Relevant")) as server:
-        options = {"limits": {"max_calls": calls}}
-        summary = play(world, "discovery", "scout-llm", "run", server, surveys=1, **options)
-        assert len(server.requests) <= calls
-    assert summary["mean"]["recall@100"] > 0
-    assert episodes("run")[0]["notes"]["llm"]["stopped"] == "max_calls"
-
-
-@pytest.mark.parametrize("task", ["discovery", "selection", "organization", "survey"])
-def test_a_replay_has_the_same_bytes(task, world):
-    with LLMServer(model(lambda n: "Relevant" if n % 3 else "Irrelevant")) as server:
-        play(world, task, "scout-llm", "run", server, surveys=2)
-        asked = len(server.requests)
-    play(world, task, "scout-llm", "replay", None, surveys=2)
-    assert run_contents(Path("run")) == run_contents(Path("replay"))
-    assert bool(asked) == (task != "organization")  # there the papers are given
-    notes = json.loads(Path("run/trajectories.jsonl").read_text().splitlines()[0])["notes"]
-    assert set(notes) == {"llm", "seeds", "links"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
-from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, part, play, queries_of
+from scripted_agents import LETTERS, bullets, corpus_of, episodes, part, play, queries_of
 
 from arena.llm import ParseError
 from baselines.parts.asking import verdicts
@@ -105,12 +105,6 @@ def test_judgements_in_several_requests(corpus):
     assert episode["answers"]["discovery"] == ["p:b", "p:a", "p:c"]
 
 
-def test_numbers_of_no_paper_are_passed_over(act):
-    episode, _ = act([LOOK + ALPHA, "0. [Relevant]\n1. [Irrelevant]\n4. [Relevant]", ENOUGH])
-    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
-    assert episode["notes"]["llm"]["failed"] == []
-
-
 def test_it_stops_by_itself(act):
     # at the last round, whose hits are judged and no query is asked for
     script = [LOOK + ALPHA, judged(True, True, True)]
@@ -162,16 +156,6 @@ def test_abstracts_are_read_on_demand(act):
     assert episode["spent"]["reads"] == 1
     assert "Stones" not in prompts[1]
     assert not episode["truncated"]
-
-
-def test_the_prompt_of_the_paper(act, tmp_path):
-    """C.2 for the query; without a token what it finds is looked at."""
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "query.txt").write_text(C2)
-    episode, prompts = act(["alpha", judged(False, True, True), ENOUGH], prompts="own")
-    assert prompts[0].endswith("on the following topic: letters.")
-    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
-    assert episode["notes"]["llm"]["failed"] == []
 
 
 @pytest.mark.parametrize(

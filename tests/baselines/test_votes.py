@@ -14,7 +14,6 @@ from arena.text import analyze
 from baselines.scout import (
     PENALTY,
     Votes,
-    best_first,
     regressed,
     similarity,
     standard,
@@ -34,14 +33,6 @@ def test_shares_run_from_the_best_hit_to_the_last():
     votes.search(hits(a=5.0, b=4.0, c=1.0), weight=2.0)
     assert votes.ids == ["a", "b", "c"]
     assert votes.scores(0, {}).tolist() == [2.0, 1.5, 0.0]
-
-
-def test_scores_may_be_negative_and_equal():
-    votes = Votes()
-    votes.search(hits(a=-1.0, b=-3.0, c=-5.0))
-    votes.search(hits(c=7.0, d=7.0))
-    votes.search([])
-    assert votes.scores(0, {}).tolist() == [1.0, 0.5, 1.0, 1.0]
 
 
 def test_a_paper_does_not_hide_its_neighbours():
@@ -113,10 +104,6 @@ def test_scores_are_finite_and_no_larger_than_the_weights(lists, trust):
     assert (scores <= 2 * len(lists)).all()
 
 
-def test_equals_keep_their_order():
-    assert best_first(np.array([0.5, 1.0, 0.1 + 0.2, 0.3, 1.0])) == [1, 4, 0, 2, 3]
-
-
 # Titles
 
 TITLES = [
@@ -146,17 +133,6 @@ def test_a_paper_gains_by_company_and_loses_by_the_lack_of_it():
     assert expected.mean() == pytest.approx(0)
     assert min(expected[[0, 1, 3]]) > max(expected[[4, 5]])
     assert np.abs(expected).max() < 3
-
-
-@pytest.mark.parametrize("encoder", [None, "static"])
-def test_titles_may_be_empty_or_odd(encoder):
-    titles = ["", " ", "\ud800 half", "the of", "same title", "same title"]
-    expected = regressed(np.arange(6.0), titles, encoder)
-    assert np.isfinite(expected).all()
-    alike = similarity(titles, encoder)
-    assert alike.shape == (6, 6)
-    assert alike[4, 5] == pytest.approx(1)
-    assert (alike >= 0).all()
 
 
 def test_the_encoder_knows_words_that_are_alike():

@@ -76,7 +76,7 @@ def test_the_server_may_say_how_long_to_wait(monkeypatch, tmp_path):
 
 
 HOPELESS = {
-    "401": (Trouble(401, error={"message": f"no key: {KEY}"}), r"the key in \$OPENAI_API_KEY is"),
+    "401": (Trouble(401, error={"message": KEY}), r"the key in \$OPENAI_API_KEY is refused by"),
     "404": (Trouble(404), "has no model 'scripted'. Did you mean 'scripted-7b'"),
     "400": (Trouble(400, error={"message": f"seed: {KEY}"}), "refuses the.*seed=None"),
     "a redirect": (
