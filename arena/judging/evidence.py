@@ -190,7 +190,7 @@ def pieces(text: str, longest: int) -> Iterator[str]:
         yield run
 
 
-def compare(
+def judge_pairs(
     pairs: Sequence[tuple[str, Passage | None]],
     questions: Mapping[str, Question[Any]],
     model: Model,

@@ -22,7 +22,7 @@ from arena.judging.evidence import (
     Problems,
     best_passage,
     choose_claims,
-    compare,
+    judge_pairs,
     mark_citations,
     open_questions,
     vote,
@@ -191,7 +191,7 @@ def _cited_rows(
         for name, row in cited
     ]
     rows: _Rows = {name: [] for name in reports}
-    for (name, row), verdict in zip(cited, compare(pairs, questions, model), strict=True):
+    for (name, row), verdict in zip(cited, judge_pairs(pairs, questions, model), strict=True):
         rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
     return rows
 

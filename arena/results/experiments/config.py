@@ -38,9 +38,6 @@ FINDS = "discovery"
 RUNS = "runs"
 """Folder of the runs of an experiment."""
 
-# Characters of a label: the name of a run in a comparison has both, and at most 80.
-_LONGEST_ROW, _LONGEST_COLUMN = 45, 25
-
 
 class Engine(Settings):
     """A column of a table: a retriever and its options."""
@@ -179,23 +176,6 @@ class Experiment(Settings):
                 raise refusal(why, *place, "found")
             if row.found is not None and "found" in row.env_options:
                 raise refusal("`found` is in env_options too; give it once.", *place)
-        return self
-
-    @model_validator(mode="after")
-    def _check_labels(self) -> Experiment:
-        """Refuse labels that are no names of directories, or the same one."""
-        agents = dict.fromkeys(place[-1] for place, _ in self.placed_rows())
-        for labels, longest in ((agents, _LONGEST_ROW), (self.retrievers, _LONGEST_COLUMN)):
-            taken: dict[str, str] = {}
-            for label in labels:
-                other = taken.setdefault(slug(label), label)
-                if other != label:
-                    why = f"and {clip(other)} name the same directory, {clip(slug(label))}"
-                elif len(label) > longest or not label.isprintable() or not slug(label):
-                    why = f"must have 1 to {longest} characters, and a letter or digit"
-                else:
-                    continue
-                raise refusal(f"the label {clip(label)} {why}. Change it.")
         return self
 
     @model_validator(mode="after")

@@ -128,11 +128,12 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
         played = surveys(task, config.prompt or "title")
         label = place[-1]
         cell = Cell(label, column, agent, options, config, found, played, player, asks)
-        if cells.setdefault(directory_of(task, label, column), cell).record != cell.record:
+        key = directory_of(task, label, column)
+        if cells.setdefault(key, cell).record != cell.record:
             with experiment.located(*place):
                 raise DataError(
-                    f"another table has {clip(label)} with other options. Give one of them another "
-                    "label."
+                    f"another run has the directory {clip(key)} and other options. Give one of "
+                    "them another label."
                 )
     _check_indexes(experiment, corpus, cells)
     ordered: dict[str, Cell] = {}
