@@ -72,7 +72,7 @@ SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys
 
 
 def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, Any]:
-    """Count everything that the card says.
+    """Count everything that the card says about the corpus in a directory.
 
     Args:
         connection: An empty database.
@@ -80,14 +80,12 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
 
     Returns:
         ``years``: year -> its searchable papers; ``abstracts`` and ``full_texts``: papers that have
-        one; ``papers`` and ``surveys``: disciplines of all papers, and of the survey tasks (those
-        of the paper of the same id), see `_disciplines`; ``found``: survey tasks with such a paper;
-        ``coverage``: see `_coverage`; ``without``: survey tasks that list no reference, so that
-        there is no share; ``listed``, ``available``, ``gold``: references of the survey tasks over
-        all, in the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the
-        root, which is the topic, is no node and the headings right below it are at depth 1;
-        ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
-        `LEAST` papers in reach, and how many of them are dated before the first survey task.
+        one; ``papers`` and ``surveys``: see `_disciplines`; ``found``: survey tasks whose paper is
+        in the corpus; ``coverage``: see `_coverage`; ``without``: survey tasks that list no
+        reference; ``listed``, ``available``, ``gold``: references of the survey tasks over all, in
+        the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the root is
+        neither; ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at
+        least `LEAST` papers in reach, and how many of them are older than every survey task.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
              "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import shutil
 import warnings
-from pathlib import Path
 
 import pytest
 from compare_helpers import TwoSearches, forge, surveys_of
@@ -18,7 +16,7 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.llm import ModelSession
-from arena.results.comparison import as_json, as_markdown, as_text, usage_of, verdict
+from arena.results.comparison import as_json, as_text, usage_of, verdict
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
@@ -409,24 +407,3 @@ class Idle(Agent):
 
     def act(self, observation):
         return call("search", query=observation["topic"])
-
-
-def test_labels_are_those_of_the_glossary(forged, world, tmp_path):
-    """Each heading is a term of CONTRIBUTING.md, a name of the user, a metric or a number."""
-    page = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", page.partition("## Glossary")[2], re.MULTILINE)
-    terms = {term for row in rows for term in row.split(", ")}
-    notes = {"llm": {"model": "m", "total": {"calls": 1}}}
-    for name in "ab":
-        options = {"agent_options": {"notes": notes}, "surveys": 2}
-        arena.run(world, "discovery", TwoSearches, tmp_path / name, **options)
-    for pairs in (False, True):
-        found = arena.compare([tmp_path / "a", tmp_path / "b"], all_pairs=pairs)
-        for line in as_markdown(found).splitlines():
-            if line.startswith("| ") and "  " in line:
-                _, *heads = (cell.strip() for cell in line.strip("|").split("|"))
-                known = terms | {m.metric for m in found.metrics} | {"95 % interval", "p (holm)"}
-                numbers = [
-                    re.fullmatch(r"[-*+<., 0-9]*( to [-+.0-9]+)?\\?\*?", head) for head in heads
-                ]
-                assert all(h in known or n for h, n in zip(heads, numbers, strict=True)), line

@@ -118,11 +118,3 @@ def test_bootstrap_is_paired():
     assert bootstrap(np.stack([one + 0.25 - one], 1), 0.95)[0] == pytest.approx((0.25, 0.25))
     assert bootstrap(np.array([[0.3, 0.4]]), 0.95) == [(None, None)] * 2
     assert bootstrap(np.full((3, 1), 0.1), 0.95) == [(0.1, 0.1)]
-
-
-def test_columns_do_not_depend_on_each_other():
-    one, other = pair(74)
-    both = np.stack([one, other, other - one], 1)
-    alone = [bootstrap(column[:, None], 0.95)[0] for column in both.T]
-    assert bootstrap(both, 0.95) == alone
-    assert fisher(both) == [fisher(column[:, None])[0] for column in both.T]
