@@ -38,8 +38,9 @@ class Registry(Generic[T]):
 
     Args:
         kind: What the plug-ins are, in the singular, for messages: ``"metric"``.
-        packages: Dotted names of packages whose public modules hold plug-ins. A package that is
-            not installed is skipped; any error raised inside one surfaces at the first use.
+        packages: Dotted names of packages whose public modules hold plug-ins; ``a.*.b`` names the
+            package ``b`` of every package in ``a``. A package that is not installed is skipped; any
+            error raised inside one surfaces at the first use.
         entry_points: Entry point group of plug-ins from other distributions, or None for none.
         base: Class of which the plug-ins are instances or subclasses; None for functions.
 
@@ -298,6 +299,12 @@ def make(
 
 
 def _import_modules(package: str) -> None:
+    parent, star, rest = package.partition(".*")
+    if star:  # the packages of this name in every package below
+        found = pkgutil.iter_modules(importlib.import_module(parent).__path__, f"{parent}.")
+        for name in sorted(info.name for info in found if info.ispkg):
+            _import_modules(name + rest)
+        return
     try:
         module = importlib.import_module(package)
     except ModuleNotFoundError as error:

@@ -22,7 +22,8 @@ import numpy as np
 
 from arena.cli.app import Parser, print_table, run_command
 from arena.errors import DataError
-from arena.mindmap import SCORES, MindMap, read_mind_map, score_pairs
+from arena.metrics import METRICS
+from arena.mindmap import MindMap, read_mind_map, score_pairs
 
 _KEYS = ("tree", "mind_map", "typology", "gt")
 
@@ -58,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> None:
         scores = score_pairs(pairs, arguments.model, extractor)
         print(f"against {title}, {arguments.model}, {extractor or 'no extractor'}")
         rows = []
-        for name in SCORES:
+        for name in filter(METRICS.names().__contains__, scores[0]):
             values = [float(found[name]) for found in scores if found[name] is not None]
             spread = (
                 np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(values) > 1 else []

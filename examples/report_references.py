@@ -13,13 +13,14 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Report, read_report, resolve
-from arena.report.metrics import ReportGold, evaluate
+from arena.report.metrics import ReportGold
 
 METRICS = ("reference_precision", "reference_recall", "reference_f1", "reference_count")
 
 
-def scores(report: Report, survey: Report) -> dict[str, float]:
+def scores(report: Report, survey: Report) -> dict[str, float | None]:
     """Return the metrics of references of a report against those that a survey cites."""
     finder = PaperFinder(PaperName(f"work {r.key}", r.title, r.ids) for r in survey.cited)
     works = {r.paper: 1 for r in resolve(survey, finder).cited if r.paper is not None}
@@ -37,7 +38,11 @@ def main() -> None:
             of_folder.append(row)
             rows.append([folder.name, path.stem.replace("_", " "), *row.values()])
         means.append(
-            [folder.name, "mean", *(statistics.fmean(r[m] for r in of_folder) for m in METRICS)]
+            [
+                folder.name,
+                "mean",
+                *(statistics.fmean(r[m] or 0.0 for r in of_folder) for m in METRICS),
+            ]
         )
     print(tabulate([*rows, *means], headers=["system", "topic", *METRICS], floatfmt=".3f"))
 

@@ -117,12 +117,9 @@ def graph(group: Callable[[str], str]) -> dict[str, set[str]]:
 
 
 STILL_THERE = {
-    ("arena.report.metrics", "arena.suites.bloom_eval.base"),
-    ("arena.rewards.base", "arena.rewards.metric"),
     ("arena.tasks._pairs", "arena.suites.bloom_eval.article"),
     ("arena.tasks._pairs", "arena.suites.bloom_eval.base"),
     ("arena.tasks._pairs", "arena.tasks.task_set"),
-    ("arena.tasks.scoring", "arena.suites.bloom_eval.base"),
     ("arena.tasks.task_set", "arena.suites.bloom_eval.article"),
     ("arena.testing.report", "arena.testing.contract"),
     ("arena.testing.walk", "arena.testing.report"),

@@ -12,8 +12,7 @@ from arena.errors import ArenaError
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-    "mind-map-metrics", "report-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys",
-    "tasks", "tools",
+    "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
 ]  # fmt: skip
 
 
@@ -28,8 +27,7 @@ def list_names(
 
     Args:
         kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
-            mind-map-metrics, report-metrics, retrievers, rewards, rubrics, suites, surveys, tasks
-            or tools.
+            retrievers, rewards, rubrics, suites, surveys, tasks or tools.
         tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as surveys.
 
     Example:
@@ -62,9 +60,8 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.inputs import INPUTS
     from arena.judging import RUBRICS
     from arena.metrics import METRICS
-    from arena.mindmap import FORMATS, MIND_MAP_METRICS
+    from arena.mindmap import FORMATS
     from arena.mindmap.extractors import EXTRACTORS
-    from arena.report.metrics import REPORT_METRICS
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
     from arena.runs.players import ORACLE, Oracle
@@ -80,10 +77,10 @@ def _registered() -> dict[str, dict[str, str]]:
         "environments": {environment_id(name): task.description for name, task in tasks.items()},
         "extractors": EXTRACTORS.describe(),
         "inputs": {name: INPUTS.get(name).description for name in INPUTS.names()},
-        "metrics": METRICS.describe(),
+        "metrics": {
+            name: f"{METRICS.get(name).kind}: {text}" for name, text in METRICS.describe().items()
+        },
         "mind-map-formats": FORMATS.describe(),
-        "mind-map-metrics": MIND_MAP_METRICS.describe(),
-        "report-metrics": REPORT_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
         "rubrics": RUBRICS.describe(),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json, print_table, printable
-from arena.errors import DataError
-from arena.errors import clip as clip_text
+from arena.errors import DataError, clip
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -94,8 +93,6 @@ def score(
     model: str = "static",
     extractor: str | None = None,
     extractor_option: dict[str, Any] | None = None,
-    denominator: Literal["gold", "paper"] = "gold",
-    clip: bool = True,
     json: bool = False,
 ) -> None:
     """Score a mind-map against a survey's own, or a folder of them.
@@ -110,9 +107,6 @@ def score(
         extractor (NAME): Extractor of entities: spacy, noun_chunks, flair (default: spacy, if it is
             installed).
         extractor_option: Option of the extractor, such as model=ner.pt.
-        denominator: Denominator of heading soft recall: the gold map's cardinality, or the
-            predicted map's, as the paper prints it.
-        clip: Keep negative cosines in the soft metrics, instead of taking them for 0.
 
     Example:
         arena mindmap score --gold gold.json --predicted mine.md --json
@@ -126,16 +120,14 @@ def score(
     )
 
     made, absent = _extractor(extractor, extractor_option or {})
-    options: dict[str, Any] = {
-        "encoder": model, "extractor": made, "denominator": denominator, "clip": clip,
-    }  # fmt: skip
+    options: dict[str, Any] = {"encoder": model, "extractor": made}
     sides = (("gold", gold, gold_record), ("predicted", predicted, predicted_record))
     for side, path, record in sides:
         if directory and record is not None:
             raise DataError(f"--{side}-record and --directory: leave one out.")
         if not directory and Path(path).is_dir():
             raise DataError(
-                f"--{side} {clip_text(path)} is a folder: to score two folders, add --directory."
+                f"--{side} {clip(path)} is a folder: to score two folders, add --directory."
             )
     if directory:
         scores = score_directories(predicted, gold, **options)
@@ -179,10 +171,11 @@ def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
 
 
 def _print_scores(scores: dict[str, Any], directory: bool) -> None:
-    from arena.mindmap import F1_NOTE, FLOORS_NOTE, MIND_MAP_METRICS
+    from arena.metrics import METRICS
+    from arena.mindmap import FLOORS_NOTE
 
     values = scores["mean"] if directory else scores
-    names = [name for name in values if name in MIND_MAP_METRICS.names()]
+    names = [name for name in values if name in METRICS.names()]
     columns = [values, scores["floors"]["other_topics"], scores["floors"]["random"]]
     headers = ["", "mean" if directory else "score", "other topics", "random map"]
     if directory:
@@ -191,7 +184,6 @@ def _print_scores(scores: dict[str, Any], directory: bool) -> None:
     rows = [(name, *(_cell(column.get(name)) for column in columns)) for name in names]
     print_table(rows, headers)
     print(FLOORS_NOTE)
-    print(F1_NOTE)
     first = scores["maps"][0] if directory else scores
     with_what = f"model {first['model']}, extractor {first['extractor'] or 'none'}"
     counts = scores["counts" if directory else "nodes"]

@@ -262,7 +262,7 @@ def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
 
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
-    from arena.mindmap import F1_NOTE, FLOORS_NOTE
+    from arena.mindmap import FLOORS_NOTE
 
     floors = summary.get("floors", {})
     values = floors.get("predicted", {}) | summary["mean"]
@@ -275,7 +275,6 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     )
     if floors:
         print(FLOORS_NOTE)
-        print(F1_NOTE)
         if changed := floors["merged"]["gold"]:
             print(
                 f"{changed} of the surveys' own mind-maps have headings that were merged with a "
@@ -329,5 +328,5 @@ def _missing(task: str) -> str:
     from arena.tasks import stages_of
 
     kinds = {stage.answer for _, stage in stages_of(task)}
-    lacking = [] if kinds == {"mind_map"} else ["a reference in reach"]
-    return " or ".join(lacking + ["a mind-map"] * ("mind_map" in kinds))
+    lacking = [] if kinds == {"map"} else ["a reference in reach"]
+    return " or ".join(lacking + ["a mind-map"] * ("map" in kinds))

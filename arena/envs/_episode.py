@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from arena.errors import UnknownPaperError
-from arena.rewards import Progress, Reward
-from arena.rewards.metric import MetricReward
+from arena.metrics import ScoreContext
+from arena.rewards import MetricReward, Progress, Reward
 from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric
 from arena.tools import (
     MAX_QUERY,
@@ -45,31 +45,31 @@ class Scoring(NamedTuple):
 
     def final_info(
         self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
-    ) -> dict[str, Any]:
-        """Return what the info of the last step adds: answers, metrics and counts of gold."""
+    ) -> tuple[dict[str, Any], dict[str, float]]:
+        """Return what the info of the last step adds: answers, metrics and counts of gold.
+
+        Then metric -> score for the metrics that a reward pays.
+        """
         gold = self.tasks.gold(survey_id)
-        return {
+        context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
+        scores = evaluate_answers(self.task_name, answers, context)
+        info = {
             "answers": {stage: answer_json(answer) for stage, answer in answers.items()},
-            "metrics": evaluate_answers(
-                self.task_name, answers, self.tasks, survey_id, self.encoder, seen
-            ),
+            "metrics": scores,
             "gold": len(gold.gains),
             "references": gold.references,
             "references_total": gold.references_total,
         }
-
-    def paid_metrics(
-        self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
-    ) -> dict[str, float]:
-        """Return metric -> score for the metrics that a reward pays."""
-        scores = {
-            reward.metric: evaluate_metric(
-                self.task_name, reward.metric, answers, self.tasks, survey_id, self.encoder, seen
-            )
-            for reward in self.rewards
-            if isinstance(reward, MetricReward)
-        }
-        return {metric: score for metric, score in scores.items() if score is not None}
+        paid = {}
+        for reward in self.rewards:
+            if isinstance(reward, MetricReward):
+                name = reward.metric.name
+                score = scores.get(name)
+                if score is None:
+                    score = evaluate_metric(self.task_name, name, answers, context)
+                if score is not None:
+                    paid[name] = score
+        return info, paid
 
 
 class ScoredEpisode:
@@ -151,14 +151,15 @@ class ScoredEpisode:
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
         self.over = terminated or truncated
         info: dict[str, Any] = {"survey": self.survey.id}
-        score, paid_metrics = None, {}
+        score: float | None = None
+        paid_metrics: dict[str, float] = {}
         if self.over:
             if truncated:
                 state.keep_draft()
             seen = state.cited.keys() & self.shown.keys()
-            info |= self._scoring.final_info(self.survey.id, state.answers, seen)
+            final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
+            info |= final
             score = info["metrics"].get(self._scoring.task.headline)
-            paid_metrics = self._scoring.paid_metrics(self.survey.id, state.answers, seen)
             if "written" in budget:
                 info["seen"] = sorted(seen)
             if state.digests is not None:

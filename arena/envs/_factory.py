@@ -19,17 +19,16 @@ from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.inputs import INPUTS
-from arena.rewards import Reward, make_rewards
-from arena.rewards.metric import MetricReward
+from arena.metrics import EXTRACTOR
+from arena.rewards import MetricReward, Reward, make_rewards
 from arena.tasks import (
-    EXTRACTOR,
     TASKS,
     TaskSet,
     can_score,
     choose_surveys,
-    compares_texts,
-    kind_of_metric,
     kinds_of_answers,
+    needs_of,
+    own_metrics,
     scored_stages,
     stages_of,
     tools_of,
@@ -184,7 +183,7 @@ class EpisodeFactory:
         pool = [s for s in asked if can_score(self.task_name, self.tasks, s)]
         if pool:
             return pool
-        if "mind_map" in kinds_of_answers(self.task_name) and self.tasks.scorable:
+        if "map" in kinds_of_answers(self.task_name) and self.tasks.scorable:
             raise NoLabelsError(
                 f"no survey of {str(self.corpus.directory)!r} has a mind-map, which the task "
                 f"{self.task_name!r} needs. Give the surveys of the corpus a `mind_map` and build "
@@ -194,16 +193,13 @@ class EpisodeFactory:
 
     def _check_metrics(self, rewards: Sequence[Reward], encoder: str) -> None:
         """Refuse metrics that no answer of the task has, or whose packages are missing."""
-        from arena.mindmap import identity, needs
+        from arena.mindmap import identity
 
-        if "mind_map" in kinds_of_answers(self.task_name):
-            identity(encoder)  # reports a missing package now, not at the end of an episode
-        metrics = [reward.metric for reward in rewards if isinstance(reward, MetricReward)]
+        metrics = [reward.metric.name for reward in rewards if isinstance(reward, MetricReward)]
         scored_stages(self.task_name, metrics)
-        for metric in metrics:
-            if compares_texts(metric):
-                extracts = kind_of_metric(metric) == "mind_map" and "extractor" in needs(metric)
-                identity(encoder, EXTRACTOR if extracts else None)
+        needs = needs_of([*own_metrics(self.task_name), *metrics])
+        if needs & {"encoder", "extractor"}:  # reports a missing package now, not at the end
+            identity(encoder, EXTRACTOR if "extractor" in needs else None)
 
 
 class StartingPapers(NamedTuple):

@@ -22,10 +22,11 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.errors import DataError, clip, did_you_mean
+from arena.metrics import ENCODER
 from arena.registry import Registry
 from arena.retrieval import parse_name
 from arena.rewards import REWARDS, make_rewards
-from arena.tasks import ENCODER, TASKS, environment_id, kinds_of_answers
+from arena.tasks import TASKS, environment_id, kinds_of_answers
 from arena.tools import TOOLS
 
 MAX_WRITTEN = 200_000

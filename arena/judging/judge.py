@@ -238,8 +238,7 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
     if not stages:
         raise DataError(
-            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no "
-            f"{kind.replace('_', '-')}."
+            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no {kind}."
         )
     corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus)
@@ -290,7 +289,7 @@ def judge_run(
         CorpusError: The run is not finished or was changed, or the corpus is another one.
         DataError: The task submits no mind-map, or no survey has one of its own.
     """
-    played = open_finished(run, corpus, "mind_map")
+    played = open_finished(run, corpus, "map")
     pairs = {
         survey_id: (gold, answer)
         for survey_id, answer in played.answers.items()

@@ -1,19 +1,35 @@
-"""Ranking metrics such as recall, nDCG and average precision, one a module.
+"""The metrics of rankings, maps, reports and surveys by name; here those of rankings, one a module.
 
-A name is a metric with an optional cutoff: ``recall@10``, ``ndcg@30``, ``mrr``. Without a cutoff
-the whole ranking counts. To add a metric, add a module to this package:
+A metric is one function in one file, which says its direction and what it needs:
 
-    @METRICS.register("hits")
-    def hits(ranking, gains, k=None): ...
+    @metric("hallucinations", "report", lower_is_better=True)
+    def hallucinations(report, gold, context): ...
 
-or declare an entry point of the group ``researcharena.metrics``.
-
-Example:
-    >>> from arena import metrics
-    >>> metrics.evaluate(["a", "x", "b"], {"a": 2, "b": 1}, ["recall@1", "precision@2", "mrr"])
-    {'recall@1': 0.5, 'precision@2': 0.5, 'mrr': 1.0}
+It is found in this package, in `arena.mindmap.metrics`, `arena.report.metrics` and the packages
+``metrics`` of `arena.suites`, among the entry points ``researcharena.metrics``, and by the name
+``FILE.py:NAME``. A ranking metric may have a cutoff: ``recall@10``, ``mrr``.
 """
 
-from arena.metrics.base import METRICS, Metric, checked, evaluate, get, mean, parse, resolve
+from arena.metrics.base import (
+    ENCODER,
+    EXTRACTOR,
+    METRICS,
+    Metric,
+    Need,
+    ScoreContext,
+    checked,
+    evaluate,
+    metric,
+)
 
-__all__ = ["METRICS", "Metric", "checked", "evaluate", "get", "mean", "parse", "resolve"]
+__all__ = [
+    "ENCODER",
+    "EXTRACTOR",
+    "METRICS",
+    "Metric",
+    "Need",
+    "ScoreContext",
+    "checked",
+    "evaluate",
+    "metric",
+]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from arena.metrics.base import METRICS, checked
+from arena.metrics.base import ScoreContext, checked, metric
 
 
-@METRICS.register("map")
+@metric("map", "ranking")
 def average_precision(
-    ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None
+    ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext
 ) -> float:
     """Precision at the rank of each gold id, over all gold; its mean over queries is the MAP.
 
@@ -19,19 +19,11 @@ def average_precision(
     Source: Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000; equals
     ranx's ``map``.
 
-    Args:
-        ranking: Distinct ids, best first.
-        gains: Gold id to integer gain; a gain of at least 1 is relevant.
-        k: Cutoff of at least 1; None for the whole ranking.
-
-    Raises:
-        DataError: No gold, a repeated id, or a bad cutoff.
-
     Gold at the ranks 1 and 4, of four gold ids: (1 / 1 + 2 / 4) / 4.
 
     >>> average_precision(["a", "x", "y", "b"], {"a": 2, "b": 1, "c": 1, "d": 1})
     0.375
     """
-    top, gold = checked(ranking, gains, k)
+    top, gold = checked(ranking, gains, context)
     ranks = [rank for rank, document in enumerate(top, 1) if document in gold]
     return math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / len(gold)

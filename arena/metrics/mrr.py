@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics.base import METRICS, checked
+from arena.metrics.base import ScoreContext, checked, metric
 
 
-@METRICS.register("mrr")
-def mrr(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) -> float:
+@metric("mrr", "ranking")
+def mrr(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
     """Reciprocal rank of the first gold id; its mean over queries is the MRR.
 
     1 / rank of the first id with a gain of at least 1, ranks from 1; 0 if there is none among the
@@ -17,18 +17,10 @@ def mrr(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) 
     Source: Voorhees, TREC-8 Question Answering Track Report, 1999, as used by ResearchArena
     (arXiv:2406.10291), section 5, Information Selection; equals ranx's ``mrr``.
 
-    Args:
-        ranking: Distinct ids, best first.
-        gains: Gold id to integer gain; a gain of at least 1 is relevant.
-        k: Cutoff of at least 1; None for the whole ranking.
-
-    Raises:
-        DataError: No gold, a repeated id, or a bad cutoff.
-
     The first gold id is second: 1 / 2.
 
     >>> mrr(["x", "b", "a"], {"a": 2, "b": 1})
     0.5
     """
-    top, gold = checked(ranking, gains, k)
+    top, gold = checked(ranking, gains, context)
     return next((1 / rank for rank, document in enumerate(top, 1) if document in gold), 0.0)

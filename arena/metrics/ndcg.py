@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from arena.metrics.base import METRICS, checked
+from arena.metrics.base import ScoreContext, checked, metric
 
 
-@METRICS.register("ndcg")
-def ndcg(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) -> float:
+@metric("ndcg", "ranking")
+def ndcg(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
     """Discounted gain of the first `k`, relative to the best possible ranking.
 
     nDCG@k = DCG@k / IDCG@k, DCG@k = sum over ranks i = 1..k of gain_i / log2(i + 1), where IDCG
@@ -20,21 +20,13 @@ def ndcg(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None)
     2002, with the discount log2(i + 1) of trec_eval; as used by ResearchArena (arXiv:2406.10291),
     section 5, Information Selection; equals ranx's ``ndcg``.
 
-    Args:
-        ranking: Distinct ids, best first.
-        gains: Gold id to integer gain (2 influential, 1 other); below 1 counts as 0.
-        k: Cutoff of at least 1; None for the whole ranking, with all gold in the ideal.
-
-    Raises:
-        DataError: No gold, a repeated id, or a bad cutoff.
-
     Gains 0, 0, 2 against the ideal 2, 0, 0: (2 / log2(4)) / (2 / log2(2)) = 1 / 2.
 
     >>> ndcg(["x", "y", "a"], {"a": 2}, k=10)
     0.5
     """
-    top, gold = checked(ranking, gains, k)
-    ideal = sorted(gold.values(), reverse=True)[:k]
+    top, gold = checked(ranking, gains, context)
+    ideal = sorted(gold.values(), reverse=True)[: context.k]
     return _dcg(gold.get(document, 0) for document in top) / _dcg(ideal)
 
 

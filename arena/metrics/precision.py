@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics.base import METRICS, checked
+from arena.metrics.base import ScoreContext, checked, metric
 
 
-@METRICS.register("precision")
-def precision(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) -> float:
+@metric("precision", "ranking")
+def precision(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
     """Share of the first `k` places that hold gold.
 
     precision@k = |top k ∩ gold| / k, in [0, 1]. A ranking shorter than `k` is divided by `k` all
@@ -18,19 +18,11 @@ def precision(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = 
     Source: ResearchArena (arXiv:2406.10291), section 5, Information Discovery, with k 10 and 100;
     equals ranx's ``precision``.
 
-    Args:
-        ranking: Distinct ids, best first.
-        gains: Gold id to integer gain; a gain of at least 1 is relevant.
-        k: Cutoff of at least 1; None for the whole ranking.
-
-    Raises:
-        DataError: No gold, a repeated id, or a bad cutoff.
-
     Two hits in three retrieved: 2 / 4 at cutoff 4.
 
     >>> precision(["a", "x", "b"], {"a": 2, "b": 1, "c": 1}, k=4)
     0.5
     """
-    top, gold = checked(ranking, gains, k)
-    places = len(top) if k is None else k
+    top, gold = checked(ranking, gains, context)
+    places = len(top) if context.k is None else context.k
     return sum(document in gold for document in top) / places if places else 0.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics.base import METRICS, checked
+from arena.metrics.base import ScoreContext, checked, metric
 
 
-@METRICS.register("recall")
-def recall(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) -> float:
+@metric("recall", "ranking")
+def recall(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
     """Share of the gold that is among the first `k`.
 
     recall@k = |top k ∩ gold| / |gold|, in [0, 1]. The denominator is all gold even when it
@@ -17,18 +17,10 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = Non
     Source: ResearchArena (arXiv:2406.10291), section 5, Information Discovery, with k 10 and 100;
     equals ranx's ``recall``.
 
-    Args:
-        ranking: Distinct ids, best first.
-        gains: Gold id to integer gain; a gain of at least 1 is relevant.
-        k: Cutoff of at least 1; None for the whole ranking.
-
-    Raises:
-        DataError: No gold, a repeated id, or a bad cutoff.
-
     Gold a, b, c, d, of which a and b are in the first three: 2 / 4.
 
     >>> recall(["a", "x", "b", "c"], {"a": 2, "b": 1, "c": 1, "d": 1}, k=3)
     0.5
     """
-    top, gold = checked(ranking, gains, k)
+    top, gold = checked(ranking, gains, context)
     return sum(document in gold for document in top) / len(gold)

@@ -12,9 +12,7 @@ from arena.mindmap._files import read_mind_map_file, read_others
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import (
-    F1_NOTE,
     FLOORS_NOTE,
-    SCORES,
     evaluate,
     floors,
     identity,
@@ -23,26 +21,15 @@ from arena.mindmap._scoring import (
     score_pairs,
 )
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
-from arena.mindmap.metrics import (
-    MIND_MAP_METRICS,
-    MindMapMetric,
-    cosines,
-    forget_labels,
-    needs,
-    unit_vectors,
-)
+from arena.mindmap.metrics import cosines, forget_labels, unit_vectors
 from arena.mindmap.metrics.heading_overlap import cardinality
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
-    "F1_NOTE",
     "FLOORS_NOTE",
     "FORMATS",
-    "MIND_MAP_METRICS",
-    "SCORES",
     "Format",
     "MindMap",
-    "MindMapMetric",
     "beside",
     "cardinality",
     "cosines",
@@ -53,7 +40,6 @@ __all__ = [
     "format_of",
     "identity",
     "matches",
-    "needs",
     "random_map",
     "read_markdown",
     "read_mind_map",

@@ -12,37 +12,16 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.options import choice
+from arena import metrics
 from arena._internal.terminal import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
-from arena.errors import clip as quoted
+from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap._builder import as_read
 from arena.mindmap._files import naming, read_mind_map_file
 from arena.mindmap.extractors import EXTRACTORS, Extractor
-from arena.mindmap.metrics import (
-    MIND_MAP_METRICS,
-    check_maps,
-    compared,
-    entities,
-    headings,
-    kept,
-    needs,
-    takes,
-    unit_vectors,
-)
-from arena.mindmap.metrics.heading_overlap import DENOMINATORS
+from arena.mindmap.metrics import entities, headings, kept, unit_vectors
 from arena.mindmap.tree import MindMap
-
-SCORES = (
-    "paper_filing_agreement", "ari", "v_measure", "homogeneity", "completeness",
-    "leaf_recall", "leaf_precision", "sem_path",
-    "heading_soft_f1", "heading_soft_recall", "heading_soft_precision", "heading_entity_recall",
-    "node_soft_f1", "node_soft_recall", "node_soft_precision",
-    "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
-    "normalised_tree_edit_distance", "normalised_ted",
-)  # fmt: skip
-"""The metrics of this package; first those that tell right from wrong most clearly."""
 
 Pair = tuple[MindMap, MindMap]
 
@@ -51,11 +30,8 @@ def evaluate(
     predicted: MindMap,
     gold: MindMap,
     names: Iterable[str],
-    encoder: str | Encoder = "static",
-    extractor: str | Extractor | None = "spacy",
-    *,
-    denominator: str = "gold",
-    clip: bool = True,
+    encoder: str | Encoder = ENCODER,
+    extractor: str | Extractor | None = EXTRACTOR,
 ) -> dict[str, float | None]:
     """Score one mind-map against the survey's own.
 
@@ -69,49 +45,34 @@ def evaluate(
         names: Names of metrics.
         encoder: The name of a registered encoder (its vectors are kept), or an encoder.
         extractor: The name of a registered extractor (its entities are kept), or an extractor.
-        denominator: Denominator of heading soft recall: ``"gold"`` or ``"paper"``.
-        clip: Whether negative cosines count as 0 in the soft metrics.
 
     Returns:
         Score by name, in the order of `names`; None where the gold map has nothing that a metric
         counts.
-
-    Raises:
-        UnknownNameError: There is no such metric, or no encoder or extractor that one needs; the
-            message suggests the nearest.
-        DataError: The gold map has no label, or the packages of the encoder or the extractor
-            are absent.
     """
-    if isinstance(names, str):
-        raise DataError(f"metric names {quoted(names)}: expected a list of names, not one string.")
-    check_maps(predicted, gold)
-    predicted, gold = as_read(predicted), as_read(gold)
-    names = list(names)
-    parts = {"denominator": denominator, "clip": clip, **_needed(names, encoder, extractor)}
-    compared(predicted, gold)
-    return {
-        name: MIND_MAP_METRICS.get(name)(
-            predicted, gold, **{part: parts[part] for part in parts.keys() & takes(name)}
-        )
-        for name in names
-    }
+    gold = as_read(gold)
+    if not headings(gold):
+        raise DataError("the gold map has no label below its root: leave this survey out.")
+    return metrics.evaluate(as_read(predicted), gold, names, _context(encoder, extractor))
 
 
-def _needed(names: Sequence[str], encoder: object, extractor: object) -> dict[str, Any]:
-    """Return those that a metric needs: a name as it is, an object with what it will make."""
-    needed = frozenset().union(*map(needs, names))
-    parts = {}
-    for kind, plugin in (("encoder", encoder), ("extractor", extractor)):
-        if kind in needed:
-            made = kept(kind, plugin)
-            parts[kind] = plugin if isinstance(plugin, str) else made
-    return parts
+def _context(encoder: Any, extractor: Any) -> ScoreContext:
+    """Return the context in which an object, too, keeps what it makes."""
+    if not isinstance(encoder, str):
+        encoder = kept("encoder", encoder)
+    if not isinstance(extractor, str | None):
+        extractor = kept("extractor", extractor)
+    return ScoreContext(encoder, extractor)
 
 
-def _metric_names(with_extractor: bool = True) -> list[str]:
-    """Return the names of all metrics, or of those without an extractor; `SCORES` come first."""
-    names = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
-    return [name for name in names if with_extractor or "extractor" not in needs(name)]
+def _metric_names(extractor: object = EXTRACTOR) -> list[str]:
+    """Return the names of all metrics of maps; without an extractor, of those that need none."""
+    found = (METRICS.get(name) for name in METRICS.names())
+    return [
+        each.name
+        for each in found
+        if each.kind == "map" and (extractor is not None or "extractor" not in each.needs)
+    ]
 
 
 def identity(encoder: str = "static", extractor: str | None = None) -> dict[str, Any]:
@@ -135,17 +96,15 @@ def identity(encoder: str = "static", extractor: str | None = None) -> dict[str,
 
 def score_pairs(
     pairs: Sequence[Pair],
-    encoder: str | Encoder = "static",
-    extractor: str | Extractor | None = "spacy",
+    encoder: str | Encoder = ENCODER,
+    extractor: str | Extractor | None = EXTRACTOR,
     *,
-    denominator: str = "gold",
-    clip: bool = True,
     names: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Score pairs of maps by all registered metrics, as `evaluate` scores one.
 
     Labels are encoded and read together, which changes no bit of a score. A progress bar appears
-    on a terminal after two seconds. Options and errors are those of `evaluate`.
+    on a terminal after two seconds.
 
     Args:
         pairs: Pairs (predicted, gold). A gold map without a label below its root has no scores:
@@ -153,49 +112,40 @@ def score_pairs(
         encoder: As for `evaluate`.
         extractor: As for `evaluate`. None leaves out the metrics that need one: their scores are
             None.
-        denominator: As for `evaluate`.
-        clip: As for `evaluate`.
         names: Names of the pairs, with which error messages begin.
 
     Returns:
-        A dictionary for each pair: the scores, those of `SCORES` first; ``nodes`` and ``merged``
-        (for ``gold`` and ``predicted`` the number of headings as they were scored, and of those
-        merged with a sibling of the same label or left out as blank); ``model`` and
-        ``extractor``, the names of the encoder and the extractor; ``options``; and ``sha256``
-        (hashes of the two maps and of the configurations of encoder and extractor).
+        A dictionary for each pair: the scores by name; ``nodes`` and ``merged`` (for ``gold`` and
+        ``predicted`` the number of headings as they were scored, and of those merged with a sibling
+        of the same label or left out as blank); ``model`` and ``extractor``, the names of the
+        encoder and the extractor; and ``sha256`` (hashes of the two maps and of the configurations
+        of encoder and extractor).
     """
-    choice("denominator", denominator, DENOMINATORS)
     made = []
-    for place, pair in enumerate(pairs):
-        where = names[place] if names is not None else f"pair {place + 1}"
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
-        with naming(where):
-            check_maps(*pair)
-            made.append((as_read(pair[0]), as_read(pair[1])))
+    for place, (predicted, gold) in enumerate(pairs):
+        with naming(names[place]) if names else nullcontext():
+            made.append((as_read(predicted), as_read(gold)))
     model, model_sha256 = _described("encoder", encoder)
     reader, reader_sha256 = _described("extractor", extractor)
-    scored, unscored = _metric_names(extractor is not None), dict.fromkeys(_metric_names())
-    parts = _needed(scored, encoder, extractor)
+    scored, unscored = _metric_names(extractor), dict.fromkeys(_metric_names())
+    context = _context(encoder, extractor)
     # All labels at once, for encoders that take many together; what they make is kept.
     if labels := list(dict.fromkeys(x for pair in made for tree in pair for x in headings(tree))):
-        unit_vectors(labels, parts["encoder"])
+        unit_vectors(labels, context.encoder)
         if extractor is not None:
-            entities(labels, parts["extractor"])
-    options: dict[str, Any] = {"denominator": denominator, "clip": clip}
+            entities(labels, context.extractor)
     records: list[dict[str, Any]] = []
     for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
-        scores = unscored
+        scores: dict[str, float | None] = dict(unscored)
         with naming(names[place]) if names else nullcontext():
             if headings(gold):
-                scores = unscored | evaluate(predicted, gold, scored, **parts, **options)
+                scores |= metrics.evaluate(predicted, gold, scored, context)
         records.append({
             **scores,
             "nodes": {"gold": gold.size, "predicted": predicted.size},
             "merged": {"gold": gold.merged, "predicted": predicted.merged},
             "model": model,
             "extractor": reader,
-            "options": options,
             "sha256": {
                 "gold": _sha256(gold), "predicted": _sha256(predicted),
                 "model": model_sha256, "extractor": reader_sha256,
@@ -235,13 +185,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def score_directories(
     predicted: str | Path,
     gold: str | Path,
-    encoder: str | Encoder = "static",
-    extractor: str | Extractor | None = "spacy",
-    **options: Any,
+    encoder: str | Encoder = ENCODER,
+    extractor: str | Extractor | None = EXTRACTOR,
 ) -> dict[str, Any]:
     """Score each map of a folder against the one of the same name in another.
 
-    The same name have ``a.json`` and ``a.md``: suffixes may differ. Hidden files and folders
+    ``a.json`` and ``a.md`` have the same name: suffixes may differ. Hidden files and folders
     inside are passed over.
 
     Args:
@@ -250,7 +199,6 @@ def score_directories(
             empty one.
         encoder: As for `evaluate`.
         extractor: As for `score_pairs`.
-        options: ``denominator`` and ``clip``, as for `evaluate`.
 
     Returns:
         ``maps``, in the order of their names: ``file``, the gold map's, what `score_pairs` returns,
@@ -259,11 +207,6 @@ def score_directories(
         where it scored none; ``floors``, as `floors` returns them; ``counts``: ``maps``,
         ``predicted_missing``, ``scored`` (metric -> maps); ``without_gold``, the files in
         `predicted` that nothing was compared with.
-
-    Raises:
-        DataError: There is no such folder; two files of one have the same name; none of one has a
-            name of the other; a file is no mind-map; or as `score_pairs`.
-        UnknownNameError: There is no such encoder or extractor.
     """
     wanted, made = _files(Path(gold)), _files(Path(predicted))
     if not wanted.keys() & made.keys():
@@ -283,15 +226,15 @@ def score_directories(
         file = made[name].name if name in made else None
         entries.append({"predicted_file": file, "repairs": repairs})
     files = [path.name for path in wanted.values()]
-    scores = score_pairs(pairs, encoder, extractor, **options, names=[repr(f) for f in files])
-    values = {m: [r[m] for r in scores] for m in scores[0] if m in MIND_MAP_METRICS.names()}
+    scores = score_pairs(pairs, encoder, extractor, names=[repr(f) for f in files])
+    values = {metric: [record[metric] for record in scores] for metric in _metric_names()}
     return {
         "maps": [
             {"file": file, **record, **entry}
             for file, record, entry in zip(files, scores, entries, strict=True)
         ],
         "mean": {metric: _mean(some) for metric, some in values.items()},
-        "floors": floors(pairs, encoder=encoder, extractor=extractor, **options),
+        "floors": floors(pairs, encoder=encoder, extractor=extractor),
         "counts": {
             "maps": len(wanted),
             "predicted_missing": len(wanted.keys() - made.keys()),
@@ -319,10 +262,6 @@ def _files(folder: Path) -> dict[str, Path]:
 
 # Floors: what the metrics give for maps that have nothing to do with the topic
 
-F1_NOTE = (
-    "heading_soft_f1 has a precision of its own, which near-copies do not raise: it is not the "
-    "harmonic mean of heading_soft_recall and heading_soft_precision."
-)
 FLOORS_NOTE = (
     "other topics: the same maps scored against the maps of other surveys. random map: words "
     "that any survey uses, papers filed at random. A score near these says little."
@@ -375,25 +314,23 @@ def random_map(size: int, papers: Sequence[str], seed: int | str = 0) -> MindMap
 def floors(
     pairs: Sequence[Pair],
     names: Sequence[str] | None = None,
-    encoder: str | Encoder = "static",
-    extractor: str | Extractor | None = "spacy",
+    encoder: str | Encoder = ENCODER,
+    extractor: str | Extractor | None = EXTRACTOR,
     *,
     others: Sequence[MindMap] = (),
     seed: int = 0,
-    **options: Any,
 ) -> dict[str, dict[str, float | None]]:
     """Return what the metrics give for maps that are not of the topic, to read scores by.
 
     A score that does not stand out from these says little about a map, however high it is.
 
     Args:
-        pairs: Pairs (predicted, gold), each of another topic.
-        names: Names of metrics; by default all, those of `SCORES` first.
+        pairs: Pairs (predicted, gold) of maps that were read, each of another topic.
+        names: Names of metrics; by default all.
         encoder: As for `evaluate`.
         extractor: As for `score_pairs`.
         others: Gold maps of further topics.
         seed: Seed of the random maps.
-        options: Options of `evaluate`, such as ``clip``.
 
     Returns:
         ``predicted``, ``other_topics`` and ``random``: metric -> mean over all pairs, None where it
@@ -403,8 +340,8 @@ def floors(
         ``predicted`` and ``gold`` maps have headings that are merged with a sibling of the same
         label or left out as blank.
     """
-    names = _metric_names(extractor is not None) if names is None else names
-    options |= _needed(names, encoder, extractor)
+    names = _metric_names(extractor) if names is None else names
+    context = _context(encoder, extractor)
     found: dict[str, list[Pair]] = {"predicted": [], "other_topics": [], "random": []}
     for place, (predicted, gold) in enumerate(pairs):
         if not headings(gold):
@@ -424,10 +361,10 @@ def floors(
         scores = []
         for made, tree in chosen:
             with suppress(DataError):  # maps that are too large for an edit distance
-                scores.append(evaluate(made, tree, names, **options))
+                scores.append(metrics.evaluate(made, tree, names, context))
         means[kind] = {name: _mean(score[name] for score in scores) for name in names}
     merged: dict[str, float | None] = {
-        side: sum(as_read(pair[n]).merged > 0 for pair in pairs)
+        side: sum(pair[n].merged > 0 for pair in pairs)
         for n, side in enumerate(("predicted", "gold"))
     }
     return means | {"merged": merged}

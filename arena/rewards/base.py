@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.metrics import METRICS
 from arena.registry import Registry, make
 
 
@@ -23,7 +24,7 @@ class Progress(NamedTuple):
         characters: Characters of this step's results that show papers, >= 0.
         over: Whether the episode ends with this step, terminated or truncated.
         score: The task's headline metric of the submitted answers; None before the end and for a
-            survey that cannot be scored. In [0, 1] for the tasks of this project.
+            survey that cannot be scored. At most 1 for the tasks of this project.
         metrics: Metric -> score of the submitted answer, for the metrics that rewards are named
             after; empty before the end and without labels.
         cited: Number of distinct gold papers that the draft or the report has cited so far, this
@@ -63,6 +64,27 @@ REWARDS: Registry[type[Reward]] = Registry(
 )
 
 
+class MetricReward(Reward):
+    """A metric of the submitted answer with the step that ends the episode, else 0.
+
+    One of which less is better is paid as its negative. 0 for a survey whose labels have nothing
+    that the metric counts.
+
+    Args:
+        metric: Name of a metric that has a best direction, such as ``"recall@100"``.
+    """
+
+    def __init__(self, metric: str) -> None:
+        self.metric = METRICS.get(metric)
+        if self.metric.lower_is_better is None:
+            raise DataError(f"{metric} is a count without a best direction: it is no reward.")
+
+    def terms(self, progress: Progress) -> dict[str, float]:
+        """Return the metric under its name."""
+        value = progress.metrics.get(self.metric.name, 0.0)
+        return {self.metric.name: 0.0 - value if self.metric.lower_is_better else value}
+
+
 def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Reward]:
     """Return the rewards that add up to `name`, such as ``"gain"`` or ``"gain+cost"``.
 
@@ -99,19 +121,14 @@ def _is_metric(name: str) -> bool:
         REWARDS.get(name)
         return False
     except UnknownNameError:
-        from arena.tasks.scoring import metric_names
-
-        metrics = metric_names()
-        if name.partition("@")[0] in metrics:
+        if name.partition("@")[0] in METRICS.names():
             return True
-        hint = did_you_mean(name, [*REWARDS.names(), *metrics])
+        hint = did_you_mean(name, [*REWARDS.names(), *METRICS.names()])
         raise UnknownNameError(f"no reward named {clip(name)}.{hint}") from None
 
 
 def _make(name: str, is_metric: bool, options: Mapping[str, Any]) -> Reward:
     if not is_metric:
         return make(REWARDS, name, options)
-    from arena.rewards.metric import MetricReward
-
     check_options(f"reward {name}", lambda: None, options)
     return MetricReward(name)

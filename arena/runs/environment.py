@@ -13,15 +13,14 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import EnvConfig, starting_papers
-from arena.rewards import make_rewards
-from arena.rewards.metric import MetricReward
+from arena.rewards import MetricReward, make_rewards
 from arena.tasks import (
     TASKS,
     TaskSet,
-    compares_texts,
     environment_id,
-    kinds_of_answers,
-    measures,
+    functions_of,
+    needs_of,
+    own_metrics,
 )
 
 _UNRECORDED = ("description", "references")  # a text for lists; a setting of the environment
@@ -55,12 +54,12 @@ def papers_of_run(
 def encoder_of(config: EnvConfig, metrics: Sequence[str] = ()) -> str | None:
     """Return the encoder if it compares anything in a run; `metrics` are reported besides."""
     paid = [
-        reward.metric
+        reward.metric.name
         for reward in make_rewards(config.reward, config.reward_options)
         if isinstance(reward, MetricReward)
     ]
-    compares = "mind_map" in kinds_of_answers(config.task)
-    return config.encoder if compares or any(map(compares_texts, [*metrics, *paid])) else None
+    needs = needs_of([*own_metrics(config.task), *metrics, *paid])
+    return config.encoder if "encoder" in needs else None
 
 
 def recorded(config: EnvConfig, encoder: str | None) -> dict[str, Any]:
@@ -102,9 +101,9 @@ def code_of(env: gymnasium.Env[Any, Any], corpus: Corpus, encoder: str | None) -
     rewards = make_rewards(config.reward, config.reward_options)
     items: list[Any] = [type(env.unwrapped)]
     items += [kind for engine in engines for kind in engine.classes()]
-    items += measures(config.task)
+    items += functions_of(own_metrics(config.task))
     items += [type(reward) for reward in rewards]
-    items += [reward.function for reward in rewards if isinstance(reward, MetricReward)]
+    items += [reward.metric.score for reward in rewards if isinstance(reward, MetricReward)]
     tools = env.unwrapped.action_space.tools  # type: ignore[attr-defined]
     items += [tool.function for tool in tools.values()]
     return items + ([] if encoder is None else [ENCODERS.get(encoder)])

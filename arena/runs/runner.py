@@ -21,6 +21,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError, clip
+from arena.metrics import ENCODER
 from arena.mindmap import MindMap, beside, identity, render
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
@@ -37,7 +38,6 @@ from arena.runs.trajectories import (
     seen_of,
 )
 from arena.tasks import (
-    ENCODER,
     TaskSet,
     can_score,
     choose_surveys,
@@ -157,7 +157,7 @@ def _choose(
 ) -> list[str]:
     """Return ids of surveys; by default those that have the prompt and the mind-map needed."""
     counted = with_topic(tasks, prompt)
-    if "mind_map" in kinds_of_answers(task) and (surveys is None or isinstance(surveys, int)):
+    if "map" in kinds_of_answers(task) and (surveys is None or isinstance(surveys, int)):
         counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
         if not counted:
             raise NoLabelsError(
@@ -215,10 +215,11 @@ def write_results(
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
-    costs, seen = {}, {}
+    costs, seen, scores = {}, {}, {}
     for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
         answers[record["survey"]] = answers_of(record)
         seen[record["survey"]] = seen_of(record)
+        scores[record["survey"]] = record["metrics"]
         costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
@@ -226,12 +227,13 @@ def write_results(
         }
     task, encoder = manifest["task"], manifest["environment"].get("encoder", ENCODER)
     besides = manifest.get("metrics", {}).get("names", ())
-    summary = Scorer(task, tasks, besides=besides, encoder=encoder).summary(answers, seen)
+    scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
+    summary = scorer.summary(answers, seen, scores)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     names = _write_answers(output, task, manifest["agent"], answers, tasks)
-    if kinds_of_answers(task) != {"mind_map"}:
+    if kinds_of_answers(task) != {"map"}:
         names.append("qrels.trec")
         if qrels := {s: gains for s in answers if (gains := tasks.gold(s).gains)}:
             trec.write_qrels(output / names[-1], qrels)
@@ -249,7 +251,7 @@ def _write_answers(
     names = []
     for stage, specification in stages:
         submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
-        if specification.answer != "mind_map":
+        if specification.answer != "map":
             names.append("run.trec" if len(stages) == 1 else f"run.{stage}.trec")
             rankings = {survey_id: ranking_of(answer) for survey_id, answer in submitted.items()}
             trec.write_run(output / names[-1], rankings, tag)
@@ -261,7 +263,7 @@ def _write_answers(
             for survey_id, text in submitted.items():
                 names.append(f"{_REPORTS}/{file_name(survey_id)}.md")
                 atomic_write(output / names[-1], text.encode())
-        elif specification.answer == "mind_map":
+        elif specification.answer == "map":
             names.append("mind_maps.jsonl")
             rows = [{"survey": s, "mind_map": m.to_json()} for s, m in submitted.items()]
             atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena import metrics as ranking_metrics
 from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
@@ -15,24 +15,21 @@ from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.mindmap import SCORES, MindMap, floors, identity, needs
+from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
+from arena.mindmap import MindMap, floors, identity
 from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
-    ENCODER,
-    EXTRACTOR,
     TASKS,
     TaskSet,
     can_score,
     choose_surveys,
-    compares_texts,
     evaluate_answers,
+    functions_of,
     ideal_answers,
-    kind_of_metric,
-    kinds_of_answers,
-    measures,
-    metric_function,
+    needs_of,
+    own_metrics,
     ranking_of,
     score_answer,
     scored_stages,
@@ -50,19 +47,14 @@ class Scorer:
     Args:
         task: A registered task.
         tasks: Task set with the labels.
-        metrics: Metrics of rankings, such as ``"ndcg@20"``, and of mind-maps; each scores the
-            stages whose answers it takes. By default the task's own.
+        metrics: Metrics such as ``"ndcg@20"``; each scores the stages whose answers it takes. By
+            default the task's own.
         besides: Further metrics.
         encoder: Encoder by which headings are compared.
         extractor: Extractor of the entities in headings.
 
     Attributes:
         names: Names of the scores; see `scored_stages`.
-        functions: Functions behind them, whose code shapes the numbers.
-
-    Raises:
-        UnknownNameError: A metric, the encoder or the extractor is unknown.
-        DataError: No stage of the task submits what a metric scores.
     """
 
     def __init__(
@@ -75,49 +67,53 @@ class Scorer:
         encoder: str = ENCODER,
         extractor: str = EXTRACTOR,
     ) -> None:
-        self._task, self._tasks, self._encoder, self._extractor = task, tasks, encoder, extractor
+        self._task, self._tasks = task, tasks
+        self._context = ScoreContext(encoder, extractor, tasks=tasks)
         self._own = metrics is None
         own = TASKS.get(task).metrics if self._own else ()
         columns = scored_stages(task, [*(metrics or ()), *besides])
         self._columns = {name: column for name, column in columns.items() if name not in own}
         self.names = [*own, *self._columns]
-        further = [metric for _, metric in self._columns.values()]
-        self.functions = [*(measures(task) if self._own else ()), *map(metric_function, further)]
-        own_maps = self._own and "mind_map" in kinds_of_answers(task)
-        self._compares = own_maps or any(map(compares_texts, further))
-        of_maps = [metric for metric in further if kind_of_metric(metric) == "mind_map"]
-        self._extracts = any("extractor" in needs(metric) for metric in of_maps)
+        self._metrics = [*(own_metrics(task) if self._own else ())]
+        self._metrics += [metric for _, metric in self._columns.values()]
+        self._needs = needs_of(self._metrics) & {"encoder", "extractor"}
 
     def __call__(
-        self, submitted: Answers, survey_id: str, seen: Set[str] | None = None
+        self,
+        submitted: Answers,
+        survey_id: str,
+        seen: Set[str] | None = None,
+        own: Mapping[str, float] | None = None,
     ) -> dict[str, float | None]:
         """Return name -> score of the answers to one survey; what has no labels is absent.
 
-        A score is None where the labels, or a report, have nothing that the metric counts.
+        A score is None where the labels, or a report, have nothing that the metric counts. `own`
+        are the scores by the task's metrics, if the episode recorded them.
         """
-        task, tasks = self._task, self._tasks
+        context = replace(self._context, survey=survey_id, seen=seen)
         scores: dict[str, float | None] = {}
         if self._own:
-            if can_score(task, tasks, survey_id):
-                scores |= dict.fromkeys(TASKS.get(task).metrics)
-            scores |= evaluate_answers(task, submitted, tasks, survey_id, self._encoder, seen)
+            if can_score(self._task, self._tasks, survey_id):
+                scores |= dict.fromkeys(TASKS.get(self._task).metrics)
+            scores |= evaluate_answers(self._task, submitted, context) if own is None else own
         for stage in dict.fromkeys(stage for stage, _ in self._columns.values()):
             named = {name: metric for name, (of, metric) in self._columns.items() if of == stage}
-            found = score_answer(
-                submitted.get(stage), [*named.values()], tasks, survey_id, self._encoder, seen,
-                self._extractor,
-            )  # fmt: skip
+            found = score_answer(submitted.get(stage), named.values(), context)
             scores |= {name: found[metric] for name, metric in named.items() if metric in found}
         return scores
 
     def summary(
-        self, answers: Mapping[str, Answers], seen: Mapping[str, Set[str] | None] | None = None
+        self,
+        answers: Mapping[str, Answers],
+        seen: Mapping[str, Set[str] | None] | None = None,
+        own: Mapping[str, Mapping[str, float]] | None = None,
     ) -> dict[str, Any]:
         """Score the answers to surveys and report what was reachable at all.
 
         Args:
             answers: Survey id -> submitted answers; every survey in it is reported.
             seen: Survey id -> ids that a report cites and its episode showed.
+            own: Survey id -> the scores that its episode recorded, to score nothing twice.
 
         Returns:
             ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all
@@ -133,7 +129,8 @@ class Scorer:
         scored, ceilings = [], []
         for survey_id in sorted(answers):
             gold = self._tasks.gold(survey_id)
-            scores = self(answers[survey_id], survey_id, (seen or {}).get(survey_id))
+            recorded = None if own is None else own[survey_id]
+            scores = self(answers[survey_id], survey_id, (seen or {}).get(survey_id), recorded)
             if len(scores) == len(self.names):
                 scored.append(scores)
                 ceilings.append(self(ideal_answers(self._task, self._tasks, survey_id), survey_id))
@@ -167,14 +164,14 @@ class Scorer:
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the mind-maps in `answers`, as `arena.mindmap.floors`."""
         for stage, specification in stages_of(self._task):
-            if specification.answer == "mind_map":
+            if specification.answer == "map":
                 pairs = [
                     (answers[survey_id].get(stage) or MindMap(""), gold)
                     for survey_id in sorted(answers)
                     if (gold := self._tasks.mind_map(survey_id)) is not None
                 ]
-                names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
-                return {"floors": floors(pairs, names, self._encoder)} if pairs else {}
+                names = specification.metrics
+                return {"floors": floors(pairs, names, self._context.encoder)} if pairs else {}
         return {}
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
@@ -187,15 +184,16 @@ class Scorer:
 
     def encoder(self) -> dict[str, Any] | None:
         """Return what compares the headings; None where none is compared."""
-        if not self._compares:
+        if not self._needs:
             return None
-        return identity(self._encoder, self._extractor if self._extracts else None)
+        extracts = "extractor" in self._needs
+        return identity(self._context.encoder, self._context.extractor if extracts else None)
 
     def code_sha256(self) -> str:
         """Return the hash of the code that makes the scores."""
-        plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
-        plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
-        return code_sha256("arena.runs.scoring", *self.functions, *plug_ins)
+        plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
+        plug_ins += [EXTRACTORS.get(self._context.extractor)] if "extractor" in self._needs else []
+        return code_sha256("arena.runs.scoring", *functions_of(self._metrics), *plug_ins)
 
 
 def _size(answer: Any) -> int:
@@ -213,7 +211,7 @@ def checked_metrics(metrics: Sequence[str] | None, task: str) -> list[str] | Non
         return None
     if not metrics or isinstance(metrics, str):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
-    names = list(dict.fromkeys(map(ranking_metrics.resolve, metrics)))
+    names = list(dict.fromkeys(map(METRICS.resolve, metrics)))
     scored_stages(task, names)
     return names
 

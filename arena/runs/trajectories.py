@@ -147,7 +147,7 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
     return record if valid else None
 
 
-_KINDS: dict[type, str] = {list: "ranking", dict: "mind_map", str: "report"}
+_KINDS: dict[type, str] = {list: "ranking", dict: "map", str: "report"}
 
 
 def _is_answer(answer: Any) -> bool:

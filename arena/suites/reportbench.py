@@ -20,8 +20,9 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
-from arena.report.metrics import ReportGold, cited_works, evaluate
+from arena.report.metrics import ReportGold, cited_works
 from arena.suites import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
@@ -232,12 +233,13 @@ def _standing(name: str, day: int | None, survey: GoldSurvey, held: CorpusPaper 
 def _row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:
     report, standing = identify(report, survey, library)
     gains = {work.id: 1 for work in survey.works}
-    known = [*REFERENCES, *COUNTS, "unresolved_count", "late_rate", "self_rate"]
-    names = [*known, "survey_rate"] if library.is_known else known
+    names = [*REFERENCES, *COUNTS, "unresolved_count", "late_rate", "self_rate"]
+    names += ["survey_rate"] * library.is_known
     scores = evaluate(report, ReportGold(gains, standing), names)
     cited = cited_works(report).values()
     counts = {"hits": len(gains.keys() & set(cited)), "cited": len(cited), "gold": len(gains)}
-    return {**_ZERO, **scores, **counts, "styles": list(report.styles)}
+    known = {name: score for name, score in scores.items() if score is not None}
+    return {**_ZERO, **known, **counts, "styles": list(report.styles)}
 
 
 def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:

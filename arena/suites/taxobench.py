@@ -16,6 +16,7 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_file
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
+from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.mindmap.metrics.filing import path_score
 from arena.suites import SUITES, Evaluation, Suite, json_lines, mean
@@ -23,11 +24,10 @@ from arena.suites import SUITES, Evaluation, Suite, json_lines, mean
 if TYPE_CHECKING:
     from arena.judging import Judgements
 
-METRICS = (
+NAMES = (
     "leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure",
     "normalised_ted", "node_soft_recall", "node_soft_precision", "node_soft_f1", "sem_path",
 )  # fmt: skip
-WORST = dict.fromkeys(METRICS, 0.0) | {"normalised_ted": 1.0}
 THRESHOLD = 0.92
 """Least similarity of two titles of one paper, as in TaxoBench's released scorer."""
 RELEASED = (
@@ -93,7 +93,7 @@ def score_predictions(
     rows = [row for row in surveys.values() if not (official and row.get("reason"))]
     if out := len(surveys) - len(rows):
         problems.append(f"The released scorer leaves {out} surveys out of its means.")
-    means = {name: mean(row[name] for row in rows) for name in (RELEASED if official else METRICS)}
+    means = {name: mean(row[name] for row in rows) for name in (RELEASED if official else NAMES)}
     settings: dict[str, Any] = {
         "data": sha256_file(data), "predictions": sha256_file(predictions), "official": official,
         **({} if official else identity(encoder)),
@@ -134,9 +134,10 @@ def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
             raise DataError("no prediction")
         predicted, notes = read_mind_map(tree)
     except DataError as error:
-        return {**WORST, "reason": str(error)}
+        worst = {name: float(METRICS.get(name).lower_is_better is True) for name in NAMES}
+        return {**worst, "reason": str(error)}  # all lie in [0, 1]
     predicted, expert, counts = named_alike(predicted, read_mind_map(gold)[0])
-    scores = evaluate(predicted, expert, METRICS, encoder)
+    scores = evaluate(predicted, expert, NAMES, encoder)
     return {**scores, **counts, "repairs": notes}
 
 
@@ -353,7 +354,7 @@ SUITES.register("taxobench")(
             "bottom-up": ("arena/Organization-v0", {"references": "oracle"}),
             "deep-research": ("arena/Organization-v0", {"references": "found"}),
         },
-        metrics=METRICS,
+        metrics=NAMES,
         experiment="taxobench",
         evaluate=score_predictions,
     )

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from arena.tasks.task_set import TaskSet
 
 
-def pair_of(report: Report, text: str, tasks: TaskSet, survey_id: str, encoder: str) -> Pair:
+def pair_of(report: Report, text: str, tasks: TaskSet, survey_id: str, tools: Tools) -> Pair:
     """Return a report, read from the Markdown `text`, beside the survey's own article."""
     generated = _article(report, text, tasks, survey_id)
-    return Pair(tasks.own_article(survey_id), generated, Tools(encoder=encoder))
+    return Pair(tasks.own_article(survey_id), generated, tools)
 
 
 def own_article(tasks: TaskSet, survey_id: str) -> Article:

@@ -23,7 +23,7 @@ class Task(NamedTuple):
         instruction: Text that the agent reads at the start of an episode.
         metrics: Names of the reported metrics.
         headline: Metric that the reward ``final`` pays.
-        answer: Kind of answer that is submitted, ``"ranking"``, ``"mind_map"`` or
+        answer: Kind of answer that is submitted, ``"ranking"``, ``"map"`` or
             ``"report"``; without meaning if there are `stages`.
         stages: Names of the tasks that one episode of this one goes through, if there are any.
         reward: Reward that an environment pays by default.

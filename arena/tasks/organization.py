@@ -10,15 +10,15 @@ TASKS.register("organization")(
         ),
         instruction=(
             "Draw a mind-map of this topic: a tree of headings as a survey would have them, with "
-            "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
-            "it in with organize."
+            "the papers filed under the headings. Only papers from before the cutoff exist. Submit "
+            "it with organize."
         ),
         metrics=(
-            "heading_soft_recall", "heading_soft_precision", "heading_soft_f1",
-            "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
+            "paper_filing_agreement", "ari", "heading_soft_recall", "tree_edit_distance",
+            "tree_semantic_distance",
         ),
-        headline="heading_soft_f1",
-        answer="mind_map",
+        headline="paper_filing_agreement",
+        answer="map",
         reward="final",
         references="oracle",
     )

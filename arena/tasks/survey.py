@@ -12,9 +12,8 @@ TASKS.register("survey")(
         metrics=(
             "recall@10", "recall@100", "precision@10", "precision@100",
             "ndcg@10", "ndcg@30", "ndcg@100", "mrr",
-            "heading_soft_recall", "heading_soft_precision", "heading_soft_f1",
-            "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
-            "survey_score",
+            "paper_filing_agreement", "ari", "heading_soft_recall", "tree_edit_distance",
+            "tree_semantic_distance", "survey_score",
         ),
         headline="survey_score",
         stages=("discovery", "selection", "organization"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from arena.corpus import Corpus
     from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
+    from arena.report import Report
     from arena.suites.bloom_eval import Article, Work
 
 _IDENTIFIERS = (("arxiv", "arxiv_id"), ("doi", "doi"))
@@ -145,6 +146,12 @@ class TaskSet:
 
             self._own[survey_id] = own_article(self, survey_id)
         return self._own[survey_id]
+
+    def pair(self, survey_id: str, report: Report, text: str, tools: Any) -> Any:
+        """Return a report, read from the Markdown `text`, beside the survey's own article."""
+        from arena.tasks._pairs import pair_of
+
+        return pair_of(report, text, self, survey_id, tools)
 
     def works(self, survey_id: str, papers: Iterable[str]) -> dict[str, Work]:
         """Return title, abstract and number of citations of papers, for scoring.

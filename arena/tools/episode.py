@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.corpus.digests import ShownDigests
     from arena.mindmap import MindMap
 
-SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize", "report": "submit_report"}
+SUBMIT_TOOLS = {"ranking": "submit", "map": "organize", "report": "submit_report"}
 """Kind of answer -> name of the tool that submits it."""
 
 Answer = Union[list[str], "MindMap", str]

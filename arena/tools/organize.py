@@ -38,7 +38,7 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"organized": tree.size, "filed": filing_counts(tree, episode.given)}
     if repairs:
         result["repairs"] = repairs[:_MAX_REPAIRS]
-    return result | episode.submit("mind_map", tree)
+    return result | episode.submit("map", tree)
 
 
 def filing_counts(tree: MindMap, given: Collection[str]) -> dict[str, int]:

@@ -409,7 +409,8 @@ def test_it_organizes_the_starting_papers(world, tmp_path):
         reads = summary["per_survey"][entry["survey"]]["reads"]
         assert reads == min(99, len(tree.all_papers()))
     floor, _ = played(world, tmp_path, agent="random")
-    assert summary["mean"]["heading_soft_f1"] > floor["mean"]["heading_soft_f1"] + 0.05
+    headline = "paper_filing_agreement"
+    assert summary["mean"][headline] > floor["mean"][headline] + 0.05
 
 
 def test_the_same_run_gives_the_same_bytes(world, tmp_path):
@@ -433,7 +434,7 @@ def test_it_submits_no_map_without_papers(world, tmp_path, budget):
     summary, _ = played(world, tmp_path, **budget, surveys=1, references="found")
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
-    assert entry["heading_soft_f1"] == 0
+    assert entry["paper_filing_agreement"] == 0
 
 
 def test_titles_alone(world, tmp_path):

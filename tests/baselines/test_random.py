@@ -89,7 +89,7 @@ def test_it_submits_a_map(world, tmp_path, references):
     for entry in summary["per_survey"].values():
         assert entry["searches"] == (0 if references == "oracle" else 10)
         assert not entry["truncated"]
-    assert 0 < summary["mean"]["heading_soft_f1"] < 1
+    assert 0 < summary["mean"]["heading_soft_recall"] < 1
 
 
 def test_in_a_survey_it_files_the_submitted_papers(world, tmp_path):
@@ -111,7 +111,7 @@ def test_it_submits_no_map_without_hits(world, tmp_path):
     )  # fmt: skip
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
-    assert entry["heading_soft_f1"] == 0
+    assert entry["heading_soft_recall"] == 0
 
 
 def test_the_gold_map_is_the_ceiling(world, tmp_path):

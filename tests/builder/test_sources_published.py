@@ -207,7 +207,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     output = tmp_path / "experiment"
     config = {
         "name": "e", "retrievers": {"BM25": "bm25"},
-        "tables": {"T": {"task": "organization", "metrics": ["heading_soft_f1"], "title": "Maps",
+        "tables": {"T": {"task": "organization", "metrics": ["ari"], "title": "Maps",
                          "rows": {"Random": "random"}}},
     }  # fmt: skip
     found = arena.run_experiment(config, corpus, output)

@@ -217,7 +217,7 @@ def test_list(world, capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-        "mind-map-metrics", "report-metrics", "retrievers", "rewards", "rubrics", "suites", "tasks",
+        "retrievers", "rewards", "rubrics", "suites", "tasks",
         "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])

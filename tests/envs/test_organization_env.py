@@ -175,14 +175,12 @@ def test_a_tree_may_have_many_forms(mini, mind_map):
     assert result(step)["organized"] == 1
     assert step[2:4] == (True, False)
     assert step[4]["metrics"]["heading_soft_recall"] == pytest.approx(1.0)
-    assert step[4]["metrics"]["heading_soft_precision"] == pytest.approx(1.0)
-    assert step[1] == step[4]["metrics"]["heading_soft_f1"]
     submitted = step[4]["answers"]["organization"]
     assert [child["label"] for child in submitted["children"]] == ["Rhenium"]
 
 
 def test_another_heading_scores_less(mini):
-    env = playing(mini, "sv:1", NAME)
+    env = playing(mini, "sv:1", NAME, reward="heading_soft_recall")
     step = env.step(call("organize", mind_map={"label": "Rhenium", "children": ["Poultry farms"]}))
     assert 0 <= step[1] < 0.9  # the label of the root is the topic, not a heading
 
@@ -270,8 +268,8 @@ def test_what_is_no_tree_is_answered(mini, mind_map, error):
     assert len(step[0]["result"]) < 700
     assert step[1:4] == (0.0, False, False)
     assert env.observation_space.contains(step[0])
-    last = env.step(call("organize", mind_map=RHENIUM))  # it goes on
-    assert last[1] == pytest.approx(1.0)
+    last = env.step(call("organize", mind_map=RHENIUM))  # the episode continues
+    assert last[4]["metrics"]["heading_soft_recall"] == pytest.approx(1.0)
     assert list(last[4]["answers"]) == ["organization"]
 
 
@@ -282,10 +280,8 @@ def test_a_great_tree_is_scored(mini):
     filed = {"in_one_leaf": 0, "in_several": 0, "at_inner": 0, "left_out": 4}
     assert result(step) == {"organized": 500, "filed": filed}
     metrics = step[4]["metrics"]
-    assert all(0 < value < 1 for name, value in metrics.items() if not name.startswith("tree"))
     # The gold map has one heading, Rhenium, which is not here: one is relabelled, 499 go.
     assert metrics["tree_edit_distance"] == metrics["tree_semantic_distance"] == 500
-    assert metrics["normalised_tree_semantic_distance"] == 500 / 501
     assert env.unwrapped.render() is None
 
 
@@ -296,9 +292,9 @@ def test_finish_hands_in_nothing(mini):
     assert result(step) == {"submitted": 0}
     assert (step[1], step[2], step[4]["answers"]) == (0.0, True, {})
     assert step[4]["metrics"] == {  # those of an empty map; the gold one has one heading
-        "heading_soft_recall": 0.0, "heading_soft_precision": 0.0, "heading_soft_f1": 0.0,
-        "tree_edit_distance": 1.0, "tree_semantic_distance": 1.0,
-        "normalised_tree_semantic_distance": 1.0,
+        "paper_filing_agreement": 0.0,  # there is one group alone: nothing to count
+        "ari": 0.0, "heading_soft_recall": 0.0, "tree_edit_distance": 1.0,
+        "tree_semantic_distance": 1.0,
     }  # fmt: skip
 
 
@@ -308,7 +304,7 @@ def test_submit_is_no_tool_here(mini):
 
 
 def test_all_tools_work_on_the_starting_papers(mini):
-    env = playing(mini, "sv:1", NAME, references="found", reward="gain+final")
+    env = playing(mini, "sv:1", NAME, references="found", reward="gain+heading_soft_recall")
     assert env.step(call("search", query="encoders"))[1] == 2 / 4
     assert env.step(call("organize", mind_map=RHENIUM))[1] == pytest.approx(1.0)
     oracle = playing(mini, "sv:1", NAME, reward="gain+final")

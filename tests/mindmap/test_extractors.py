@@ -62,7 +62,7 @@ class Words:
     ],
 )
 def test_recall_by_hand(predicted, gold, recall):
-    assert heading_entity_recall(predicted, gold, Words()) == recall
+    assert heading_entity_recall(predicted, gold, extractor=Words()) == recall
     assert evaluate(predicted, gold, [NAME], extractor=Words()) == {NAME: recall}
 
 
@@ -71,7 +71,7 @@ def test_white_space_does_not_tell_entities_apart():
         def entities(self, labels):
             return [[label] for label in labels]
 
-    assert heading_entity_recall(tree("New\n  York "), tree("new york"), Whole()) == 1.0
+    assert heading_entity_recall(tree("New\n  York "), tree("new york"), extractor=Whole()) == 1.0
 
 
 def test_a_label_is_read_once_for_all_metrics_of_a_call():
@@ -257,7 +257,7 @@ def test_flair(tagger):
     assert extractor.entities(labels[::-1]) == found[::-1]
     assert len(extractor.config["files"]["a local file"]) == 64
     assert str(tagger.parent) not in json.dumps(extractor.config)
-    assert heading_entity_recall(tree("Google"), tree("BERT by Google"), extractor) == 0.5
+    assert heading_entity_recall(tree("Google"), tree("BERT by Google"), extractor=extractor) == 0.5
 
 
 @pytest.mark.parametrize(

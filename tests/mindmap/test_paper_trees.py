@@ -152,9 +152,9 @@ def distance_by_definition(a, b):
 @given(trees(), trees())
 def test_the_distance_against_its_definition(a, b):
     expected = distance_by_definition(a, b) / (a.size + b.size + 2)
-    assert normalised_ted(a, b, Plane()) == pytest.approx(expected, abs=1e-6)
-    assert node_soft_f1(a, b, Plane()) >= 0
-    assert node_soft_f1(a, a, Plane()) == pytest.approx(1)
+    assert normalised_ted(a, b, encoder=Plane()) == pytest.approx(expected, abs=1e-6)
+    assert node_soft_f1(a, b, encoder=Plane()) >= 0
+    assert node_soft_f1(a, a, encoder=Plane()) == pytest.approx(1)
 
 
 def test_paths_by_hand():

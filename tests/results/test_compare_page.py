@@ -348,14 +348,14 @@ def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
     metrics["floors"] = {
-        k: {"heading_soft_f1": v / 2, "paper_filing": v} for k, v in values.items()
+        k: {"heading_soft_recall": v / 2, "paper_filing": v} for k, v in values.items()
     }
     (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics))
     found = arena.compare(
-        [forge(tmp_path / "run", tmp_path / "other")], metrics=["heading_soft_f1"]
+        [forge(tmp_path / "run", tmp_path / "other")], metrics=["heading_soft_recall"]
     )
     lines = [line.split() for line in as_text(found).splitlines()]
-    start = lines.index(["organization", "paper_filing", "heading_soft_f1"])
+    start = lines.index(["organization", "paper_filing", "heading_soft_recall"])
     assert start < 5  # before every other table
     assert [line[-2:] for line in lines[start + 2 : start + 5]] == [
         ["0.5000", "0.2500"], ["0.2500", "0.1250"], ["0.1250", "0.0625"],

@@ -19,7 +19,7 @@ from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError
 from arena.llm.agent import shared_client
-from arena.mindmap import MIND_MAP_METRICS
+from arena.metrics import METRICS, Metric
 from arena.results.experiments import preview
 from arena.tasks import TaskSet
 
@@ -278,14 +278,14 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
 
 
 def test_a_metric_that_scores_some_surveys_says_how_many(world, tmp_path, monkeypatch):
-    def odd(predicted, gold):
+    def odd(predicted, gold, context):
         return None if gold.size % 2 else 1.0
 
     tasks = TaskSet(world)
     wanted = sum(tasks.mind_map(survey).size % 2 == 0 for survey in tasks.surveys)
     assert 0 < wanted < len(tasks.surveys) == 8
-    MIND_MAP_METRICS.names()
-    monkeypatch.setitem(MIND_MAP_METRICS._items, "odd", odd)
+    METRICS.names()
+    monkeypatch.setitem(METRICS._items, "odd", Metric("odd", "map", False, frozenset(), odd))
     table = CONFIG["tables"]["3"] | {"metrics": ["odd"]}
     rows = {"Clustering": table["rows"]["Clustering"]}
     config = CONFIG | {"surveys": "all", "tables": {"3": table | {"rows": rows}}}

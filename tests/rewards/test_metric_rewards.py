@@ -9,7 +9,8 @@ from helpers import act, arena_surveys, call, make_env, playing
 
 import arena
 from arena.errors import DataError, UnknownNameError
-from arena.mindmap import MIND_MAP_METRICS, MindMap, evaluate
+from arena.metrics import METRICS
+from arena.mindmap import MindMap, evaluate
 from arena.rewards import Progress, make_rewards
 from arena.tasks import TaskSet, ideal_answers
 
@@ -34,13 +35,13 @@ def test_a_ranking_metric_is_paid_at_the_end(mini):
     ("children", "paid"),
     [
         (["Rhenium"], 0.0),
-        (["Rhenium", "Poultry"], -1 / 3),  # one of 2 + 1 headings to delete
+        (["Rhenium", "Poultry"], -1.0),  # one heading to delete
         ([], -1.0),
         (None, -1.0),  # nothing is submitted
     ],
 )
 def test_a_distance_is_paid_as_its_negative(mini, children, paid):
-    env = playing(mini, "sv:1", ORGANIZATION, reward="normalised_tree_edit_distance")
+    env = playing(mini, "sv:1", ORGANIZATION, reward="tree_edit_distance")
     finish = call("finish")
     mind_map = {"label": "Dense", "children": children}
     *_, info = env.step(finish if children is None else call("organize", mind_map=mind_map))
@@ -57,12 +58,12 @@ def test_every_mind_map_metric_pays_what_it_scores(world):
     half = papers[: len(papers) // 2]
     children = [{"label": "one", "papers": half[::2]}, {"label": "two", "papers": half[1::2]}]
     mine = MindMap("x", tuple(MindMap(c["label"], papers=tuple(c["papers"])) for c in children))
-    names = [name for name in MIND_MAP_METRICS.names() if name != "heading_entity_recall"]
+    maps = [each for name in METRICS.names() if (each := METRICS.get(name)).kind == "map"]
+    names = [each.name for each in maps if "extractor" not in each.needs]
     expected = evaluate(mine, tasks.mind_map(survey), names)
     env = playing(world, survey, ORGANIZATION, reward="+".join(names))
     *_, info = env.step(call("organize", mind_map={"label": "x", "children": children}))
-    distances = {name for name in names if "distance" in name or name == "normalised_ted"}
-    assert len(distances) == 5
+    distances = {"tree_edit_distance", "tree_semantic_distance", "normalised_ted"}
     assert info["reward_terms"] == pytest.approx(
         {name: -value if name in distances else value for name, value in expected.items()}
     )
@@ -78,12 +79,12 @@ def test_the_survey_s_own_map_pays_one(world):
 
 
 def test_of_several_stages_that_counts_which_reports_the_metric(mini):
-    env = playing(mini, "sv:1", SURVEY, reward="ndcg@10+precision@1+heading_soft_f1")
+    env = playing(mini, "sv:1", SURVEY, reward="ndcg@10+precision@1+heading_soft_recall")
     env.step(call("submit", paper_ids=["p:old", "p:day"]))
     env.step(call("submit", paper_ids=["p:leap", "p:day", "12345", "p:last"]))
     *_, info = env.step(call("organize", mind_map=RHENIUM))
     assert info["reward_terms"] == pytest.approx(
-        {"ndcg@10": 1.0, "precision@1": 0.0, "heading_soft_f1": 1.0}
+        {"ndcg@10": 1.0, "precision@1": 0.0, "heading_soft_recall": 1.0}
     )
 
 
@@ -101,7 +102,8 @@ def test_a_survey_without_labels_pays_nothing(mini):
         ("gain+airy", "no reward named 'airy'. Did you mean 'ari'"),
         ("mrr+mrr", "names one reward twice"),
         ("recall@0", "cutoff after '@' must be an integer"),
-        ("ari", "ari scores a mind-map, and the task 'discovery' has none"),
+        ("ari", "ari scores a map, and the task 'discovery' has none"),
+        ("reference_count", "a count without a best direction"),
     ],
 )
 def test_wrong_names(mini, name, message):

@@ -13,21 +13,22 @@ import pytest
 import arena
 import arena.cli
 import corpus_builder.cli
-from arena import metrics
 from arena.agents import AGENTS
 from arena.errors import CorpusError, DataError
+from arena.metrics import METRICS
 from arena.rewards import make_rewards
 from arena.tasks import TASKS
 
 PLUGINS = '''
-from arena.metrics import checked
+from arena.metrics import checked, metric
 from arena.rewards import Reward
 from arena.tasks import Task
 from arena.tools import Tool
 
-def found(ranking, gains, k=None):
+@metric("found", "ranking")
+def found(ranking, gains, context):
     """Number of gold ids."""
-    top, gold = checked(ranking, gains, k)
+    top, gold = checked(ranking, gains, context)
     return float(len(set(top) & set(gold)))
 
 class Steps(Reward):
@@ -136,18 +137,16 @@ def test_what_is_opened_loads_no_file(world, tmp_path):
 
 
 def test_files_that_do_not_work(tmp_path, file):
-    broken, plain = tmp_path / "broken.py", tmp_path / "plain.py"
+    broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit(0)")
-    plain.write_text("def mean(ranking, gains): return 1.0")
     for name, message in (
         (f"{file}:found2@5", "no metric 'found2' in .*plugins.py'. Did you mean 'found'"),
         (f"{tmp_path}/absent.py:found", "there is no file '.*absent.py'"),
         (f"{broken}:found", "broken.py' does not import: SystemExit: 0"),
-        (f"{plain}:mean@5", r"takes no cutoff. Write `def mean\(ranking, gains, k\)`"),
         (f"{file}", "name the object in it, too: .*plugins.py:NAME"),
     ):
         with pytest.raises(DataError, match=message):
-            metrics.resolve(name)
+            METRICS.resolve(name)
     with pytest.raises(DataError, match=r"no reward 'found' in .* Known: Steps"):
         make_rewards(f"{file}:found")
     with pytest.raises(DataError, match=r"no agent 'quick' in .* Known: Shouts"):
@@ -158,16 +157,19 @@ def test_files_that_do_not_work(tmp_path, file):
 def test_a_file_of_the_name_of_a_library_and_a_changed_one(tmp_path):
     file = tmp_path / "json.py"
     for value in (1.0, 2.0):
-        file.write_text(f"def mine(ranking, gains, k=None):\n    return {value}\n")
+        file.write_text(
+            "from arena.metrics import metric\n@metric('mine', 'ranking')\n"
+            f"def mine(ranking, gains, context):\n    return {value}\n"
+        )
         os.utime(file, ns=(int(value), int(value)))
-        name = metrics.resolve(f"{file}:mine")
+        name = METRICS.resolve(f"{file}:mine")
         assert name == "mine"
-        assert metrics.get(name)([], {"a": 1}) == value
+        assert METRICS.get(name)([], {"a": 1}) == value
     assert json.loads("1") == 1
 
 
 def test_metrics_beside_those_of_the_task(world, tmp_path):
-    names = ["map", "f1@10", "r-precision", "success@5", "heading_soft_f1"]
+    names = ["map", "f1@10", "r-precision", "success@5", "ari"]
     run = arena.run(world, "survey", "random", tmp_path / "run", surveys=3, metrics=names)
     again = arena.rescore(tmp_path / "run", world, names)
     assert list(run["mean"])[-9:] == list(again["mean"])
@@ -180,17 +182,20 @@ def test_metrics_beside_those_of_the_task(world, tmp_path):
     assert (tmp_path / "run/trajectories.jsonl").read_bytes() == trajectories
     with pytest.raises(arena.errors.UnknownNameError, match="Did you mean 'map'"):
         arena.run(world, "survey", "random", tmp_path / "x", metrics=["mapp"])
-    with pytest.raises(DataError, match="'heading_soft_f1' scores a mind-map"):
-        arena.run(world, "discovery", "random", tmp_path / "x", metrics=["heading_soft_f1"])
+    with pytest.raises(DataError, match="'ari' scores a map"):
+        arena.run(world, "discovery", "random", tmp_path / "x", metrics=["ari"])
     assert not (tmp_path / "x").exists()
 
 
 def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):
     file = tmp_path / "divides.py"
-    file.write_text("def divides(ranking, gains, k=None):\n    return 1 / 0\n")
+    file.write_text(
+        "from arena.metrics import metric\n@metric('divides', 'ranking')\n"
+        "def divides(ranking, gains, context):\n    return 1 / 0\n"
+    )
     command = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title"]
     options = ["--surveys", "1", "--metric", f"{file}:divides", "--output", str(tmp_path / "run")]
     assert arena.cli.main([*command, *options]) == 2
     assert capsys.readouterr().err == (
-        f"arena: error: {str(file)!r} line 2: ZeroDivisionError: division by zero\n"
+        f"arena: error: {str(file)!r} line 4: ZeroDivisionError: division by zero\n"
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from arena import cli
+from arena.metrics import METRICS
 from arena.results.experiments import read_experiment
 from arena.suites import SUITES
-from arena.tasks import TASKS, environment_id, kind_of_metric
+from arena.tasks import TASKS, environment_id
 from corpus_builder.sources import SOURCES
 
 
@@ -17,7 +18,7 @@ def test_a_suite_names_parts_that_exist(name):
     assert suite.source in SOURCES.names()
     assert {kind for kind, _ in suite.modes.values()} <= set(map(environment_id, TASKS.names()))
     for metric in suite.metrics:
-        assert kind_of_metric(metric)
+        assert METRICS.get(metric)
     assert read_experiment(suite.experiment).name == suite.experiment
 
 

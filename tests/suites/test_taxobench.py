@@ -11,7 +11,7 @@ from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
 from arena.suites.taxobench import (
-    METRICS,
+    NAMES,
     RELEASED,
     alignment,
     released_alignment,
@@ -48,7 +48,7 @@ def score(tmp_path):
 def test_the_expert_scores_best_in_every_layout(score, key):
     record = {"id": "0", key: GOLD} if key else {"id": 0, **GOLD}
     result = score(record)
-    assert result["mean"] == {name: float(name != "normalised_ted") for name in METRICS}
+    assert result["mean"] == {name: float(name != "normalised_ted") for name in NAMES}
     assert score(record, official=True)["mean"] == dict.fromkeys(RELEASED, 1.0)
     assert not result["missing"] and not result["problems"]
 

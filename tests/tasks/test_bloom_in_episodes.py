@@ -8,9 +8,10 @@ from helpers import Memory, call, make_env
 
 import arena
 from arena.errors import DataError
-from arena.report.metrics import REPORT_METRICS
-from arena.suites.bloom_eval import Column, Finding, Heading, SurveyMetric, Work
-from arena.tasks import TaskSet, score_report
+from arena.metrics import METRICS, ScoreContext
+from arena.suites.bloom_eval import Finding, Heading, Work, survey_metric
+from arena.suites.bloom_eval.base import _SURVEY_METRICS
+from arena.tasks import TaskSet, score_answer
 from arena.testing import check_environment
 from corpus_builder.build import build
 
@@ -39,8 +40,14 @@ def reefs(tmp_path_factory):
 
 
 def metric(monkeypatch, name, find, needs=()):
-    column = Column(SurveyMetric(name, "memory", needs, ("",), {}, None, find), "")
-    monkeypatch.setitem(REPORT_METRICS._items, name, column)
+    METRICS.names()  # all are found
+    monkeypatch.setattr(METRICS, "_items", dict(METRICS._items))
+    monkeypatch.setattr(_SURVEY_METRICS, "_items", dict(_SURVEY_METRICS._items))
+    survey_metric(name, tier="memory", needs=needs)(find)
+
+
+def scores_of(names, tasks):
+    return score_answer(WRITTEN, names, ScoreContext(tasks=tasks, survey="s"))
 
 
 def test_the_survey_itself_with_its_references_in_reach(reefs):
@@ -57,7 +64,7 @@ def test_the_survey_itself_with_its_references_in_reach(reefs):
 def test_a_report_has_the_bibliography_that_its_citations_stand_for(reefs, monkeypatch):
     seen = []
     metric(monkeypatch, "looks", lambda pair: seen.append(pair) or Finding({"": 0.5}))
-    scores = score_report(WRITTEN, ["looks", "scons"], TaskSet(reefs), "s", None)
+    scores = scores_of(["looks", "scons"], TaskSet(reefs))
     assert scores == {"looks": 0.5, "scons": SCONS}
     (pair,) = seen
     assert [work.title for work in pair.generated.works] == ["Fish swim", "Fish fly", ""]
@@ -70,7 +77,7 @@ def test_a_corpus_without_texts_has_what_it_has(reefs, tmp_path):
     uncited = [{k: v for k, v in paper.items() if k != "references"} for paper in PAPERS]
     build(Memory(uncited, [bare]), tmp_path / "bare")
     tasks = TaskSet(tmp_path / "bare")
-    assert score_report(WRITTEN, ["scons"], tasks, "s", None) == {}  # no outline
+    assert scores_of(["scons"], tasks) == {"scons": None}  # no outline
     article = tasks.own_article("s")
     assert (article.title, article.text, article.outline) == ("Reefs", "", (Heading(0, "Reefs"),))
     assert [work.citations for work in article.works] == [None, None]  # no paper cites another
@@ -86,7 +93,7 @@ def test_a_reward(reefs):
 
 def test_the_environment_passes_its_checks(world):
     results = check_environment(REPORT, world, options={"reward": "scons"}, episodes=2)
-    assert all(result.passed for result in results)
+    assert not [result for result in results if not result.passed]
 
 
 def test_runs_report_it(reefs, tmp_path):
@@ -106,8 +113,8 @@ def test_a_run_names_the_encoder_of_headings(reefs, tmp_path, monkeypatch):
 
 def test_a_judge_is_refused_before_anything_is_played(reefs, tmp_path, monkeypatch):
     metric(monkeypatch, "judged", lambda pair: Finding({"": 1.0}), ("judge",))
-    with pytest.raises(DataError, match="'judged' needs a judge: score the written reports"):
+    with pytest.raises(DataError, match="'judged' needs a language model: score the written"):
         make_env(reefs, REPORT, reward="judged")
-    with pytest.raises(DataError, match="arena evaluate bloom-eval"):
+    with pytest.raises(DataError, match="'judged' needs a language model"):
         arena.run(reefs, "report", "title", tmp_path / "run", metrics=["judged"])
     assert not (tmp_path / "run").exists()

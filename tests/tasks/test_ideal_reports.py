@@ -6,6 +6,7 @@ import pytest
 from helpers import Memory
 
 import arena
+from arena.metrics import ScoreContext
 from arena.tasks import TaskSet, evaluate_answers, ideal_answers
 from corpus_builder.build import build
 
@@ -36,7 +37,7 @@ def test_the_best_report(article, report, tmp_path):
     tasks = TaskSet(tmp_path / "corpus")
     ideal = ideal_answers("report", tasks, "s")
     assert ideal == {"report": report}
-    scores = evaluate_answers("report", ideal, tasks, "s")
+    scores = evaluate_answers("report", ideal, ScoreContext(tasks=tasks, survey="s"))
     assert (scores["reference_f1"], scores["reference_count"], scores["late_rate"]) == (1, 3, 0)
     summary = arena.run(tmp_path / "corpus", "report", "oracle", tmp_path / "run")
     assert summary["mean"]["reference_f1"] == 1

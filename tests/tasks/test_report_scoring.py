@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from arena.tasks import TaskSet, score_report
+from arena.metrics import ScoreContext
+from arena.tasks import TaskSet, score_answer
 
 NAMES = (
     "reference_precision", "reference_count", "cited_statements", "uncited_statements",
@@ -18,7 +19,8 @@ def test_only_ids_cite(world):
         f"# Report\n\nKnown [@{gold}; @{survey}]. They “rank (Smith, 2020) best [3]”. "
         f"Made up [@{gold}-].\n\n## References\n\n[3] A paper. https://arxiv.org/abs/1706.03762\n"
     )
-    assert score_report(text, NAMES, tasks, survey, {gold}) == {
+    context = ScoreContext(tasks=tasks, survey=survey, seen={gold})
+    assert score_answer(text, NAMES, context) == {
         "reference_precision": 1 / 3, "reference_count": 3, "cited_statements": 2,
         "uncited_statements": 1, "fabricated_rate": 1 / 3, "self_rate": 1 / 3,
         "unseen_rate": 1 / 3,

@@ -1,11 +1,7 @@
-"""The registry of mind-map metrics, and what metrics compare: headings, their vectors, entities.
-
-Each module here holds some metrics.
-"""
+"""Metrics of mind-maps, and what they compare: headings, their vectors, entities."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -19,53 +15,6 @@ from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
-from arena.registry import Registry
-
-MindMapMetric = Callable[..., float | None]
-"""A score of one mind-map against the survey's own: ``metric(predicted, gold)``.
-
-The names of its other parameters say what else it needs, and it gets these by keyword:
-
-- ``encoder``: makes labels comparable: the name of a registered encoder, whose vectors are kept, or
-  an encoder (`arena.encoders.Encoder`);
-- ``extractor``: finds entities in labels, likewise (`arena.mindmap.extractors.Extractor`).
-
-Every other parameter has a default. The metric returns the score, or None where the gold map has
-nothing that the metric counts. The gold map has at least one label below its root.
-"""
-
-MIND_MAP_METRICS: Registry[MindMapMetric] = Registry(
-    "mind-map metric",
-    packages=["arena.mindmap.metrics"],
-    entry_points="researcharena.mind_map_metrics",
-)
-
-_PARTS = frozenset({"encoder", "extractor"})
-
-
-def needs(name: str) -> frozenset[str]:
-    """Return which of ``encoder`` and ``extractor`` the metric of this name takes.
-
-    Raises:
-        UnknownNameError: There is no such metric.
-        DataError: The metric has another parameter without a default.
-    """
-    return takes(name) & _PARTS
-
-
-def takes(name: str) -> frozenset[str]:
-    """Return the names of all that the metric takes by keyword; raise as `needs` does."""
-    parameters = list(inspect.signature(MIND_MAP_METRICS.get(name)).parameters.values())[2:]
-    taken = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-    for p in parameters:
-        has_default = p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
-        if not has_default and p.name not in taken & _PARTS:
-            raise DataError(
-                f"the mind-map metric {clip(name)} wants {clip(p.name)}: after predicted "
-                "and gold it can be given an encoder and an extractor, under these names."
-            )
-    return frozenset(taken)
-
 
 # Headings
 
@@ -73,25 +22,6 @@ def takes(name: str) -> frozenset[str]:
 def headings(tree: MindMap) -> list[str]:
     """Return the distinct labels below the root, without blank ones."""
     return [label for label in tree.labels() if label.strip()]
-
-
-def check_maps(predicted: object, gold: object) -> None:
-    """Raise DataError if one is no mind-map."""
-    for name, value in (("predicted", predicted), ("gold", gold)):
-        if not isinstance(value, MindMap):
-            raise DataError(f"{name} {clip(value)}: expected a MindMap, as read_mind_map gives it.")
-
-
-def compared(predicted: MindMap, gold: MindMap) -> tuple[list[str], list[str]]:
-    """Return the `headings` of both maps.
-
-    Raises:
-        DataError: One is no mind-map, or the gold map has no label.
-    """
-    check_maps(predicted, gold)
-    if not headings(gold):
-        raise DataError("the gold map has no label below its root: leave this survey out.")
-    return headings(predicted), headings(gold)
 
 
 # What encoders and extractors make of headings is kept

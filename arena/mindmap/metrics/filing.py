@@ -12,13 +12,13 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from arena.encoders import Encoder
-from arena.mindmap.metrics import MIND_MAP_METRICS, unit_vectors
+from arena.metrics import ScoreContext, metric
+from arena.mindmap.metrics import unit_vectors
 from arena.mindmap.tree import MindMap
 
 
-@MIND_MAP_METRICS.register("leaf_recall")
-def leaf_recall(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("leaf_recall", "map")
+def leaf_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Share of the gold map's papers that the predicted map files anywhere.
 
     Recall = |L(T*) ∩ L(T)| / |L(T*)|, TaxoBench, equation 1. In [0, 1]; None if the gold map
@@ -33,8 +33,8 @@ def leaf_recall(predicted: MindMap, gold: MindMap) -> float | None:
     return len(ours & theirs) / len(theirs) if theirs else None
 
 
-@MIND_MAP_METRICS.register("leaf_precision")
-def leaf_precision(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("leaf_precision", "map")
+def leaf_precision(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Share of the predicted map's papers that the gold map files anywhere.
 
     Precision = |L(T*) ∩ L(T)| / |L(T)|, the counterpart of TaxoBench's equation 1. In [0, 1];
@@ -44,8 +44,8 @@ def leaf_precision(predicted: MindMap, gold: MindMap) -> float | None:
     return len(ours & theirs) / (len(ours) or 1) if theirs else None
 
 
-@MIND_MAP_METRICS.register("ari")
-def ari(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("ari", "map")
+def ari(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Adjusted Rand index of the two ways in which the gold map's papers are filed.
 
     ARI = (RI - E[RI]) / (max(RI) - E[RI]), TaxoBench, equation 2; scikit-learn's. In [-0.5, 1]: 1
@@ -59,8 +59,8 @@ def ari(predicted: MindMap, gold: MindMap) -> float | None:
     return _agreement(predicted, gold, "adjusted_rand_score")
 
 
-@MIND_MAP_METRICS.register("homogeneity")
-def homogeneity(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("homogeneity", "map")
+def homogeneity(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Whether each predicted group holds papers of one gold group.
 
     h = 1 - H(U|V) / H(U), TaxoBench, equation 3, with the gold groups U and the predicted ones V;
@@ -69,8 +69,8 @@ def homogeneity(predicted: MindMap, gold: MindMap) -> float | None:
     return _agreement(predicted, gold, "homogeneity_score")
 
 
-@MIND_MAP_METRICS.register("completeness")
-def completeness(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("completeness", "map")
+def completeness(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Whether the papers of each gold group are in one predicted group.
 
     c = 1 - H(V|U) / H(V), TaxoBench, equation 3; scikit-learn's. In [0, 1]; 1 if the predicted map
@@ -79,8 +79,8 @@ def completeness(predicted: MindMap, gold: MindMap) -> float | None:
     return _agreement(predicted, gold, "completeness_score")
 
 
-@MIND_MAP_METRICS.register("v_measure")
-def v_measure(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("v_measure", "map")
+def v_measure(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Harmonic mean of homogeneity and completeness, 2 h c / (h + c): TaxoBench, equation 4.
 
     In [0, 1]; None if the gold map files no paper.
@@ -88,8 +88,10 @@ def v_measure(predicted: MindMap, gold: MindMap) -> float | None:
     return _agreement(predicted, gold, "v_measure_score")
 
 
-@MIND_MAP_METRICS.register("paper_filing_agreement")
-def paper_filing_agreement(predicted: MindMap, gold: MindMap) -> float | None:
+@metric("paper_filing_agreement", "map")
+def paper_filing_agreement(
+    predicted: MindMap, gold: MindMap, context: ScoreContext
+) -> float | None:
     """Adjusted mutual information of how both maps file the gold map's papers under headings.
 
     AMI = (I(P, G) - E) / ((H(P) + H(G)) / 2 - E), where I is the mutual information of the two
@@ -97,18 +99,11 @@ def paper_filing_agreement(predicted: MindMap, gold: MindMap) -> float | None:
     that are made at random. About 0 by chance and for a map without papers, at most 1, which the
     gold map scores. Labels do not count, nor does the order or the nesting of headings, nor do
     papers that the gold map does not have. A paper that the predicted map does not have is a group
-    of its own. Of several headings of a paper the first counts.
+    of its own. Of several headings of a paper the first counts. None where the gold map
+    groups no papers: none of its headings has two, or one has all.
 
     Source: Vinh, Epps and Bailey, Information theoretic measures for clusterings comparison, JMLR
     11, 2010; scikit-learn's implementation.
-
-    Args:
-        predicted: The map that was made.
-        gold: The survey's own.
-
-    Returns:
-        The agreement; None where the gold map groups no papers: none of its headings has two, or
-        one has all.
 
     Example:
         >>> gold = MindMap("", (MindMap("x", papers=("a", "b")), MindMap("y", papers=("c", "d"))))
@@ -149,8 +144,8 @@ def _first_places(tree: MindMap) -> dict[str, int]:
     return places
 
 
-@MIND_MAP_METRICS.register("sem_path")
-def sem_path(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float | None:
+@metric("sem_path", "map", needs=["encoder"])
+def sem_path(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Mean over the gold map's papers of how alike the paths to them are.
 
     A paper scores the best `path_score` of its paths in both maps, with the cosine of labels as
@@ -165,7 +160,7 @@ def sem_path(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static
         return None
     labels = {node.label for tree in (predicted, gold) for node in tree.nodes()}
     named = sorted(label for label in labels if label.strip())
-    vectors = dict(zip(named, unit_vectors(named, encoder), strict=True)) if named else {}
+    vectors = dict(zip(named, unit_vectors(named, context.encoder), strict=True)) if named else {}
 
     def similarity(a: str, b: str) -> float:
         if a == b:

@@ -1,8 +1,7 @@
 """Tree distances: how many nodes to insert, delete and relabel to get the survey's own map.
 
-All take ``predicted``, the map that was made, and ``gold``, the survey's own; those of meaning also
-``encoder``, the name of a registered encoder, or an encoder. They raise a DataError if the maps are
-too large for an edit distance: more than 4,194,304 pairs of nodes, or 2^31 steps.
+They raise a DataError if the maps are too large for an edit distance: more than 4,194,304 pairs of
+nodes, or 2^31 steps.
 """
 
 from __future__ import annotations
@@ -16,15 +15,16 @@ from numpy.typing import NDArray
 
 from arena.encoders import Encoder
 from arena.errors import DataError
-from arena.mindmap.metrics import MIND_MAP_METRICS, check_maps, cosines
+from arena.metrics import ScoreContext, metric
+from arena.mindmap.metrics import cosines
 from arena.mindmap.tree import MindMap
 
 # In millionths: vectors are rounded too, so that a cosine of 0.8 may come out a little above it.
 _THRESHOLD = 800_000
 
 
-@MIND_MAP_METRICS.register("tree_edit_distance")
-def tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
+@metric("tree_edit_distance", "map", lower_is_better=True)
+def tree_edit_distance(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
     """Least number of insertions, deletions and relabellings between two maps as ordered trees.
 
     0 is the best; at most the sum of the numbers of nodes, which the roots are not among: both
@@ -45,26 +45,8 @@ def tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
     return _distance(predicted, gold, None)
 
 
-@MIND_MAP_METRICS.register("normalised_tree_edit_distance")
-def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
-    """Tree edit distance divided by the number of nodes of both maps, without the roots.
-
-    `tree_edit_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
-    prediction. 0 for two maps without nodes.
-
-    Example:
-        >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
-        >>> b = MindMap("", (MindMap("y"), MindMap("w")))
-        >>> normalised_tree_edit_distance(a, b)  # 2 of 3 + 2
-        0.4
-    """
-    return _distance(predicted, gold, None) / (predicted.size + gold.size or 1)
-
-
-@MIND_MAP_METRICS.register("tree_semantic_distance")
-def tree_semantic_distance(
-    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static"
-) -> float:
+@metric("tree_semantic_distance", "map", lower_is_better=True, needs=["encoder"])
+def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
     """Tree edit distance in which a label costs nothing for one of nearly the same meaning.
 
     As `tree_edit_distance`, but to put one label for another costs 0 if they are equal or the
@@ -81,29 +63,14 @@ def tree_semantic_distance(
         ...         return np.array([[float(text[0] == x) for x in "xyz"] for text in texts])
         >>> a = MindMap("", (MindMap("x", (MindMap("y1"), MindMap("z1"))),))
         >>> b = MindMap("", (MindMap("y2"), MindMap("z2")))
-        >>> tree_semantic_distance(a, b, Initials())  # delete x, the others are free
+        >>> tree_semantic_distance(a, b, encoder=Initials())  # delete x, the others are free
         1.0
     """
-    return _distance(predicted, gold, encoder)
+    return _distance(predicted, gold, context.encoder)
 
 
-@MIND_MAP_METRICS.register("normalised_tree_semantic_distance")
-def normalised_tree_semantic_distance(
-    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static"
-) -> float:
-    """Tree semantic distance divided by the number of nodes of both maps, without the roots.
-
-    `tree_semantic_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
-    prediction. 0 for two maps without nodes.
-
-    If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,
-    the distance is 1 / (3 + 2).
-    """
-    return _distance(predicted, gold, encoder) / (predicted.size + gold.size or 1)
-
-
-@MIND_MAP_METRICS.register("normalised_ted")
-def normalised_ted(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float:
+@metric("normalised_ted", "map", lower_is_better=True, needs=["encoder"])
+def normalised_ted(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
     """Tree edit distance with the cosine as cost of a new label, divided by the number of nodes.
 
     TED = least sum of costs / (|T*| + |T|), TaxoBench, equation 5: an insertion and a deletion
@@ -116,14 +83,13 @@ def normalised_ted(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "
     a, b = MindMap("", (predicted,)), MindMap("", (gold,))  # so that the roots are nodes, too
 
     def costs() -> NDArray[np.float64]:
-        likeness = np.clip(cosines(a.labels(), b.labels(), encoder), 0.0, 1.0)
+        likeness = np.clip(cosines(a.labels(), b.labels(), context.encoder), 0.0, 1.0)
         return np.minimum(~_equal(a, b), 1.0 - likeness)
 
     return edit_distance(a, b, costs) / (a.size + b.size)
 
 
 def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
-    check_maps(predicted, gold)
     return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, encoder))
 
 

@@ -12,12 +12,13 @@ survey, own and fabricated citations add up to at most 1.
 
 from __future__ import annotations
 
-from arena.report.metrics import REPORT_METRICS, ReportGold, cited_works
+from arena.metrics import ScoreContext, metric
+from arena.report.metrics import ReportGold, cited_works
 from arena.report.model import Report
 
 
-@REPORT_METRICS.register("reference_precision")
-def reference_precision(report: Report, gold: ReportGold) -> float | None:
+@metric("reference_precision", "report")
+def reference_precision(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the distinct cited works that are gold references, in [0, 1].
 
     Unresolved works count as wrong. 0 for a report without citations; None without gold.
@@ -26,15 +27,15 @@ def reference_precision(report: Report, gold: ReportGold) -> float | None:
     return None if not wanted else hits / cited if cited else 0.0
 
 
-@REPORT_METRICS.register("reference_recall")
-def reference_recall(report: Report, gold: ReportGold) -> float | None:
+@metric("reference_recall", "report")
+def reference_recall(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the gold references that are cited, in [0, 1]; None without gold."""
     hits, _, wanted = _counts(report, gold)
     return hits / wanted if wanted else None
 
 
-@REPORT_METRICS.register("reference_f1")
-def reference_f1(report: Report, gold: ReportGold) -> float | None:
+@metric("reference_f1", "report")
+def reference_f1(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Harmonic mean of `reference_precision` and `reference_recall`, in [0, 1]; None without gold.
 
     Equals 2 hits / (cited works + gold references).
@@ -43,20 +44,20 @@ def reference_f1(report: Report, gold: ReportGold) -> float | None:
     return 2 * hits / (cited + wanted) if wanted else None
 
 
-@REPORT_METRICS.register("reference_count")
-def reference_count(report: Report, gold: ReportGold) -> float:
+@metric("reference_count", "report", lower_is_better=None)
+def reference_count(report: Report, gold: ReportGold, context: ScoreContext) -> float:
     """Number of distinct cited works, resolved or not."""
     return float(len(cited_works(report)))
 
 
-@REPORT_METRICS.register("cited_statements")
-def cited_statements(report: Report, gold: ReportGold) -> float:
+@metric("cited_statements", "report", lower_is_better=None)
+def cited_statements(report: Report, gold: ReportGold, context: ScoreContext) -> float:
     """Number of sentences with at least one citation, resolved or not."""
     return float(sum(bool(statement.citations) for statement in report.statements))
 
 
-@REPORT_METRICS.register("uncited_statements")
-def uncited_statements(report: Report, gold: ReportGold) -> float:
+@metric("uncited_statements", "report", lower_is_better=None)
+def uncited_statements(report: Report, gold: ReportGold, context: ScoreContext) -> float:
     """Number of sentences without a citation."""
     return float(sum(not statement.citations for statement in report.statements))
 
@@ -67,32 +68,32 @@ def _counts(report: Report, gold: ReportGold) -> tuple[int, int, int]:
     return hits, len(cited), sum(gain > 0 for gain in gold.gains.values())
 
 
-@REPORT_METRICS.register("late_rate")
-def late_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("late_rate", "report", lower_is_better=True)
+def late_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that are dated on or after the cutoff."""
     return _share(report, gold, "late")
 
 
-@REPORT_METRICS.register("undated_rate")
-def undated_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("undated_rate", "report", lower_is_better=True)
+def undated_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that have no date, so that nobody can say if they are late."""
     return _share(report, gold, "undated")
 
 
-@REPORT_METRICS.register("self_rate")
-def self_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("self_rate", "report", lower_is_better=True)
+def self_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that are the survey itself: 1 / number if it is cited."""
     return _share(report, gold, "itself")
 
 
-@REPORT_METRICS.register("survey_rate")
-def survey_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("survey_rate", "report", lower_is_better=True)
+def survey_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that are other surveys, dated before the cutoff."""
     return _share(report, gold, "survey")
 
 
-@REPORT_METRICS.register("fabricated_rate")
-def fabricated_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("fabricated_rate", "report", lower_is_better=True)
+def fabricated_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that no paper of the corpus is.
 
     In an episode such a work is made up: the agent saw it nowhere. In a report from outside it may
@@ -101,23 +102,23 @@ def fabricated_rate(report: Report, gold: ReportGold) -> float | None:
     return _share(report, gold, None)
 
 
-@REPORT_METRICS.register("unresolved_count")
-def unresolved_count(report: Report, gold: ReportGold) -> float:
+@metric("unresolved_count", "report", lower_is_better=True)
+def unresolved_count(report: Report, gold: ReportGold, context: ScoreContext) -> float:
     """Number of distinct cited works that no paper of the corpus is."""
     return float(sum(_standing(paper, gold) is None for paper in cited_works(report).values()))
 
 
-@REPORT_METRICS.register("unseen_rate")
-def unseen_rate(report: Report, gold: ReportGold) -> float | None:
+@metric("unseen_rate", "report", lower_is_better=True)
+def unseen_rate(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
     """Share of the cited works that exist in the corpus, and that the episode never showed.
 
     None also where it is unknown what the episode showed.
     """
     cited = cited_works(report).values()
-    if not cited or gold.seen is None:
+    if not cited or context.seen is None:
         return None
     exist = (paper for paper in cited if _standing(paper, gold) is not None)
-    return sum(paper not in gold.seen for paper in exist) / len(cited)
+    return sum(paper not in context.seen for paper in exist) / len(cited)
 
 
 def _share(report: Report, gold: ReportGold, standing: str | None) -> float | None:

@@ -23,7 +23,7 @@ from arena.results.comparison.opening import (
     read_compared_run,
     read_gold,
 )
-from arena.tasks import lower_is_better
+from arena.tasks import direction_of
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -59,10 +59,10 @@ class PairedDifference:
         high: Upper end.
         p: Two-sided p of the test, None if it is not defined.
         corrected: `p` after correction for all comparisons by this metric.
-        significant: Whether `corrected` is at most 1 - level.
-        wins: Surveys on which `run` is better; for distances, lower.
-        ties: Surveys on which both are equal to 1e-12.
-        losses: The other surveys.
+        significant: Whether `corrected` is at most 1 - level; False without a best direction.
+        wins: Surveys on which `run` is better; None without a best direction.
+        ties: Surveys on which both are equal to 1e-12, likewise.
+        losses: The other surveys, likewise.
     """
 
     run: str
@@ -73,9 +73,9 @@ class PairedDifference:
     p: float | None
     corrected: float | None
     significant: bool
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class MetricComparison:
 
     Attributes:
         metric: Name of the metric.
-        lower_is_better: Whether it is a distance.
+        lower_is_better: Whether less is better; None for a count without a best direction.
         surveys: The surveys that every run has a value for; everything here is over them.
         ceiling: Mean score of the labels themselves, None if unknown.
         values: Run -> its values in the order of `surveys`.
@@ -93,7 +93,7 @@ class MetricComparison:
     """
 
     metric: str
-    lower_is_better: bool
+    lower_is_better: bool | None
     surveys: tuple[str, ...]
     ceiling: float | None
     values: Mapping[str, tuple[float, ...]]
@@ -279,7 +279,7 @@ def _compare_by(
     values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
     values = values.reshape(len(surveys), len(entries))
     columns = {run.name: values[:, place] for place, run in enumerate(runs)}
-    lower = lower_is_better(metric)
+    lower = direction_of(metric)
     means, differences = {}, []
     if surveys:
         intervals = bootstrap(values, level)
@@ -294,14 +294,14 @@ def _compare_by(
         for i, ((run, against), interval) in enumerate(
             zip(pairs, bootstrap(paired, level), strict=True)
         ):
-            now = corrected[i]
+            now, by = corrected[i], better[:, i]
+            outcomes = (by > TIE, np.abs(by) <= TIE, by < -TIE)
+            counts = [None if lower is None else int(each.sum()) for each in outcomes]
             differences.append(
                 PairedDifference(
                     run, against, _mean(paired[:, i]), *interval, probabilities[i], now,
-                    now is not None and now <= round(1 - level, 12),
-                    int((better[:, i] > TIE).sum()),
-                    int((np.abs(better[:, i]) <= TIE).sum()),
-                    int((better[:, i] < -TIE).sum()),
+                    now is not None and lower is not None and now <= round(1 - level, 12),
+                    *counts,
                 )
             )  # fmt: skip
     ceilings = [run.metrics["ceiling"][metric] for run in runs]
@@ -327,7 +327,7 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
         yield f"The runs were given different ceilings of {metric}; none is shown."
     means = table.means.items()
     above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]
-    if above and not table.lower_is_better:
+    if above and table.lower_is_better is False:
         yield (
             f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
             "themselves. This metric has no upper limit: an answer with more, and more different, "

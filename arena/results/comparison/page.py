@@ -229,10 +229,11 @@ class _Line:
         self._fair = [run.manifest["agent"] != ORACLE for run in comparison.runs]
         pairs = zip(self.values, self._fair, strict=True)
         fair = {value for value, is_fair in pairs if is_fair and value is not None}
-        self.best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
+        choose = {True: min, False: max}.get(headline.lower_is_better)  # type: ignore[arg-type]
+        self.best = choose(fair) if choose and len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
         stages = stages_of(comparison.task)
-        self.stage = next((name for name, stage in stages if stage.answer != "mind_map"), None)
+        self.stage = next((name for name, stage in stages if stage.answer != "map"), None)
         answers = [episode.answers.get(self.stage or "") for episode in self.episodes]
         self.rankings = [ranking_of(answer) for answer in answers]
 

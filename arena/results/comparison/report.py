@@ -49,6 +49,8 @@ def verdict(comparison: Comparison) -> str:
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
     if not metric.means:
         return f"No survey has labels that {metric.metric} counts, so nothing is compared."
+    if metric.lower_is_better is None:
+        return f"{metric.metric} has no best direction here, so no run is better than another."
     fair = [run.name for run in comparison.runs if run.manifest["agent"] != ORACLE]
     means = {name: metric.means[name].mean for name in fair or comparison.names}
     best, *others = sorted(means, key=means.__getitem__, reverse=not metric.lower_is_better)
@@ -64,7 +66,7 @@ def verdict(comparison: Comparison) -> str:
     sentence = f"{best} has a better mean {metric.metric}{lower} than {other} {scores}"
     for pair in metric.differences:
         if {pair.run, pair.against} == {best, other} and pair.corrected is not None:
-            wins = pair.wins if pair.run == best else pair.losses
+            wins = (pair.wins if pair.run == best else pair.losses) or 0
             sure = "significant" if pair.significant else "not significant"
             p = f"p {'<' if pair.corrected < 0.0001 else '='} {max(pair.corrected, 0.0001):.4f}"
             return f"{sentence}; the difference is {sure} ({p}), better on {_surveys(wins)}."
@@ -84,7 +86,8 @@ def means(comparison: Comparison) -> Table:
         for run, row in zip(comparison.runs, rows, strict=True)
     ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
-    highest = best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
+    directed = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better is not None]
+    highest = best(fair, directed, lowest) if len(rows) > 1 else set()
     title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
     rows.append(["ceiling", *(metric.ceiling for metric in metrics)])

@@ -31,7 +31,8 @@ from arena._internal.settings import (
 )
 from arena.envs.config import LIMITS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.tasks import ENCODER, EXTRACTOR, kinds_of_answers
+from arena.metrics import ENCODER, EXTRACTOR
+from arena.tasks import kinds_of_answers
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""

@@ -234,7 +234,7 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
 def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:
     """Return the surveys that are played: those with the prompt and the mind-map needed."""
     counted, what = with_topic(tasks, prompt), "prompt"
-    if "mind_map" in kinds_of_answers(task):
+    if "map" in kinds_of_answers(task):
         counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
         what = "mind-map"
     if isinstance(asked, list):

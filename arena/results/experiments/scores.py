@@ -12,13 +12,13 @@ from arena._internal.files import sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.mindmap import needs
+from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import JUDGED, Cell, reported_metrics
 from arena.runs import rescore
-from arena.tasks import TaskSet, kind_of_metric, stages_of
+from arena.tasks import TaskSet, stages_of
 
 if TYPE_CHECKING:
     from arena.judging import StatementJudgements
@@ -86,8 +86,7 @@ def score_runs(
 
 def _is_possible(metric: str, experiment: Experiment) -> bool:
     """Return whether the packages that a metric needs are installed."""
-    base = metric.rpartition(".")[2]
-    if kind_of_metric(base) == "mind_map" and "extractor" in needs(base):
+    if "extractor" in METRICS.get(metric.rpartition(".")[2]).needs:
         try:
             make_extractor(experiment.extractor, {})
         except DataError:

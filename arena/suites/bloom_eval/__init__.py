@@ -7,7 +7,6 @@ Taxonomy", section 3.2 and appendices A, B and I; docs/bloom-eval.md.
 from arena.suites.bloom_eval.article import Article, Heading, Work, article_of
 from arena.suites.bloom_eval.base import (
     TIERS,
-    Column,
     Finding,
     Pair,
     SurveyMetric,
@@ -21,7 +20,6 @@ from arena.suites.bloom_eval.evaluate import score_surveys
 __all__ = [
     "TIERS",
     "Article",
-    "Column",
     "Finding",
     "Heading",
     "Pair",

@@ -12,6 +12,7 @@ Its columns, here ``words``, then are report metrics, too: tasks, runs and rewar
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import time
@@ -23,11 +24,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from arena import metrics
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
+from arena.metrics import ScoreContext
 from arena.registry import Registry
 from arena.suites.bloom_eval.article import Article
 from arena.suites.bloom_eval.matching import one_to_one, read_pairs
@@ -307,37 +310,25 @@ class JudgeFailedError(DataError):
     """The judge gave no readable answer, so that a score is missing."""
 
 
-class Column:
-    """One score of a metric of surveys, as a metric of reports."""
+def _register(metric: SurveyMetric, column: str) -> None:
+    """Register one score of a metric of surveys."""
 
-    def __init__(self, metric: SurveyMetric, column: str) -> None:
-        self.metric, self.column = metric, column
-        self.__wrapped__ = metric.find  # whose code shapes the score
-        self.__name__ = metric.column_name(column)
-        self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
-        needs = " and ".join(metric.needs) or "no model"
-        first = (metric.find.__doc__ or "").strip().split("\n")[0]
-        self.__doc__ = f"{metric.tier.capitalize()} (needs {needs}). {first}"
+    @functools.wraps(metric.find)
+    def score(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
+        tools = Tools(encoder=context.encoder, judge=context.model)
+        pair: Pair = context.once(
+            Pair,
+            lambda: context.tasks.pair(context.survey, report, context.submitted or "", tools),
+        )
+        return pair.once(metric.name, lambda: metric.find(pair)).scores[column]
 
-    def __call__(self, report: Report, gold: ReportGold) -> float | None:
-        """Score a report beside the survey's own article; None if the survey has none.
-
-        Raises:
-            DataError: The metric needs a judge.
-        """
-        self.refuse_judge()
-        pair = gold.pair(report) if gold.pair else None
-        if pair is None:
-            return None
-        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
-
-    def refuse_judge(self) -> None:
-        """Raise DataError if the metric needs a judge."""
-        if "judge" in self.metric.needs:
-            raise DataError(
-                f"{self.__name__!r} needs a judge: score the written reports with "
-                "`arena evaluate bloom-eval`."
-            )
+    first = (metric.find.__doc__ or "").strip().split("\n")[0]
+    score.__doc__ = (
+        f"{metric.tier.capitalize()} (needs {' and '.join(metric.needs) or 'no model'}). {first}"
+    )
+    needs: set[metrics.Need] = {"corpus"}
+    needs |= {"model"} if "judge" in metric.needs else {"encoder"} if metric.needs else set()
+    metrics.metric(metric.column_name(column), "survey", needs=needs)(score)
 
 
 def survey_metric(
@@ -358,10 +349,7 @@ def survey_metric(
         columns: Columns of its scores. The mean of a tier counts ``""``, ``f1`` and ``ds``.
         prompts: Its templates: files ``NAME.txt`` in the folder ``prompts`` beside the module.
 
-    Raises:
-        DataError: Another metric has this name.
     """
-    from arena.report.metrics import REPORT_METRICS
 
     def register(find: Callable[[Pair], Finding]) -> Callable[[Pair], Finding]:
         folder = Path(inspect.getfile(find)).parent / "prompts"
@@ -370,8 +358,7 @@ def survey_metric(
         )
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:
-            made = Column(metric, column)
-            REPORT_METRICS.register(made.__name__)(made)
+            _register(metric, column)
         return find
 
     return register

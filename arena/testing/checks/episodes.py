@@ -166,11 +166,13 @@ def _step(env: Any, action: Any) -> tuple[Any, bool]:
 @CHECKS.register("rewards")
 def rewards(subject: Subject) -> str:
     """The terms of every reward and of the task's metrics, and of all, add up to what is paid."""
+    from arena.metrics import METRICS
     from arena.rewards import REWARDS
     from arena.tasks import stages_of
 
     stages = stages_of(subject.task)
-    names = [*REWARDS.names(), *(metric for _, task in stages for metric in task.metrics)]
+    metrics = [metric for _, task in stages for metric in task.metrics]
+    names = REWARDS.names() + [m for m in metrics if METRICS.get(m).lower_is_better is not None]
     options = subject.options.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:
         parts = (reward or subject.options.get("reward") or "").split("+")
