@@ -43,7 +43,7 @@ def write_inspect_log(
     """Write a finished run as a log of inspect_ai; return the number of its samples.
 
     The run is replayed, since its files hold actions, but only hashes of what they returned. The
-    log holds no labels: every target is empty.
+    log has no labels: every target is empty.
 
     Args:
         run: Directory of a finished run.

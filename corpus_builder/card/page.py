@@ -80,9 +80,9 @@ def write_card(
         ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.
 
     Raises:
-        CorpusError: If `directory` holds no corpus, one that was changed, or something else in
+        CorpusError: If `directory` contains no corpus, one that was changed, or something else in
             the card's place.
-        ArenaError: If another process holds the manifest for a minute.
+        ArenaError: If another process locks the manifest for a minute.
         OSError: If the disk is full or not writable; the corpus is as before.
     """
     root = Path(os.path.realpath(directory))
@@ -291,7 +291,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> M
 
 
 def fenced(code: str) -> Markup:
-    """Return a block of shell code that ends where it ends, whatever `code` holds."""
+    """Return a block of shell code that ends where it ends, whatever `code` contains."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
     return Markup(f"{fence}sh\n{code}\n{fence}")
 

@@ -189,7 +189,7 @@ def compare(
         is taken over the surveys that every run has a value for.
 
     Raises:
-        CorpusError: A directory holds no run, or one that is unfinished or was changed.
+        CorpusError: A directory contains no run, or one that is unfinished or was changed.
         DataError: Runs differ in corpus, task set, task, surveys, metrics or encoder, one is
             given twice, or an option is out of its range.
         UnknownNameError: The baseline or a metric is unknown.

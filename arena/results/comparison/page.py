@@ -67,7 +67,7 @@ def write_html(
 def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -> str:
     """Return a page with a verdict, tables, plots and a part on every survey.
 
-    It holds the labels of the surveys. It loads nothing, and its policy lets no script run but
+    It contains the labels of the surveys. It loads nothing, and its policy lets no script run but
     its own; text of papers and models is escaped, pictures of mind-maps are images.
 
     Args:
