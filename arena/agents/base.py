@@ -52,24 +52,17 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
 
     def prepare(self) -> None:
-        """Raise an error if the agent cannot play, for example without a key.
-
-        A run calls it once, before the first episode.
-        """
+        """Raise an error if the agent cannot play, such as without a key; before all episodes."""
 
     def notes(self) -> dict[str, Any]:
-        """Return a JSON object to keep with an episode, such as calls of a model and their tokens.
+        """Return a JSON object that a run writes into ``trajectories.jsonl`` after an episode.
 
-        A run calls it at the end of an episode and writes it into ``trajectories.jsonl``. Leave
-        out times, or two runs differ.
+        Leave out times, or two runs differ.
         """
         return {}
 
     def prompts(self) -> dict[str, str]:
-        """Return the prompt templates in use, by name; a run records their hash.
-
-        A run calls it before the first episode.
-        """
+        """Return the prompt templates in use, by name; a run records their hash."""
         return {}
 
 
@@ -85,12 +78,8 @@ def result_of(observation: Observation) -> dict[str, Any]:
 def actions_from(message: Any) -> list[tuple[str, dict[str, Any]]]:
     """Return the tool calls of a model's message as (id of the call, action), in order.
 
-    Args:
-        message: An assistant's message, as the `openai` package returns it or as a dict.
-
-    Returns:
-        A list, empty if the message calls no tool. A malformed call becomes an action too, which
-        the environment refuses with the reason.
+    The message is a dict, or as the `openai` package returns it. A malformed call becomes an action
+    too, which the environment refuses with the reason.
     """
     if not any(_get(message, key) is not None for key in ("role", "content", "tool_calls")):
         raise DataError(
@@ -111,14 +100,9 @@ def actions_from(message: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 def tool_message(call_id: str, observation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an observation as the message that answers a tool call.
+    """Return an observation as the message that answers the tool call with this id.
 
-    Args:
-        call_id: Id of the call, as `actions_from` returned it.
-        observation: Observation that the environment returned.
-
-    Returns:
-        A message of the role ``tool`` with the last result and the budget that is left.
+    It has the role ``tool``, the last result and the budget that is left.
     """
     budget = {name: int(left) for name, left in observation["budget"].items()}
     content = json.dumps({"budget": budget, "stage": observation["stage"]}, ensure_ascii=False)

@@ -49,11 +49,7 @@ class ModelSession(Model):
         self._failures: list[dict[str, Any]] = []
 
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
-        """Return the answers to requests in their order; see `Model`.
-
-        Raises:
-            LimitReachedError: if a limit is reached; nothing is asked then.
-        """
+        """Return the answers to requests in their order; none is asked if a limit is reached."""
         limit = self.meter.limit_exceeded(len(many)) if many else None
         if limit is not None:
             raise LimitReachedError(

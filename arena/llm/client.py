@@ -97,14 +97,10 @@ class Client(Model):
         prices: A YAML file or a table that precedes the built-in one; see prices.yaml.
         limits: Limits on new requests through this client; see `Limits`. Requests that are
             already under way may cross one.
-        api_key_env: Environment variable with the key. The key is never kept, shown or pickled.
+        api_key_env: Environment variable with the key. The key is never kept or shown.
 
     Attributes:
         meter: Sums over new requests, without answers from the store.
-
-    Raises:
-        DataError: if an argument is out of its range.
-        LLMError: if the store cannot be used.
     """
 
     @checked
@@ -196,11 +192,8 @@ class Client(Model):
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
         """Return the answers to requests in their order; see `Model`.
 
-        Where answers are kept, equal requests are asked once.
-
-        Raises:
-            LLMError: if one could not be answered: the first of those in order. No more are begun
-                then; answers that arrived are kept.
+        Where answers are kept, equal requests are asked once. If one cannot be answered, the error
+        is that of the first in order; no more are begun then, and answers that arrived are kept.
         """
         if "model" in options:
             raise DataError("a client asks one model; make another one for another model.")

@@ -93,7 +93,8 @@ def load_templates(
         package: Folder with all templates; what several agents share may stand beside it.
         own: A user's folder with some of them.
     """
-    files = {} if own is None else {path.stem: path for path in sorted(Path(own).glob("*.txt"))}
+    own = None if own is None else Path(str(own))
+    files = {} if own is None else {path.stem: path for path in sorted(own.glob("*.txt"))}
     if own is not None and not files:
         takes = ", ".join(f"{name}.txt" for name in sorted(wanted))
         raise DataError(f"{str(own)!r} holds no template. It takes {takes}.")

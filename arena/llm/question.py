@@ -36,19 +36,9 @@ def ask(
 ) -> T | Failed:
     """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
 
-    Args:
-        model: A `Client`, or the `ModelSession` of an episode, which notes failed steps.
-        messages: The request.
-        parse: Function from the text of the answer to a value, such as `as_list`.
-        options: Fields of the request, as in `Model.complete`.
-
-    Returns:
-        The value; `Failed` if the second answer cannot be read either, or the server refuses the
-        request.
-
-    Raises:
-        LimitReachedError: if a limit of the episode is reached before the first answer.
-        LLMError: if the model could not be asked.
+    `Failed` if the second answer cannot be read either, or the server refuses the request. The
+    `ModelSession` of an episode notes failed steps. Options and errors are those of
+    `Model.complete`.
     """
     return ask_many(model, [messages], parse, **options)[0]
 

@@ -89,12 +89,7 @@ class Server:
         )  # fmt: skip
 
     def answer(self, key: str, body: dict[str, Any]) -> Completion:
-        """Send a request, of which `key` is the hash, until it is answered; return the answer.
-
-        Raises:
-            RequestRefusedError: if the server will never answer this request.
-            LLMError: if no attempt succeeded.
-        """
+        """Send a request, of which `key` is the hash, until it is answered; return the answer."""
         try:
             response = self._sdk.post("/chat/completions", cast_to=httpx2.Response, body=body)
             return completion_of(response.content, key)
@@ -205,11 +200,7 @@ def _key_in(variable: str) -> str:
 
 
 def completion_of(content: bytes | bytearray, key: str) -> Completion:
-    """Return the answer in the body of a response.
-
-    Raises:
-        httpx2.DecodingError: if it contains none.
-    """
+    """Return the answer in the body of a response; raise `DecodingError` if it contains none."""
     try:
         answer = json.loads(content, parse_constant=lambda name: None)
         choice = answer["choices"][0]

@@ -226,19 +226,6 @@ def test_a_blank_query_and_a_paper_read_before_cost_nothing(world):
     assert [action["tool"] for action in actions] == ["search", "read", "read", "submit"]
 
 
-@pytest.mark.parametrize("searches", [0, 1])
-def test_many_queries_are_searched_as_far_as_the_budget_goes(world, searches):
-    class Many(Researcher):
-        def discover(self, desk):
-            found = yield from desk.search_many(["membrane", "protein", "model"], k=2)
-            assert [bool(hits) for hits in found[searches:]] == [False] * (3 - searches)
-            assert len(found) == 3
-
-    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_searches=searches)
-    actions, _, _ = played(env, Many())
-    assert len(actions) == searches + 1
-
-
 class Hits(Researcher):
     def discover(self, desk):
         desk.ranking = yield from desk.search("membrane", k=2)

@@ -218,7 +218,7 @@ def test_inputs(tmp_path):
     ("options", "message"),
     [({}, "which model"), ({"modle": "x"}, "Did you mean 'mode'"), ({"model": "m", "max_bytes": 0},
      "max_bytes=0"), ({"model": "m", "prompts": "nowhere"}, "nowhere"),
-     ({"model": "m", "vision_model": 3}, "which model")],
+     ({"model": "m", "vision_model": 3}, "model=3: give a text")],
 )  # fmt: skip
 def test_options_that_cannot_be(tmp_path, options, message):
     (tmp_path / "figures").mkdir()

@@ -256,18 +256,6 @@ def test_instructions_in_a_title_reach_the_model_as_data(world, asker):
     assert set(server.requests[0]) == {"messages", "model", "temperature", "seed"}
 
 
-def test_an_agent_that_talks_too_long_concludes(world, tmp_path):
-    class Talker(arena.llm.LLMAgent):
-        def decide(self, observation):
-            self.llm.complete([{"role": "user", "content": "x" * 1000}])
-            raise AssertionError("it is refused")
-
-    with LLMServer([Trouble(400, error={"message": "prompt is too long"})] * 4) as server:
-        summary = play(world, Talker, tmp_path / "run", server)
-    assert summary["counts"]["scored"] == 4
-    assert {e["notes"]["llm"]["stopped"] for e in episodes(tmp_path / "run")} == {"refused"}
-
-
 def test_nothing_in_the_package_leads_to_labels():
     """Neither its own imports nor the names that it gives to agents."""
     allowed = {
