@@ -364,3 +364,18 @@ def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
     assert "says little" in as_text(found)
     page = check_safe(as_html(found))
     assert "paper_filing" in page.text and "other topics" in page.text
+
+
+def test_a_count_without_a_best_direction_has_no_winner(title_run, tmp_path):
+    surveys = json.loads((title_run / "manifest.json").read_text())["surveys"]
+    runs = [
+        forge(title_run, tmp_path / name, {"reference_count": dict.fromkeys(surveys, value)})
+        for name, value in (("few", 3.0), ("many", 5.0))
+    ]
+    found = arena.compare(runs)
+    assert "no best direction" in as_text(found).splitlines()[0]
+    html = as_html(found)
+    text = check_safe(html).text
+    assert "None" not in text and " wins, " not in text
+    assert 'class="won"' not in html and "is better on this survey" not in text
+    assert "<b>" not in html[html.index('id="means"') : html.index("</table>")]

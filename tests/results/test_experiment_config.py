@@ -112,7 +112,7 @@ def test_forms_are_checked_with_file_and_line(config, old, new, told):
         ("Title: title", "Title: {agent: title, options: {depth: 3}}", "no option 'depth'"),
         ("task: discovery", "task: discvery", "line 7, .*Did you mean 'discovery'"),
         ("recall@10", "recal@10", "line 8, .*Did you mean 'recall'"),
-        ("recall@10", "heading_soft_recall", "scores a mind-map, and the task 'discovery'"),
+        ("recall@10", "heading_soft_recall", "scores a map, and the task 'discovery'"),
         ("BM25: bm25", "BM25: bm52", "line 4, .*no retriever named 'bm52'. Did you mean 'bm25'"),
         ("name: small", "name: small\nencoder: statik", "line 2.*Did you mean 'static'"),
         ("Title: title", "Zero: zero-shot", "name one as `model` under `llm`"),
