@@ -153,7 +153,7 @@ def _shown(number: int, paper: KnownPaper) -> str:
 def batches(
     numbers: Sequence[int], sizes: Sequence[int], most: int, characters: int
 ) -> list[list[int]]:
-    """Deal numbers, as cards, into about as few batches as can hold them.
+    """Deal numbers, as cards, into about as few batches as can contain them.
 
     So every batch is a sample of all papers; contiguous batches of papers in the order of their
     dates would put the oldest into the first one.

@@ -86,7 +86,7 @@ def digest(papers: Sequence[KnownPaper], topic: str, cutoff: str) -> str:
     """
     tree = arrange(papers, topic)
     known = {paper.id: paper for paper in papers}
-    # Of n titles df hold the term.
+    # Of n titles df contain the term.
     df = Counter(term for paper in papers for term in set(analyze(paper.title)))
     weights = {term: math.log(1 + len(papers) / count) for term, count in df.items()}
     quoted: dict[str, str] = {}
@@ -122,7 +122,7 @@ def sentence(
     where own is 1 if the authors say what they do ("we propose", "this paper presents"), and
     leaning is 0.5 if it begins with a word such as "however". Of equals the first counts. A
     sentence fits if it has 40 to 400 characters, ends with a full stop, a question or exclamation
-    mark, and holds nothing that looks like a citation.
+    mark, and contains nothing that looks like a citation.
 
     Args:
         paper: Paper with its abstract.

@@ -18,7 +18,7 @@ from arena.llm import Fields, LLMAgent, ParseError, unfenced, without_thoughts
 from baselines.parts.asking import judgements, listed, queries, query_in
 
 _TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
-# Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
+# Two sentences, a question or a shout: the model talks. A query may contain "vs." and "et al.".
 _TALK = re.compile(r"[a-z]{3}[.!?]\s+[A-Z]|[?!]$")
 # In brackets anywhere, or a line of its own.
 _NO = r"no[\s_-]?retriev(?:e|al)"
@@ -141,7 +141,7 @@ class Decomposer(LLMAgent):
 
 
 def reciprocal_rank_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
-    """Return ids by the sum of ``1 / (RRF_K + rank)`` over the lists that hold them, from rank 1.
+    """Return ids by the sum of ``1 / (RRF_K + rank)`` over the lists with them, from rank 1.
 
     The constant is that of Cormack, Clarke and Büttcher, SIGIR 2009. A repeated id counts at its
     first place. Ties are in order of their first appearance, list by list.

@@ -143,7 +143,7 @@ class React(LLMAgent):
         said: dict[str, Any] = {"role": "assistant", "content": answer.text}
         for _, action in actions_from(answer.message):
             assert isinstance(action, dict)
-            # Servers draw ids by chance, and refuse a conversation with arguments that are no JSON
+            # Servers draw ids by chance, and refuse a conversation with arguments that are not JSON
             # or names that no function can have: a 400, which ends the run.
             call_id = f"call_{len(self._messages)}_{len(self._calls)}"
             sound = action["arguments"] if isinstance(action["arguments"], dict) else {}

@@ -377,12 +377,12 @@ def _embedded(titles: Sequence[str], encoder: str) -> Scores:
 def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most: int) -> list[str]:
     """Return phrases of two or three words that name parts of the topic.
 
-    Chosen greedily: the phrase with the largest weight (the sum over the titles that hold it,
+    Chosen greedily: the phrase with the largest weight (the sum over the titles that contain it,
     times the root of its number of words) of those that are in at least two titles, at least half
-    of which hold no earlier phrase. A phrase of the topic's own words names no part of it.
+    of which have no earlier phrase. A phrase of the topic's own words names no part of it.
 
     Returns:
-        Phrases as written in the first title that holds them; equals in order of appearance.
+        Phrases as written in the first title that has them; equals in order of appearance.
     """
     own = stems_of(topic)
     holding: dict[tuple[str, ...], set[int]] = {}

@@ -112,7 +112,7 @@ def closest(papers: Sequence[KnownPaper], wanted: str, most: int) -> list[KnownP
     """Return the papers whose titles share most terms with a text; equals in their order.
 
     The measure is the sum of ``ln(1 + n / df)`` over the distinct terms that title and text
-    share, where df of the n titles hold the term.
+    share, where df of the n titles have the term.
 
     >>> titles = {"a": "Deep graphs", "b": "Deep nets", "c": "Deep graph nets"}
     >>> papers = [KnownPaper(*pair) for pair in titles.items()]
@@ -154,7 +154,7 @@ class Storm(LLMAgent):
     A report has a section for each heading of the outline below the title. It is written from the
     papers whose titles share most words with its headings, and from the questions and answers
     that do; then each section is polished between its neighbours, and the model writes an
-    introduction. STORM polishes the whole article in one request, which few models can hold.
+    introduction. STORM polishes the whole article in one request, which few models can read.
 
     Without any hit the agent searches for the topic, as `title` does.
 

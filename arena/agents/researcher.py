@@ -294,7 +294,7 @@ class Researcher(Agent):
             wrong = [i for i in desk.ranking if not isinstance(i, str)] if desk else []
             if wrong:
                 raise DataError(
-                    f"desk.ranking holds {clip(wrong[0])}, which is not an id. Write "
+                    f"desk.ranking contains {clip(wrong[0])}, which is not an id. Write "
                     "desk.ranking = [hit.id for hit in hits]."
                 )
             # An id that was never shown may not exist, and then the whole ranking would be refused.

@@ -90,7 +90,7 @@ class ModelSession(Model):
 class LLMAgent(Researcher):
     """A researcher with a model; a subclass writes `discover` and `organize`, or `decide`.
 
-    A subclass names its templates, files of ``prompts/<folder>/`` beside its own file, or of
+    A subclass names its templates, files of ``prompts/<folder>/`` next to its own file, or of
     ``prompts/`` where several agents share one::
 
         class Mine(LLMAgent):

@@ -66,7 +66,7 @@ def key_of(body: Mapping[str, Any]) -> str:
 
 
 def clean(value: Any) -> Any:
-    """Return a copy of a JSON value that UTF-8 and strict JSON can hold.
+    """Return a copy of a JSON value that UTF-8 and strict JSON can represent.
 
     Each half of a surrogate pair becomes U+FFFD, NaN and infinities become None.
     """
@@ -287,7 +287,7 @@ class LLMError(ArenaError):
 
 
 class ReplayMissError(LLMError):
-    """Raised in mode ``replay`` if the store holds no answer to a request."""
+    """Raised in mode ``replay`` if the store has no answer to a request."""
 
 
 class RequestRefusedError(LLMError):

@@ -42,7 +42,7 @@ def without_thoughts(text: str) -> str:
 
 
 def tagged(text: str, tag: str) -> str:
-    r"""Return what the tag ``<tag>...</tag>`` holds, without a code fence around it.
+    r"""Return what the tag ``<tag>...</tag>`` contains, without a code fence around it.
 
     Case and attributes do not matter. Of several the first complete one that is not empty counts;
     if none is complete, what follows the last opening tag or stands before the first closing one.
@@ -109,7 +109,7 @@ def as_json(text: str) -> Any:
                 import json_repair
 
                 value = json_repair.loads(text[start:end]) or None
-            except Exception:  # it also has assertions that do not hold
+            except Exception:  # it also has assertions that fail
                 continue
         if isinstance(value, dict | list):
             return clean(value)

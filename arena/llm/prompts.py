@@ -74,7 +74,7 @@ class Template:
             if name not in self._known:
                 raise DataError(f"{self.name}: no field {name}.{did_you_mean(name, self._known)}")
             if type(value) not in (str, int):
-                raise DataError(f"{self.name}: {name}={clip(value)} is no text.")
+                raise DataError(f"{self.name}: {name}={clip(value)} is not a text.")
         texts = {name: self._tags.sub("&lt;", str(value)) for name, value in values.items()}
         return string.Template(self.text).substitute(texts)
 
@@ -89,19 +89,19 @@ def load_templates(
     """Return templates by name, each from a user's folder or else from the package's.
 
     Args:
-        wanted: Fields of each template; ``NAME.txt`` holds the template NAME.
-        package: Folder with all templates; what several agents share may stand beside it.
+        wanted: Fields of each template; ``NAME.txt`` contains the template NAME.
+        package: Folder with all templates; what several agents share may stand next to it.
         own: A user's folder with some of them.
     """
     own = None if own is None else Path(str(own))
     files = {} if own is None else {path.stem: path for path in sorted(own.glob("*.txt"))}
     if own is not None and not files:
         takes = ", ".join(f"{name}.txt" for name in sorted(wanted))
-        raise DataError(f"{str(own)!r} holds no template. It takes {takes}.")
+        raise DataError(f"prompts={str(own)!r} contains no template. It takes {takes}.")
     for name, path in files.items():
         if name not in wanted:
             raise DataError(
-                f"{str(path)!r} is no template of this agent.{did_you_mean(name, wanted)}"
+                f"{str(path)!r} is not a template of this agent.{did_you_mean(name, wanted)}"
             )
     templates = {}
     for name, fields in wanted.items():

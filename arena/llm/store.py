@@ -1,9 +1,9 @@
 """The file of answers: an SQLite database that any number of processes may write.
 
-SQLite keeps it whole after a kill and shares it between processes; there is no other file beside
+SQLite keeps it whole after a kill and shares it between processes; there is no other file next to
 it, so copying it is shipping it. Each row has the beginning of the SHA-256 of its record, so that a
 changed byte never gives another answer. Of two answers to one request the first counts. Requests
-are not kept: they hold the texts of papers, and a conversation's are many times as long as its
+are not kept: they contain the texts of papers, and a conversation's are many times as long as its
 answers.
 """
 
@@ -37,7 +37,7 @@ _PATIENCE = 60.0  # seconds to wait for other processes that write
 class Store:
     """Answers by the hash of their request.
 
-    Every call opens the file anew: threads and forked processes share nothing, and a file that
+    Every call opens the file again: threads and forked processes share nothing, and a file that
     was replaced is read.
 
     Args:
@@ -45,7 +45,7 @@ class Store:
         read_only: Refuse to write, and leave the file as it is.
 
     Raises:
-        LLMError: if the file holds something else, or cannot be read.
+        LLMError: if the file contains something else, or cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
@@ -94,7 +94,7 @@ class Store:
         if row is None:
             return None
         if _sum(key, row[0]) != row[1]:
-            raise self._refusal(f"holds an answer that is not as it was written ({key[:12]})")
+            raise self._refusal(f"contains an answer that is not as it was written ({key[:12]})")
         record: dict[str, Any] = json.loads(row[0])
         return record
 
@@ -112,7 +112,7 @@ class Store:
             ) as database:
                 tables, application, version = database.execute(_IDENTITY).fetchone()
                 if tables and application != _APPLICATION:
-                    raise self._refusal("is no file of answers")
+                    raise self._refusal("is not a file of answers")
                 if tables and version != VERSION:
                     raise self._refusal(f"is of version {version}, not {VERSION}")
                 if not tables and not write:
@@ -125,7 +125,7 @@ class Store:
                 "only reads it."
             ) from None
         except sqlite3.DatabaseError as error:
-            raise self._refusal(f"is no file of answers, or is damaged ({error})") from None
+            raise self._refusal(f"is not a file of answers, or is damaged ({error})") from None
 
     def _refusal(self, problem: str) -> LLMError:
         return LLMError(f"{str(self.path)!r} {problem}. Restore it, or name another `store`.")

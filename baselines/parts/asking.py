@@ -141,7 +141,7 @@ WRITING = {
 """Fields of the templates with which `write_report` asks."""
 
 SECTION = 20_000  # most characters of a section
-_BESIDE = 3_000  # characters of a neighbouring section
+_NEIGHBOUR = 3_000  # characters of a neighbouring section
 
 _NUMBERS = r"[@#^]?\d{1,4}(?:\s*(?:[,;–-]|and|&)\s*[@#^]?\d{1,4})*"
 _MARK = re.compile(
@@ -274,16 +274,16 @@ def write_report(
     if polish:
         # Numbers of neighbours are of other lists.
         around = ["", *(citing(text, []) for text in texts.values()), ""]
-        beside = zip(texts.items(), around, around[2:], strict=False)
+        neighbours = zip(texts.items(), around, around[2:], strict=False)
         better = agent.ask_many(
             "polish",
             section_in,
             [
                 {
-                    **shown[place], "draft": text, "before": before[-_BESIDE:] or "(none)",
-                    "after": after[:_BESIDE] or "(none)",
+                    **shown[place], "draft": text, "before": before[-_NEIGHBOUR:] or "(none)",
+                    "after": after[:_NEIGHBOUR] or "(none)",
                 }
-                for (place, text), before, after in beside
+                for (place, text), before, after in neighbours
             ],
         )  # fmt: skip
         texts = {i: new or text for (i, text), new in zip(texts.items(), better, strict=True)}

@@ -159,7 +159,7 @@ class Tree:
             self.below(item, node.child(key))
 
     def _papers(self, value: Any, node: Topic) -> None:
-        """Read a list of papers, which may hold one object per paper."""
+        """Read a list of papers, which may be one object per paper."""
         if isinstance(value, list):
             for item in value:
                 self._papers(item, node)

@@ -309,7 +309,7 @@ def test_prompts_of_ones_own(views, make_client, tmp_path):
         assert server.requests[1]["messages"][0]["content"].startswith("Agree? Depth first")
         assert found.reports["s"]["cited"][0]["outcome"] == "match"
         (folder / "votes.txt").write_text("$statement")
-        with pytest.raises(DataError, match=r"votes.txt' is no template .* mean 'vote'"):
+        with pytest.raises(DataError, match=r"votes.txt' is not a template .* mean 'vote'"):
             judge_reports(report, views, make_client(server), votes=0, prompts=folder)
 
 

@@ -227,8 +227,8 @@ def test_the_command_line(world, file, tmp_path, capsys):
         ("mode=reply", "Did you mean 'replay'"),
         ("stroe=x", "has no option 'stroe'. Did you mean 'store'"),
         ('limits={"max_call": 1}', "Did you mean 'max_calls'"),
-        ("prompts=nowhere", "holds no template"),
-        ("store=asker.py", "is no file of answers"),
+        ("prompts=nowhere", "contains no template"),
+        ("store=asker.py", "is not a file of answers"),
     ):
         assert main([*command, "--agent-option", option, "--output", "bad"]) == 2
         error = capsys.readouterr().err

@@ -74,13 +74,13 @@ def test_a_users_templates_go_before_those_that_come_along(tmp_path):
     wanted = {"first": Fields(("topic",)), "second": Fields()}
     (package / "first.txt").write_text("package $topic")
     (package / "second.txt").write_text("package second")
-    with pytest.raises(DataError, match=r"holds no template. It takes first.txt, second.txt"):
+    with pytest.raises(DataError, match=r"contains no template. It takes first.txt, second.txt"):
         load_templates(wanted, package, own)
     (own / "first.txt").write_text("own $topic")
     texts = {name: t.text for name, t in load_templates(wanted, package, own).items()}
     assert texts == {"first": "own $topic", "second": "package second"}
     (own / "frist.txt").write_text("own $topic")
-    with pytest.raises(DataError, match=r"no template of this agent.* Did you mean 'first'"):
+    with pytest.raises(DataError, match=r"not a template of this agent.* Did you mean 'first'"):
         load_templates(wanted, package, own)
     (own / "frist.txt").unlink()
     (own / "first.txt").write_bytes(b"\xff $topic")

@@ -158,7 +158,7 @@ def test_a_byte_that_changes_never_gives_another_answer(path):
 )  # fmt: skip
 def test_other_files_are_refused_and_left_alone(content, path):
     path.write_bytes(content)
-    with pytest.raises(LLMError, match="is no file of answers"):
+    with pytest.raises(LLMError, match="is not a file of answers"):
         Store(path)
     assert path.read_bytes() == content
 
@@ -166,7 +166,7 @@ def test_other_files_are_refused_and_left_alone(content, path):
 def test_databases_of_others_and_of_later_versions_are_refused(path):
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE answers (key TEXT)")
-    with pytest.raises(LLMError, match="is no file of answers"):
+    with pytest.raises(LLMError, match="is not a file of answers"):
         Store(path)
     path.unlink()
     Store(path).put(record("a"))

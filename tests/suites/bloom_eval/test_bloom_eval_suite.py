@@ -152,7 +152,7 @@ def test_the_terminal_shows_table_3(folders, capsys):
         ({"metrics": ","}, "--metrics names none"),
         ({"page": "empty"}, "name a file"),
         ({"page": "nowhere/page.html"}, "name a file"),
-        ({"prompts": "empty"}, "holds no template"),
+        ({"prompts": "empty"}, "contains no template"),
     ],
 )
 def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, said):
