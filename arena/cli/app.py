@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
+from arena._internal.lazy import missing
 from arena._internal.terminal import Table, one_line
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.registry import loaded_files
@@ -289,6 +290,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         print(f"{parser.prog}: interrupted.{' '.join(['', *map(str, stop.args)])}", file=sys.stderr)
         return 130
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (named := missing("this command", error)):
+            return _fail(parser, named, 2)
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename in loaded_files()]
         if not own or os.environ.get("ARENA_DEBUG"):

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium
 from gymnasium.error import ResetNeeded
 
-from arena._internal.lazy import absent
+from arena._internal.lazy import missing
 from arena.corpus import Corpus
 from arena.doors._http import serve as serve
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
@@ -186,7 +186,7 @@ def load_door(name: str) -> type[Door | SearchDoor]:
     try:
         door: type[Door | SearchDoor] = importlib.import_module(f"{__name__}.{name}").DOOR
     except ModuleNotFoundError as error:
-        raise DataError(absent(f"the door {name!r}", str(error.name))) from None
+        raise missing(f"the door {name!r}", error) or error from None
     return door
 
 

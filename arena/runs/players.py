@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena._internal.lazy import missing
 from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
@@ -142,6 +143,8 @@ def failures(
     except BaseException as error:  # SystemExit and GeneratorExit are failures like any other
         if isinstance(error, KeyboardInterrupt | pass_on):
             raise
+        if isinstance(error, ModuleNotFoundError) and (named := missing(f"agent {name!r}", error)):
+            raise named from error
         what = str(error).rstrip(".")
         if not isinstance(error, ArenaError):
             frame = traceback.extract_tb(error.__traceback__)[-1]

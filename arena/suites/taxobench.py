@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_file
+from arena._internal.lazy import load
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from arena.metrics import METRICS
@@ -257,8 +258,7 @@ def _nodes(tree: Any) -> Iterator[Node]:
 
 
 def _clustering(gold: Sequence[Node], predicted: Sequence[Node]) -> dict[str, float]:
-    from sklearn import metrics
-
+    metrics = load("sklearn.metrics", "TaxoBench")
     names = ("ari", "v_measure", "homogeneity", "completeness")
     # A title in several leaves keeps its first place in the order, but belongs to the last leaf.
     theirs, ours = (

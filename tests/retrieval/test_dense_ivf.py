@@ -268,7 +268,7 @@ def test_lists_of_other_vectors(tmp_path):
 
 def test_without_faiss(tmp_path, monkeypatch, index):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(DataError, match=r"pip install faiss-cpu .or reinstall researcharena"):
+    with pytest.raises(DataError, match=r"pip install 'researcharena\[ivf\]'"):
         build(clusters(), tmp_path, **LISTS)
     assert list(tmp_path.iterdir()) == []
     engine = Dense.open(index[0], search="flat")

@@ -473,8 +473,8 @@ def test_an_absent_package_names_what_to_install(monkeypatch, name, package):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda module: None if module == package else found(module)
     )
-    wanted = "wordllama .or reinstall" if name == "static" else r"'researcharena\[dense\]'$"
-    with pytest.raises(DataError, match=rf"{package}.*pip install {wanted}"):
+    extra = "static" if name == "static" else "dense"
+    with pytest.raises(DataError, match=rf"{package}.*pip install 'researcharena\[{extra}\]'$"):
         make_encoder(name, {})
 
 

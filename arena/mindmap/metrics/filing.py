@@ -12,6 +12,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from arena._internal.lazy import load
 from arena.metrics import ScoreContext, metric
 from arena.mindmap.metrics import unit_vectors
 from arena.mindmap.tree import MindMap
@@ -114,11 +115,10 @@ def paper_filing_agreement(
     sizes = Counter(theirs.values())
     if len(sizes) < 2 or max(sizes.values()) < 2:
         return None
-    from sklearn.metrics import adjusted_mutual_info_score
-
+    metrics = load("sklearn.metrics", "the metric paper_filing_agreement")
     papers = sorted(theirs)
     groups = [ours.get(paper, -number) for number, paper in enumerate(papers, 1)]
-    agreement = adjusted_mutual_info_score([theirs[paper] for paper in papers], groups)
+    agreement = metrics.adjusted_mutual_info_score([theirs[paper] for paper in papers], groups)
     return round(float(agreement), 12)
 
 
@@ -129,8 +129,7 @@ def _agreement(predicted: MindMap, gold: MindMap, score: str) -> float | None:
         return None
     if not theirs.keys() & ours.keys():
         return 0.0
-    from sklearn import metrics
-
+    metrics = load("sklearn.metrics", f"the metric {score}")
     groups = [ours.get(paper, -1) for paper in theirs]
     return float(getattr(metrics, score)(list(theirs.values()), groups))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.lazy import load
 from arena._internal.terminal import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.results.comparison.opening import (
@@ -400,8 +401,7 @@ def student(differences: Floats) -> list[float | None]:
     None where t is not defined: one survey, or differences that are all the same but not 0. All
     zero is p = 1.
     """
-    from scipy import stats
-
+    stats = load("scipy.stats", "the t-test")
     probabilities: list[float | None] = []
     for column in differences.T:
         if np.abs(column).max() <= TIE:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from statistics import linear_regression
 from typing import Any, NamedTuple
 
+from arena._internal.lazy import load
 from arena._internal.plots import COLOURS, GREY, INK, MARKERS, draw, short
 from arena.dates import GUESS_MARK
 from arena.results.experiments.config import Experiment, FigureSpec, slug
@@ -82,8 +83,7 @@ def spearman(points: Sequence[Point], x: str, y: str) -> dict[str, Any]:
     Rows of ``more`` do not count. Both numbers are None with fewer than three runs, or if all
     have the same value.
     """
-    from scipy.stats import spearmanr
-
+    spearmanr = load("scipy.stats", "a correlation").spearmanr
     pairs = _pairs([point for point in points if not point.further], x, y)
     vary = all(len(set(values)) > 1 for values in zip(*pairs, strict=True))
     known = len(pairs) >= _FEWEST and vary

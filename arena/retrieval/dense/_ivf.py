@@ -8,7 +8,6 @@ scores are exact.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import absent
+from arena._internal.lazy import load
 from arena._internal.process import one_thread
-from arena.errors import CorpusError, DataError, clip
+from arena.errors import CorpusError, clip
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
 from arena.retrieval.dense._vectors import load_vectors
 
@@ -64,12 +63,7 @@ def build(
 
 def load_faiss() -> Any:
     """Import faiss; DataError if it is not installed."""
-    try:
-        return importlib.import_module("faiss")
-    except ImportError:
-        raise DataError(
-            f"{absent('a search by inverted lists', 'faiss')}, or search with search='flat'."
-        ) from None
+    return load("faiss", "a search by inverted lists (search='flat' does without)")
 
 
 class IVFSearch:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
+from arena._internal.lazy import load
 from arena._internal.options import number
 from arena._internal.terminal import progress
 from arena.corpus import layout
@@ -299,8 +300,7 @@ def _agreement(
     columns: Sequence[str],
 ) -> dict[str, dict[str, Any]]:
     """Return Pearson's and Spearman's correlation of scores with people's over the topics."""
-    from scipy.stats import pearsonr, spearmanr
-
+    stats = load("scipy.stats", "Bloom-Eval")
     found = {}
     for name in columns:
         pairs = [
@@ -313,8 +313,8 @@ def _agreement(
         if any(name in of_topic for of_topic in people.values()):
             found[name] = {
                 "topics": len(pairs),
-                "pearson": float(pearsonr(*sides).statistic) if defined else None,
-                "spearman": float(spearmanr(*sides).statistic) if defined else None,
+                "pearson": float(stats.pearsonr(*sides).statistic) if defined else None,
+                "spearman": float(stats.spearmanr(*sides).statistic) if defined else None,
             }
     return found
 

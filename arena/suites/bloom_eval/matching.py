@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.lazy import load
 from arena.llm import ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 
@@ -20,11 +21,10 @@ def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int
         cosines: Cosine of each item of the experts' survey, a row, with each of the generated one.
         threshold: Least cosine of a pair.
     """
-    from scipy.optimize import linear_sum_assignment
-
+    optimize = load("scipy.optimize", "Bloom-Eval")
     # Sums of cosines below the threshold must not pay.
     gains = np.where(cosines >= threshold, cosines, 0.0)
-    rows, columns = linear_sum_assignment(gains, maximize=True)
+    rows, columns = optimize.linear_sum_assignment(gains, maximize=True)
     places = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(i, j) for i, j in places if gains[i, j] > 0]
 

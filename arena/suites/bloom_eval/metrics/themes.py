@@ -158,9 +158,8 @@ def _themes(pair: Pair, works: tuple[Work, ...]) -> list[Theme]:
 
 
 def _by_linkage(documents: list[str], vectors: Vectors) -> list[int]:
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    labels: list[int] = fcluster(linkage(vectors, "ward"), CUT, "distance").tolist()
+    scipy = load("scipy.cluster.hierarchy", "Bloom-Eval")
+    labels: list[int] = scipy.fcluster(scipy.linkage(vectors, "ward"), CUT, "distance").tolist()
     return labels
 
 
@@ -187,14 +186,13 @@ def _labels(documents: list[str], groups: list[list[int]]) -> list[str]:
 
     Grootendorst, 2022, equation 2; "words" is the mean number of words of a group.
     """
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
+    text = load("sklearn.feature_extraction.text", "Bloom-Eval")
     counts = [
         Counter(
             word
             for i in group
             for word in re.findall(r"[^\W\d_]{3,}", documents[i].lower())
-            if word not in ENGLISH_STOP_WORDS
+            if word not in text.ENGLISH_STOP_WORDS
         )
         for group in groups
     ]

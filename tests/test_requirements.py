@@ -1,0 +1,127 @@
+"""Dependencies: what is imported is declared, what is declared is pinned, what lacks is named."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from arena._internal.lazy import EXTRAS
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "requirements"))
+import lock  # noqa: E402
+
+PACKAGES = ("arena", "baselines", "corpus_builder")
+# Import names of what the core needs, and of what comes with an extra under another name.
+CORE = {
+    "annotated_types", "filelock", "gymnasium", "jinja2", "json_repair", "markdown_it",
+    "markupsafe", "numba", "numpy", "orjson", "pyarrow", "pydantic", "pydantic_core", "regex",
+    "Stemmer", "tabulate", "threadpoolctl", "tqdm", "yaml",
+}  # fmt: skip
+INSIDE = {"h11", "mcp_types", "urllib3", "verl"}
+
+
+def test_every_import_is_declared():
+    for path in [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+            for top in {name.partition(".")[0] for name in names}:
+                known = {*sys.stdlib_module_names, *PACKAGES, *CORE, *EXTRAS, *INSIDE}
+                assert top in known, (
+                    f"{path.relative_to(ROOT)} imports {top}, which nothing declares"
+                )
+
+
+def test_every_optional_module_comes_with_its_extra():
+    providers = metadata.packages_distributions()
+    for module, extra in EXTRAS.items():
+        declared = [Requirement(text) for text in lock.PROJECT["optional-dependencies"][extra]]
+        wanted = {canonicalize_name(requirement.name) for requirement in declared}
+        provided = {canonicalize_name(name) for name in providers.get(module, ())}
+        indirect = module in {"httpx2", "huggingface_hub", "transformers"}
+        assert indirect or not provided or provided & wanted, (module, extra)
+
+
+@pytest.mark.parametrize("name", lock.ENVIRONMENTS)
+def test_the_pins_are_those_of_pyproject(name):
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    assert text.startswith(lock.HEAD)
+    pins = dict(line.split("==") for line in lock.pins(name))
+    versions = {canonicalize_name(package): version for package, version in pins.items()}
+    for wanted in map(Requirement, lock.requirements_of(lock.ENVIRONMENTS[name])):
+        assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)]), wanted
+    if not lock.ENVIRONMENTS[name].alone and not lock.ENVIRONMENTS[name].over:
+        assert {package.lower() for package in CORE & {"numpy", "pyarrow"}} <= versions.keys()
+
+
+def test_no_file_is_without_its_environment():
+    files = {path.stem for path in (ROOT / "requirements").glob("*.txt")}
+    assert files == set(lock.ENVIRONMENTS)
+
+
+ARENA, CORPUS = "from arena.cli import main", "from corpus_builder.cli import main"
+ASKS_FOR = [
+    (ARENA, "run --corpus {0} --task organization --agent random --output {1}", "static"),
+    (ARENA, "run --corpus {0} --task discovery --agent scout --output {1}", "static"),
+    (ARENA, "run --corpus {0} --task organization --agent organizer --output {1}", "static"),
+    (ARENA, "run --corpus {0} --task discovery --agent react --agent-option model=m --output {1}",
+     "llm"),
+    (ARENA, "compare {2} {3} --test student", "mindmap"),
+    (ARENA, "serve mcp --corpus {0}", "serve"),
+    (ARENA, "serve retrieve --corpus {0}", "serve"),
+    (ARENA, "serve openenv --corpus {0} --task discovery", "openenv"),
+    (CORPUS, "build world --output {1}", "build"),
+    (CORPUS, "index {0} --engine dense", "build"),
+    (CORPUS, "download s2orc --output {1}", "build"),
+    (CORPUS, "card {0}", "build"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    core = ["-m", "pip", "install", "--quiet", "-r", ROOT / "requirements" / "core.txt"]
+    subprocess.run([python, *core], check=True)
+
+    def command(code: str, line: str) -> subprocess.CompletedProcess[str]:
+        places = (
+            mini,
+            tmp_path / "new",
+            tmp_path / "discovery-title",
+            tmp_path / "discovery-random",
+        )
+        run = f"{code}; import sys; sys.exit(main())"
+        return subprocess.run(
+            [python, "-c", run, *line.format(*places).split()],
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        )  # fmt: skip
+
+    plays = (
+        ("discovery", "title"),
+        ("discovery", "random"),
+        ("selection", "title"),
+        ("report", "title"),
+    )
+    for task, agent in plays:
+        line = (
+            f"run --corpus {{0}} --task {task} --agent {agent} --output {tmp_path / task}-{agent}"
+        )
+        done = command(ARENA, line)
+        assert done.returncode == 0, done.stderr
+    for code, line, extra in ASKS_FOR:
+        done = command(code, line)
+        told = done.stderr.strip().splitlines()
+        assert (done.returncode, len(told)) == (2, 1), (line, done.stdout, done.stderr)
+        assert re.search(rf"pip install 'researcharena\[{extra}\]'$", told[0]), (line, told)
