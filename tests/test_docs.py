@@ -21,9 +21,8 @@ import benchmarks.__main__ as benchmarks
 import corpus_builder.cli
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [
-    page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if page.is_file()
-]
+DOCS = sorted(page for folder in ("docs", "docs/results") for page in (ROOT / folder).glob("*.md"))
+PAGES = [page for page in [ROOT / "README.md", *DOCS] if page.is_file()]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = {"arena": arena.cli.main, "arena-corpus": corpus_builder.cli.main}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -60,12 +59,13 @@ def test_links_lead_somewhere(page):
 
 def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "README.md" or f"]({page.name})" in index
+    for page in DOCS:
+        place = page.relative_to(ROOT / "docs").as_posix()
+        assert place == "README.md" or f"]({place})" in index
 
 
 def test_no_figure_is_left_to_be_filled_in():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *DOCS]:
         text = page.read_text(encoding="utf-8")
         assert not re.search(r"To be filled|\b(SIZE-|MINILM[A-Z]|REALTABLE|DEMO[A-Z])", text), page
 

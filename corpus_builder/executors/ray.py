@@ -1,4 +1,4 @@
-"""The executor ``ray``: workers of a Ray cluster. See docs/building-on-ray.md."""
+"""The executor ``ray``: workers of a Ray cluster. See docs/building.md."""
 
 from __future__ import annotations
 
