@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The logarithm of the odds that two papers are under one heading is SLOPE * likeness + BIAS: a
 # logistic regression on the pairs of papers that people cite in the sections of surveys.
-# `python -m benchmarks organizer` fits and tests it; no survey of TaxoBench is among them.
+# No survey of TaxoBench is among them.
 SLOPE = 0.43
 BIAS = -2.05
 _LEAVES = MAX_HEADINGS // 2  # at most; as many headings are left for the levels above

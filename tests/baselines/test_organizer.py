@@ -108,7 +108,7 @@ def test_the_agent_organizes_the_starting_papers(world, tmp_path):
     for agent in ("organizer", "random"):
         output = tmp_path / agent
         summary = arena.run(world, "organization", agent, output, surveys=3)
-        scores[agent] = summary["mean"]["heading_soft_f1"]
+        scores[agent] = summary["mean"]["paper_filing_agreement"]
     assert scores["organizer"] > scores["random"]
     lines = (tmp_path / "organizer" / "mind_maps.jsonl").read_text().splitlines()
     maps = [json.loads(line) for line in lines]
