@@ -52,13 +52,11 @@ class BottomUp(LLMAgent):
     the papers that are not in it under "Other".
 
     Args:
-        seed: Not used.
         show: ``"abstracts"``: the model reads titles and abstracts (the paper's setting Title +
             Abstract), followed by the digest if the environment shows one (its two others), at most
             6,000 characters; ``"titles"``: it reads titles alone.
         max_papers: Most papers in a request, >= 1.
         max_characters: Most characters of papers in a request, >= 1; one paper always fits.
-        options: Options of `LLMAgent`.
     """
 
     folder = "bottom-up"

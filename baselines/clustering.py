@@ -101,7 +101,6 @@ class Clustering(Researcher):
     abstracts as the budget allows.
 
     Args:
-        seed: Not used.
         encoder, merge, max_children, threshold: Options of `cluster`.
         abstracts: Whether to read abstracts; without them it clusters titles.
     """

@@ -50,7 +50,6 @@ class Digest(Scout):
     and one in which the authors say what they do counts more; see `sentence`.
 
     Args:
-        seed: Not used.
         cited: Most papers to cite, 1 to 1000: the first of the ranking.
         links: As in `scout`; fewer, since every list takes a step in which a paper could be read.
         more: Other options of `scout`.

@@ -77,7 +77,6 @@ class Organizer(Clustering):
     It reads and finds papers as ``clustering`` does, and makes the map with `arrange`.
 
     Args:
-        seed: Not used.
         encoder: Name of a registered encoder.
         abstracts: Whether to read abstracts; without them it compares titles.
     """

@@ -34,12 +34,10 @@ class OutlineFirst(LLMAgent):
     outline, without papers.
 
     Args:
-        seed: Seed of the episode.
         sections: Most sections, 1 to 20.
         papers: Most papers of a section, 1 to 100.
         related: Most titles from which the outline is written, 1 to 100.
         refine: Whether sections are refined.
-        options: Options of `LLMAgent`.
     """
 
     folder = "outline-first"

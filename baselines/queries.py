@@ -106,12 +106,10 @@ class Decomposer(LLMAgent):
     topic, as `title` does.
 
     Args:
-        seed: Seed of the episode.
         fusion: ``"rrf"``: by reciprocal rank, as the paper says. ``"score"``: all hits sorted by
             the engine's raw score, as the code that the paper released does.
         max_queries: Most queries to search for, 1 to 1000; the first that the model wrote.
         k: Hits per query, 1 to 1000; fewer where the environment allows no more.
-        options: Options of `LLMAgent`.
     """
 
     folder = "decomposer"
@@ -183,7 +181,6 @@ class SelfRAG(LLMAgent):
     the topic, as `title` does.
 
     Args:
-        seed: Seed of the episode.
         max_rounds: Most searches, 1 to 100. In r rounds the model writes at most r queries, and
             answers r requests for judgements if one request takes all papers of a round.
         judged: Hits at the top of a round that are judged, 1 to 1000; each paper once.
@@ -191,7 +188,6 @@ class SelfRAG(LLMAgent):
         abstracts: Whether to read the abstracts of the papers to judge, as far as the budget
             allows; otherwise they are judged by their titles.
         k: Hits per query, 1 to 1000; fewer where the environment allows no more.
-        options: Options of `LLMAgent`.
     """
 
     folder = "self-rag"

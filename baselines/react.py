@@ -29,13 +29,11 @@ class React(LLMAgent):
     wrote, or else a list of those papers.
 
     Args:
-        seed: Seed of the episode.
         tool_choice: ``tool_choice`` of the protocol: ``"auto"``, or ``"required"`` for models that
             otherwise write text.
         reminders: Most reminders in a row to a model that calls no tool, >= 0.
         memory: Most characters of results in the conversation, >= 0; beyond it the oldest are left
             out, and a single longer one is cut.
-        options: Options of `LLMAgent`.
     """
 
     folder = "react"

@@ -41,7 +41,6 @@ class Scout(Researcher):
     A subclass with more knowledge, such as one with a model, overrides `subtopics` and `judge`.
 
     Args:
-        seed: Not used.
         seeds: Most papers whose texts are searched for, 0 to 100.
         rounds: Number of rounds, 1 to 100.
         engines: Whether to search with every engine that a search may name, or with the default

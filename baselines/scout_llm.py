@@ -24,7 +24,6 @@ class ScoutLLM(Scout, LLMAgent):
     would cite it. Without a readable answer the agent continues as `Scout` does.
 
     Args:
-        seed: Seed of the episode.
         proposals: Most sub-topics to search for, 0 to 100; with 0 the model proposes none.
         judged: Papers at the top of a ranking that are judged, 0 to 1000.
         irrelevant: Factor of the score of a paper judged irrelevant, 0 to 1; with 0 it ranks last

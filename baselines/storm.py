@@ -163,7 +163,6 @@ class Storm(LLMAgent):
     request whose answer cannot be read is repeated once.
 
     Args:
-        seed: Seed of the episode.
         perspectives: Conversations besides the general one, 0 to 20.
         max_turns: Most questions of a conversation, 1 to 20.
         queries: Most queries for a question, 1 to 10.
@@ -174,7 +173,6 @@ class Storm(LLMAgent):
         related: Titles from which the model derives perspectives, 1 to 100.
         sections: Most sections of a report, 1 to 20.
         cited: Most papers from which a section is written, 1 to 100.
-        options: Options of `LLMAgent`.
     """
 
     folder = "storm"
