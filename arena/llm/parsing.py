@@ -1,19 +1,22 @@
 """Tags, JSON and lists in a model's text, in good answers and in most bad ones.
 
 Every function takes any text and raises only `ParseError`, whose message the model may read. The
-time is linear in the length of the text, but that of repairing JSON, which must be short.
+time is linear in the length of the text; JSON is repaired only if it is short (see `REPAIRED`),
+and only until the repair has looked at `_LOOKS` characters, in all parts of a text together.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from arena.llm.answers import ParseError, clean
 
 REPAIRED = 20_000  # characters of the longest JSON that is repaired
+_LOOKS = 200_000  # usual mistakes take 2 to 7 a character, some texts a number that is square
 _DEEPEST = 100
 _RESTARTS = 8
 # A string need not end: one that must would be looked for again from each quote within it.
@@ -93,12 +96,13 @@ def as_json(text: str) -> Any:
 
     Raises:
         ParseError: if there is none, or it is nested more than 100 levels deep, or it is not
-            quite JSON and longer than `REPAIRED`.
+            quite JSON and longer than `REPAIRED` or too laborious to repair.
 
     >>> as_json("Here: {'a': [1, 2,], b: None} Bye.")
     {'a': [1, 2], 'b': None}
     """
     text = without_thoughts(text)
+    looks = iter(range(_LOOKS))
     for start, end in sorted(_regions(text), key=lambda region: region[0] - region[1]):
         try:
             value = json.loads(text[start:end])
@@ -106,9 +110,7 @@ def as_json(text: str) -> Any:
             if end - start > REPAIRED:
                 continue
             try:
-                import json_repair
-
-                value = json_repair.loads(text[start:end]) or None
+                value = _repair(text[start:end], looks) or None
             except Exception:  # it also has assertions that fail
                 continue
         if isinstance(value, dict | list):
@@ -141,6 +143,31 @@ def _regions(text: str) -> list[tuple[int, int]]:
             break
         at = end or start + 1
     return regions
+
+
+def _repair(text: str, looks: Iterator[int]) -> Any:
+    """Return what json_repair makes of a text; ValueError if no look is left.
+
+    Its time is square or worse in the length of some texts. Therefore each look of its parser at
+    the text takes one of `looks`: a measure of work that, unlike a clock, gives the same result on
+    every machine.
+    """
+    from json_repair.json_parser import JSONParser
+
+    class CountingParser(JSONParser):
+        _text: Any
+
+        @property
+        def json_str(self) -> Any:
+            if next(looks, None) is None:
+                raise ValueError("the repair takes too long.")
+            return self._text
+
+        @json_str.setter
+        def json_str(self, text: Any) -> None:
+            self._text = text
+
+    return CountingParser(text, None, False).parse()
 
 
 def as_list(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -172,6 +173,19 @@ def test_a_long_text_of_one_thing_is_read_in_linear_time(part):
         for parse in PARSERS:
             with contextlib.suppress(ParseError):
                 parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['["' + '{].]\\"' * 3332, "[" + '"a" b ' * 3300, ('["' + '{.\\"' * 400 + "]\n") * 50],
+    ids=["quotes-and-brackets", "words-between-strings", "many-stretches"],
+)
+def test_json_that_is_laborious_to_repair_takes_little_time(text):
+    """json_repair alone takes 44 seconds for the first."""
+    start = time.process_time()
+    with contextlib.suppress(ParseError):
+        as_json(text)
+    assert time.process_time() - start < 2
 
 
 TREE = {f"Topic {n}": {"papers": [f"p{n}", f"q{n}"], "note": f'It\'s "{n}"'} for n in range(200)}
