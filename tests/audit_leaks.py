@@ -20,8 +20,8 @@ from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25 import BM25Retriever
 from arena.tasks import TaskSet
-from arena.testing.files import Facts
 from arena.testing.report import AuditReport
+from arena.testing.stored import StoredCorpus
 from arena.tools import tool_schemas
 from arena.tools.episode import Episode
 
@@ -518,69 +518,68 @@ def schemas_are_shared(monkeypatch, real: Any = tool_schemas):
     """What an agent writes into its schemas shows in the next episode."""
     known: dict[str, Any] = {}
     monkeypatch.setattr(
-        "arena.testing.auditor.tool_schemas",
-        lambda env: known.setdefault(env.spec.id, real(env)),
+        "arena.tools.tool_schemas", lambda env: known.setdefault(env.spec.id, real(env))
     )
 
 
 INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
-    (one_day_more, {"hidden paper", "score"}),
-    (surveys_are_papers, {"hidden paper"}),
-    (nothing_is_excluded, {"hidden paper", "count", "score"}),
-    (later_papers_count, {"count"}),
-    (len_counts_all, {"count"}),
-    (links_to_later_papers, {"list"}),
-    (references_are_shuffled, {"list"}),
-    (given_best_first, {"list"}),
-    (a_survey_is_read, {"text"}),
-    (a_page_too_many, {"text", "count"}),
-    (a_heading_is_the_survey, {"survey title", "text", "list"}),
-    (another_date, {"date"}),
-    (another_title, {"title"}),
-    (the_worst_first, {"order of hits"}),
-    (twice, {"order of hits", "score"}),
-    (the_best_is_kept_back, {"score"}),
-    (statistics_of_the_future, {"score"}),
-    (a_batch_takes_the_first_cutoff, {"score"}),
-    (offset_by_one, {"paging", "score"}),
-    (hits_tell_gold, {"result"}),
-    (gold_comes_first, {"order of hits"}),
-    (only_gold_is_found, {"score"}),
-    (submitting_tells_how_many_are_right, {"count"}),
-    (a_refusal_tells_a_date, {"error"}),
-    (a_refusal_tells_a_label, {"error"}),
-    (a_malformed_call_is_taken, {"error"}),
-    (an_instruction_tells_the_number, {"instruction"}),
-    (observations_hold_gains, {"observation"}),
-    (the_topic_is_the_id, {"observation"}),
-    (a_known_id_is_told_apart, {"indistinguishable"}),
-    (a_list_tells_apart, {"indistinguishable"}),
-    (a_known_id_costs_a_read, {"indistinguishable"}),
-    (info_holds_the_labels, {"info"}),
-    (metrics_before_the_end, {"info"}),
-    (answers_hold_the_labels, {"info"}),
-    (reset_tells_the_labels, {"info"}),
-    (an_environment_shows_its_tasks, {"attribute"}),
-    (a_vector_shows_its_gold, {"attribute"}),
-    (a_corpus_leads_to_the_tasks, {"attribute"}),
-    (an_array_shows_gold, {"attribute"}),
-    (a_deque_shows_gold, {"attribute"}),
-    (depth_hides_gold, {"attribute"}),
-    (gold_lies_too_deep_to_look, {"attribute"}),
-    (a_mapping_has_an_attribute, {"attribute"}),
-    (a_space_knows_the_headings, {"attribute"}),
-    (an_added_tool_tells_the_headings, {"label"}),
-    (schemas_are_shared, {"isolation"}),
-    (rendering_shows_gold, {"render"}),
-    (a_tool_fails, {"crash"}),
-    (an_engine_leaves_its_scope, {"crash"}),
-    (every_third_paper_is_lost, {"missing paper"}),
+    (one_day_more, {"leak.paper", "answer.score"}),
+    (surveys_are_papers, {"leak.paper"}),
+    (nothing_is_excluded, {"leak.paper", "answer.count", "answer.score"}),
+    (later_papers_count, {"answer.count"}),
+    (len_counts_all, {"answer.count"}),
+    (links_to_later_papers, {"answer.list"}),
+    (references_are_shuffled, {"answer.list"}),
+    (given_best_first, {"answer.list"}),
+    (a_survey_is_read, {"answer.text"}),
+    (a_page_too_many, {"answer.text", "answer.count"}),
+    (a_heading_is_the_survey, {"leak.survey-title", "answer.text", "answer.list"}),
+    (another_date, {"leak.date"}),
+    (another_title, {"answer.title"}),
+    (the_worst_first, {"answer.order"}),
+    (twice, {"answer.order", "answer.score"}),
+    (the_best_is_kept_back, {"answer.score"}),
+    (statistics_of_the_future, {"answer.score"}),
+    (a_batch_takes_the_first_cutoff, {"answer.score"}),
+    (offset_by_one, {"answer.page", "answer.score"}),
+    (hits_tell_gold, {"answer.result"}),
+    (gold_comes_first, {"answer.order"}),
+    (only_gold_is_found, {"answer.score"}),
+    (submitting_tells_how_many_are_right, {"answer.count"}),
+    (a_refusal_tells_a_date, {"leak.refusal"}),
+    (a_refusal_tells_a_label, {"leak.refusal"}),
+    (a_malformed_call_is_taken, {"leak.refusal"}),
+    (an_instruction_tells_the_number, {"answer.instruction"}),
+    (observations_hold_gains, {"answer.observation"}),
+    (the_topic_is_the_id, {"answer.observation"}),
+    (a_known_id_is_told_apart, {"leak.decoy"}),
+    (a_list_tells_apart, {"leak.decoy"}),
+    (a_known_id_costs_a_read, {"leak.decoy"}),
+    (info_holds_the_labels, {"leak.info"}),
+    (metrics_before_the_end, {"leak.info"}),
+    (answers_hold_the_labels, {"leak.info"}),
+    (reset_tells_the_labels, {"leak.info"}),
+    (an_environment_shows_its_tasks, {"contract.no-gold"}),
+    (a_vector_shows_its_gold, {"contract.no-gold"}),
+    (a_corpus_leads_to_the_tasks, {"contract.no-gold"}),
+    (an_array_shows_gold, {"contract.no-gold"}),
+    (a_deque_shows_gold, {"contract.no-gold"}),
+    (depth_hides_gold, {"contract.no-gold"}),
+    (gold_lies_too_deep_to_look, {"contract.no-gold"}),
+    (a_mapping_has_an_attribute, {"contract.no-gold"}),
+    (a_space_knows_the_headings, {"contract.no-gold"}),
+    (an_added_tool_tells_the_headings, {"contract.no-gold"}),
+    (schemas_are_shared, {"contract.isolation"}),
+    (rendering_shows_gold, {"contract.no-gold"}),
+    (a_tool_fails, {"answer.crash"}),
+    (an_engine_leaves_its_scope, {"answer.crash"}),
+    (every_third_paper_is_lost, {"answer.missing"}),
 ]
 
 OF_DRAFTS: list[tuple[Callable[..., None], set[str]]] = [
-    (a_draft_tells_later_papers, {"count", "indistinguishable"}),
-    (a_later_paper_is_cheaper_to_cite, {"indistinguishable"}),
-    (info_holds_the_labels, {"info"}),
+    (a_draft_tells_later_papers, {"answer.count", "leak.decoy"}),
+    (a_later_paper_is_cheaper_to_cite, {"leak.decoy"}),
+    (info_holds_the_labels, {"leak.info"}),
 ]
 
 
@@ -596,7 +595,7 @@ def rewritten(
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), corpus / name)
     log = AuditReport()
-    for check, file, what in Facts(corpus).broken_rules():
+    for check, file, what in StoredCorpus(corpus).broken_rules():
         log.add(check, file, "", what)
     return log
 
@@ -658,17 +657,17 @@ def another_document(rows):
 
 
 FILES = [
-    ("papers.parquet", a_month_of_fifteen_days, "stored dates"),
-    ("papers.parquet", a_year_of_six_months, "stored dates"),
-    ("papers.parquet", an_odd_precision, "stored dates"),
-    ("tasks/surveys.parquet", survey_of_a_half_month, "stored dates"),
-    ("papers.parquet", out_of_order, "stored order"),
-    ("papers.parquet", unflagged, "stored surveys"),
-    ("papers.parquet", with_text, "stored surveys"),
-    ("papers.parquet", undated_and_searchable, "stored surveys"),
-    ("references.parquet", cites_a_survey, "stored links"),
-    ("references.parquet", repeated, "stored links"),
-    ("sections.parquet", text_of_nothing, "stored links"),
-    ("tasks/gold.parquet", too_late_and_gold, "stored gold"),
-    ("tasks/gold.parquet", another_document, "stored gold"),
+    ("papers.parquet", a_month_of_fifteen_days, "files.dates"),
+    ("papers.parquet", a_year_of_six_months, "files.dates"),
+    ("papers.parquet", an_odd_precision, "files.dates"),
+    ("tasks/surveys.parquet", survey_of_a_half_month, "files.dates"),
+    ("papers.parquet", out_of_order, "files.order"),
+    ("papers.parquet", unflagged, "files.surveys"),
+    ("papers.parquet", with_text, "files.surveys"),
+    ("papers.parquet", undated_and_searchable, "files.surveys"),
+    ("references.parquet", cites_a_survey, "files.links"),
+    ("references.parquet", repeated, "files.links"),
+    ("sections.parquet", text_of_nothing, "files.links"),
+    ("tasks/gold.parquet", too_late_and_gold, "files.gold"),
+    ("tasks/gold.parquet", another_document, "files.gold"),
 ]

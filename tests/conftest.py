@@ -235,19 +235,18 @@ def once(make: type, *arguments: Any) -> Any:
 
 @pytest.fixture
 def read_once(world: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What audits and checks read and derive from `world` and `mini`, read and derived once."""
-    from arena.testing.exposure import Words
-    from arena.testing.files import Facts
+    """What audits read and derive from `world` and `mini`, read and derived once."""
+    from arena.testing.exposure import Exposure
     from arena.testing.reference import Bm25
+    from arena.testing.stored import StoredCorpus
 
-    def facts(directory: str | Path, tasks: str | Path | None = None) -> Facts:
+    def stored(directory: str | Path, tasks: str | Path | None = None) -> StoredCorpus:
         unchanged = tasks is None and Path(directory) in (world, mini)
-        return once(Facts, str(directory)) if unchanged else Facts(directory, tasks)
+        return once(StoredCorpus, str(directory)) if unchanged else StoredCorpus(directory, tasks)
 
-    for module in ("auditor", "contract"):
-        monkeypatch.setattr(f"arena.testing.{module}.Facts", facts)
+    monkeypatch.setattr("arena.testing.auditor.StoredCorpus", stored)
     monkeypatch.setattr("arena.testing.auditor.Bm25", lambda *of: once(Bm25, *of))
-    monkeypatch.setattr("arena.testing.exposure.Words", lambda of: once(Words, of))
+    monkeypatch.setattr("arena.testing.auditor.Exposure", lambda of: once(Exposure, of))
 
 
 @pytest.fixture(scope="session")

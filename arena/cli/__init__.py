@@ -11,12 +11,12 @@ from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
 from arena.cli.search import read, search
-from arena.cli.testing import audit, check
+from arena.cli.testing import audit
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
-    "report": report, "list": list_names, "check": check, "audit": audit,
+    "report": report, "list": list_names, "audit": audit,
 }  # fmt: skip
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     "mindmap": (

@@ -1,13 +1,12 @@
-"""``arena check`` and ``arena audit``: is every environment sound, and does anything leak?"""
+"""``arena audit``: does every environment keep its contract, and does anything leak?"""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import print_json, print_table, printable
-from arena.errors import DataError, NoLabelsError
+from arena.cli.app import print_json, printable
+from arena.errors import DataError
 
 if TYPE_CHECKING:
     from arena.testing import AuditReport
@@ -15,68 +14,8 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
-def check(
-    environments: list[str] | None = None,
-    *,
-    corpus: str,
-    env_option: dict[str, Any] | None = None,
-    checks: tuple[str, ...] | None = None,
-    episodes: int = 5,
-    seed: int = 0,
-    json: bool = False,
-) -> None:
-    """Check environments: spaces, seeds, pickling, vectors, rewards, budgets, no gold.
-
-    The exit status is 1 if a check fails.
-
-    Args:
-        environments (ENV_ID): Ids, those of another distribution as module:id (default: all of
-            this project).
-        env_option: Argument of the environments, such as retriever=dense.
-        checks (NAMES): Names of checks with commas (default: all).
-        episodes: Recorded episodes.
-        seed: Seed of the episodes.
-
-    Example:
-        arena check arena/Discovery-v0 --corpus demo/world
-    """
-    from arena.tasks import environment_ids
-    from arena.testing import check_environment
-
-    results, left_out = [], {}
-    for env_id in dict.fromkeys(environments or environment_ids()):
-        try:
-            results += check_environment(
-                env_id, corpus, options=env_option, episodes=episodes, seed=seed, checks=checks
-            )
-        except NoLabelsError as error:
-            if environments:
-                raise
-            left_out[env_id] = str(error)  # not asked for, and this corpus has nothing to play
-    if not results:
-        raise DataError(
-            "nothing was checked: name a check with --checks, or a corpus that can be scored."
-        )
-    if json:
-        print_json({"results": [result._asdict() for result in results], "left_out": left_out})
-    else:
-        rows = [
-            (r.environment, r.check, "ok" if r.passed else "FAILED", printable(r.detail, 120))
-            for r in results
-        ]
-        print_table(rows, ("environment", "check", "", "detail"))
-        for env_id, why in left_out.items():
-            print(f"{env_id} was left out: {why}")
-        print(f"{sum(r.passed for r in results)} of {len(results)} checks passed.")
-    failures = [result for result in results if not result.passed]
-    for result in failures:
-        line = f"{result.environment}: {result.check} FAILED: {result.detail}"
-        print(f"arena check: {line}", file=sys.stderr)
-    if failures:
-        sys.exit(1)
-
-
 def audit(
+    environments: list[str] | None = None,
     *,
     corpus: str,
     actions: int = 10_000,
@@ -84,23 +23,25 @@ def audit(
     retriever: list[str] | None = None,
     tool: list[str] | None = None,
     tasks: str | None = None,
-    door: str | None = None,
+    env_option: dict[str, Any] | None = None,
     output: str | None = None,
     json: bool = False,
 ) -> None:
-    """Fuzz every tool and compare every answer with the files: does anything leak?
+    """Check environments, attack every tool, and compare every answer with the files.
 
     The exit status is 1 if there is a finding.
 
     Args:
-        actions: Actions to send to the environments.
+        environments (ENV_ID): Ids, those of another distribution as module:id (default: those of
+            all tasks).
+        actions: Actions to send to the environments; with 0 their contract and the files alone
+            are checked.
         seed: Seed of the actions.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
-        door (NAME): Send every action through this door, with its framework's own client, such
-            as mcp.
+        env_option: Argument of the environments, such as reward=cost.
         output (FILE): Write the report as JSON, too.
 
     Example:
@@ -112,8 +53,8 @@ def audit(
     path = None if output is None else Path(output)
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
-    engines, tools = retriever or ["bm25"], tool or ()
-    report = audit_corpus(corpus, actions, seed, engines, tools=tools, tasks=tasks, door=door)
+    engines, ids = retriever or ["bm25"], environments or None
+    report = audit_corpus(corpus, actions, seed, engines, ids, tool or (), tasks, env_option)
     if path is not None:
         write_json(path, report.to_json())
     if json:
@@ -127,33 +68,21 @@ def audit(
 def _print_audit(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
-    titles = {"tools": "tools", "doors": "views", "refused": "refused"}
-    for key, title in (titles | {"environments": "environments"}).items():
+    for key in ("tools", "views", "refused", "environments"):
         parts = [f"{name} {number:,}" for name, number in made[key].items()]
-        rows += [(title if not i else "", part) for i, part in enumerate(parts)]
+        rows += [("" if i else key, part) for i, part in enumerate(parts)]
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]
-    unproven = report.settings["tools_without_oracle"]
-    for title, names in (
-        ("scores not compared", report.settings["scores_not_compared"]),
-        ("tools without an oracle", unproven),
-    ):
-        rows += [(title, ", ".join(names))] if names else []
+    if names := report.settings["scores_not_compared"]:
+        rows.append(("scores not compared", ", ".join(names)))
+    rows += [(f"{env_id} left out", why) for env_id, why in report.settings["left_out"].items()]
     rows.append(("seconds", f"{report.seconds:.1f}"))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
     for finding in report.findings[:_SHOWN]:
-        print(f"LEAK {printable(str(finding), 1_000)}")
+        print(f"FOUND {printable(str(finding), 1_000)}")
     total = made["findings_total"]
     if total > _SHOWN:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")
     found = ", ".join(f"{name} {number}" for name, number in made["findings_by_check"].items())
-    if total:
-        print(f"{total} findings: {found}.")
-    elif unproven:
-        print(
-            f"No findings, but {', '.join(unproven)} may leak: without an oracle only what any "
-            "tool must keep was checked."
-        )
-    else:
-        print("Nothing leaked: no findings.")
+    print(f"{total} findings: {found}." if total else "Nothing leaked: no findings.")

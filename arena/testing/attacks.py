@@ -15,10 +15,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from arena.errors import clip
-from arena.testing.files import NEVER, StoredPaper, StoredSurvey
 from arena.testing.reference import PlainView
-from arena.testing.walk import strings
+from arena.testing.stored import NEVER, StoredPaper, StoredSurvey
+from arena.testing.values import strings
 from arena.tools import Tool
+from arena.tools.episode import SUBMIT_TOOLS
 
 Schemas = Mapping[str, dict[str, Any]]
 """Name of a tool -> JSON schema of its arguments."""
@@ -121,33 +122,20 @@ _JUNK = (
 )  # fmt: skip
 
 
-PREDICTED = frozenset(
-    (
-        "search", "read", "references", "citations", "select", "submit", "organize", "write",
-        "submit_report", "finish",
-    )
-)  # fmt: skip
-"""Tools whose results follow from the view and the state of the episode alone.
+ENDINGS = (*SUBMIT_TOOLS.values(), "finish")
+"""Tools that end a stage."""
 
-The audit plays them over the reference view, too, and the results must be the same. Of any other
-tool it checks what every tool must keep.
-"""
-
-_WEIGHTS = {"search": 25, "read": 16, "submit": 3, "organize": 3, "submit_report": 3, "finish": 1}
+_WEIGHTS = {**dict.fromkeys(ENDINGS, 3), "search": 40}
+"""How often a tool is called; 12 for every other."""
 
 
-class Target(NamedTuple):
-    """What is known of an environment under attack."""
+class ToolTarget(NamedTuple):
+    """What is known of the tools of an environment under attack."""
 
     tools: Mapping[str, Tool] = {}
     schemas: Schemas = {}  # noqa: RUF012
     malformed: Sequence[Any] = ()  # actions that it must refuse
     accepts: Callable[[Any], bool] = lambda _: True  # whether an action can be sent to it
-
-    @property
-    def unproven(self) -> list[str]:
-        """Names of the tools whose results are not predicted."""
-        return sorted(self.tools.keys() - PREDICTED)
 
 
 class SentCall(NamedTuple):
@@ -162,7 +150,7 @@ class Attack(NamedTuple):
     """Actions that are sent one after the other because their answers belong together."""
 
     calls: tuple[SentCall, ...]
-    ids: tuple[str, ...] = ()  # of twins: the hidden id, then ids that no paper has
+    ids: tuple[str, ...] = ()  # the hidden id, then decoys: ids that no paper has
     offset: int = 0  # without ids, the second call asks for the hits of the first from here on
 
 
@@ -175,7 +163,7 @@ class Attacker:
         view: The papers that exist in the episode.
         rng: Source of randomness.
         survey: Survey of the episode; None for none.
-        target: The environment; tools that are not predicted are attacked more often.
+        target: The environment.
     """
 
     def __init__(
@@ -183,30 +171,29 @@ class Attacker:
         view: PlainView,
         rng: random.Random,
         survey: StoredSurvey | None = None,
-        target: Target = Target(),  # noqa: B008 - it cannot change
+        target: ToolTarget = ToolTarget(),  # noqa: B008 - it cannot change
     ) -> None:
-        self.rng, self._target, self._twin_id = rng, target, ""
-        self._view, self._facts, self._survey = view, view.facts, survey
+        self.rng, self._target, self._hidden_id = rng, target, ""
+        self._view, self._stored, self._survey = view, view.stored, survey
         gains = survey.gains if survey else {}
         rows = survey.references if survey else ()
         self._gold = list(gains)
         self._named: dict[str, list[str]] = {
             "late": [r["reference"] for r in rows if r["reference"] not in gains],
             "excluded": sorted(view.excluded),
-            "survey": list(self._facts.surveys),
+            "survey": list(self._stored.surveys),
         }
-        days, surveys = self._facts.days, self._facts.survey
+        days, surveys = self._stored.days, self._stored.survey
         hidden = ~view.mask & ~surveys
         later = hidden & (days > view.day) & (days < NEVER)
         # Later papers more often: a leaking tool most likely knows these.
         pools = (*[later] * 3, hidden & (days == view.day), hidden & (days == NEVER), surveys)
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
-        self._weights = {name: _WEIGHTS.get(name, 8) for name in target.schemas}
-        self._weights |= dict.fromkeys(target.unproven, 25)
+        self._weights = {name: _WEIGHTS.get(name, 12) for name in target.schemas}
         self._weights |= {
             "<malformed>": 6 * bool(target.malformed),
             "<paged>": 6 * ("search" in target.schemas),
-            "<twin>": 18 + 18 * len(target.unproven),
+            "<decoy>": 24,
         }
 
     def attack(self) -> Attack:
@@ -220,8 +207,8 @@ class Attacker:
         (kind,) = self.rng.choices(list(self._weights), list(self._weights.values()))
         if kind == "<malformed>":
             return Attack((SentCall(self.rng.choice(self._target.malformed)),))
-        if kind == "<twin>":
-            return self._twin()
+        if kind == "<decoy>":
+            return self._with_decoys()
         if kind == "<paged>":
             part = self._target.schemas["search"]["properties"]
             offset = self.rng.randint(1, part["k"]["maximum"] - 1)
@@ -240,14 +227,14 @@ class Attacker:
             return paper.id
         if named := self._named.get(kind):
             return rng.choice(named)
-        if kind == "junk" or not self._facts.papers:
+        if kind == "junk" or not self._stored.papers:
             return rng.choice(_JUNK)
-        return mutated(rng.choice(self._facts.papers).id, rng)
+        return mutated(rng.choice(self._stored.papers).id, rng)
 
     def paper_id(self) -> str:
-        """Draw an id, mostly of a paper in reach, often a reference; in a twin the hidden one."""
-        if self._twin_id:
-            return self._twin_id
+        """Draw an id, mostly of a paper in reach, often a reference; with decoys the hidden one."""
+        if self._hidden_id:
+            return self._hidden_id
         roll = self.rng.random()
         if roll < 0.25 and self._gold:
             return self.rng.choice(self._gold)
@@ -256,14 +243,14 @@ class Attacker:
         return self.hidden_id()
 
     def paper_ids(self) -> list[str]:
-        """Draw ids mostly of papers in reach, or all gold; in a twin with the hidden one."""
+        """Draw ids mostly of papers in reach, or all gold; with decoys also the hidden one."""
         rng = self.rng
-        if self._gold and rng.random() < 0.2 and not self._twin_id:
+        if self._gold and rng.random() < 0.2 and not self._hidden_id:
             return self._gold
         drawn = [self._paper(True) for _ in range(rng.choice((0, 1, 3, 20)))]
         ids = [paper.id for paper in drawn if paper is not None]
-        if self._twin_id:
-            return [*ids[:5], self._twin_id]
+        if self._hidden_id:
+            return [*ids[:5], self._hidden_id]
         if rng.random() < 0.015:
             return [*map(str, range(1_001))]
         return [*ids, self.paper_id()] if rng.random() < 0.15 else ids
@@ -274,11 +261,11 @@ class Attacker:
         if rng.random() < 0.08:
             return rng.choice((self.hidden_id(), rng.choice(_JUNK), "the of and", "x" * 10_000))
         references = self._gold if rng.random() < 0.7 else self._named["late"]
-        surveys: list[Any] = [self._survey] if self._survey else [*self._facts.surveys.values()]
+        surveys: list[Any] = [self._survey] if self._survey else [*self._stored.surveys.values()]
         about: Any = rng.choice((
             self._paper(True),
             self._paper(False),
-            self._facts.by_id.get(rng.choice(references or [""])),
+            self._stored.by_id.get(rng.choice(references or [""])),
             rng.choice(surveys or [None]),
         ))  # fmt: skip
         form = rng.choice(("title", "some", "some", "rarest"))
@@ -293,14 +280,14 @@ class Attacker:
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map with ids, or take the survey's own."""
         own = self._survey.mind_map if self._survey else None
-        if isinstance(own, dict) and not self._twin_id and self.rng.random() < 0.4:
+        if isinstance(own, dict) and not self._hidden_id and self.rng.random() < 0.4:
             return own
         ids = self.paper_ids()
         parts = [{"label": f"part {n}", "children": [], "papers": ids[n::3]} for n in range(3)]
         return {"label": "map", "children": parts, "papers": []}
 
     def report(self) -> str:
-        """Draw a text that cites papers; in a twin the hidden one, too."""
+        """Draw a text that cites papers; with decoys the hidden one, too."""
         ids = self.paper_ids()
         sentences = [f"{self.text()[:100]} [@{{{paper_id}}}]." for paper_id in ids[-5:]]
         return " ".join([*sentences, f"All [@{'; @'.join(ids[:-5])}]."])
@@ -341,29 +328,29 @@ class Attacker:
             action = json.dumps(action, ensure_ascii=self.rng.random() < 0.5)
         return SentCall(action, tool, arguments)
 
-    def _twin(self) -> Attack:
-        """Return one call with a hidden id, and the same with ids that no paper has.
+    def _with_decoys(self) -> Attack:
+        """Return one call with a hidden id, and the same with two ids that no paper has.
 
-        Two such ids show whether an unproven tool answers differently every time.
+        The two show which parts of an answer are different every time.
         """
-        hidden, unproven, schemas = self.hidden_id(), self._target.unproven, self._target.schemas
-        twins = [twin_of(hidden, self._facts.by_id, self.rng) for _ in range(2)]
-        tool = self.rng.choice([*schemas, *4 * unproven])
-        if None not in twins and hidden not in self._view:
-            self._twin_id = hidden
-            first = self.draw(schemas[tool])
-            self._twin_id = ""
-            ids = (hidden, *map(str, twins[: 1 + (tool in unproven)]))
+        hidden = self.hidden_id()
+        decoys = [decoy_of(hidden, self._stored.by_id, self.rng) for _ in range(2)]
+        tool = self.rng.choice(list(self._target.schemas))
+        if None not in decoys and hidden not in self._view:
+            self._hidden_id = hidden
+            first = self.draw(self._target.schemas[tool])
+            self._hidden_id = ""
+            ids = (hidden, *map(str, decoys))
             if any(text == hidden or _cited(hidden) in text for _, text in strings(first)):
                 calls = (self._call(tool, _replaced(first, hidden, each)) for each in ids)
                 return Attack(tuple(calls), ids)
-        return Attack((self._call(tool, self.draw(schemas[tool])),))
+        return Attack((self._call(tool, self.draw(self._target.schemas[tool])),))
 
     def _paper(self, visible: bool) -> StoredPaper | None:
         """Draw a paper that is in reach or one that is not; None if there is none."""
         pools = [self._view.numbers] if visible else self._hidden
         pool = self.rng.choice(pools) if pools else ()
-        return self._facts.papers[int(self.rng.choice(pool))] if len(pool) else None
+        return self._stored.papers[int(self.rng.choice(pool))] if len(pool) else None
 
 
 def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
@@ -398,7 +385,7 @@ def mutated(paper_id: str, rng: random.Random) -> str:
     return rng.choice((*(paper_id + end for end in ends), *forms, *cuts, *starts))
 
 
-def twin_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
+def decoy_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
     """Return an id of the same shape that is not `known`, or None if there is none.
 
     Its ASCII letters and digits are others of their kind.

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
-from arena.papers import MAX_QUERY, MAX_TITLE
+from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
 from arena.tasks import TASKS, stages_of
-from arena.testing.attacks import Attack, Attacker, SentCall, Target, without_ids
+from arena.testing.attacks import Attack, Attacker, SentCall, ToolTarget, without_ids
 from arena.testing.exposure import Exposure
-from arena.testing.files import Facts, StoredSurvey
 from arena.testing.reference import Bm25, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter, brief
-from arena.testing.walk import flat, parsed, plain, strings
-from arena.tools import Episode, Search, Shown, ToolError, answer_json, parse_action
+from arena.testing.stored import StoredCorpus, StoredSurvey
+from arena.testing.values import flat, parsed, plain, strings
+from arena.tools import (
+    BudgetError,
+    Episode,
+    Search,
+    Shown,
+    ToolError,
+    answer_json,
+    encode,
+    parse_action,
+)
 
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
 
 _BUDGET = ("steps", "searches", "reads", "characters")
 _IDS = ("paper_id", "paper_ids", "papers")
-_LEAKS = {
-    "id": "hidden paper", "title": "title", "date": "date", "cutoff": "date", "error": "error",
-    "message": "instruction",
+_CHECKS = {
+    "id": "leak.paper", "title": "answer.title", "date": "leak.date", "cutoff": "leak.date",
+    "error": "leak.refusal", "message": "answer.instruction",
 }  # fmt: skip
 
 
-class Kind(NamedTuple):
+class AuditedEnv(NamedTuple):
     """An environment to audit."""
 
     id: str
@@ -41,11 +51,24 @@ class Kind(NamedTuple):
     arguments: Mapping[str, Any] = {}  # besides those of every audit
     vector: int = 0  # number of environments in a vector; 0 for a scalar one
 
+    def but(self, **arguments: Any) -> AuditedEnv:
+        """Return the same environment with other arguments."""
+        return self._replace(arguments={**self.arguments, **arguments})
+
     @property
     def starts_with_references(self) -> bool:
         """Whether an episode starts with the references of the survey."""
         default = TASKS.get(self.task).references
         return bool(self.arguments.get("references", default) == "oracle")
+
+    def starting_papers(self, survey: StoredSurvey, view: PlainView) -> list[str] | None:
+        """Return the ids of the papers that an episode starts with; None if it has no such list."""
+        if found := self.arguments.get("found"):
+            return [paper_id for paper_id in found.get(survey.id, ()) if paper_id in view][:1_000]
+        if not self.starts_with_references:
+            return None
+        rows = filter(None, (view.row(row["reference"]) for row in survey.references))
+        return [row.id for row in sorted(rows)][:1_000]  # by their dates
 
     @property
     def same_step(self) -> bool:
@@ -68,10 +91,11 @@ class Kind(NamedTuple):
         return Episode(view, retriever, answers, tuple(instructions), {})  # type: ignore[arg-type]
 
 
-class Shared(NamedTuple):
+class AuditState(NamedTuple):
     """What all episodes and views of one audit share."""
 
-    facts: Facts
+    corpus: Corpus
+    stored: StoredCorpus
     retrievers: tuple[str, ...]  # the first one is the environments' own
     scorers: Mapping[str, Bm25]  # second BM25 of the engines that are one
     log: AuditReport
@@ -79,32 +103,38 @@ class Shared(NamedTuple):
     surveys: Iterator[str]  # ids of surveys to play, without end
     advance: Callable[[int], Any]  # takes a number of actions that are done
 
+    def plain_view(self, cutoff: str, excluded: Collection[str], engine: str) -> PlainView:
+        """Return the reference of a view."""
+
+        def search(query: str, k: int) -> list[Hit]:
+            view = self.corpus.at(cutoff, exclude=list(excluded), retriever=engine)
+            return view.search(query, k)
+
+        return PlainView(self.stored, cutoff, excluded, engine, search)
+
 
 class AuditedEpisode:
     """Draws actions for one episode and checks each answer; `over` once it has ended."""
 
     def __init__(
-        self, kind: Kind, target: Target, survey_id: str, shared: Shared, rng: random.Random
+        self,
+        audited: AuditedEnv,
+        target: ToolTarget,
+        survey_id: str,
+        state: AuditState,
+        rng: random.Random,
     ) -> None:
-        facts = shared.facts
-        self._survey, self.over = facts.surveys[survey_id], False
-        self._kind, self._target, self._shared, self._log = kind, target, shared, shared.log
-        self._where = f"{kind.name}, survey {survey_id!r} before {self._survey.date}"
-        views = {
-            name: PlainView(facts, self._survey.date, (survey_id,), name)
-            for name in shared.retrievers
-        }
-        self._view = views[shared.retrievers[0]]
+        self._survey, self.over = state.stored.surveys[survey_id], False
+        self._audited, self._target, self._shared = audited, target, state
+        self._log = state.log
+        self._where = f"{audited.name}, survey {survey_id!r} before {self._survey.date}"
+        date = self._survey.date
+        views = {name: state.plain_view(date, (survey_id,), name) for name in state.retrievers}
+        self._view = views[state.retrievers[0]]
         # The same episode over the reference; what it answers is expected of the environment.
-        self._state = kind.episode(self._view, views.__getitem__)
-        self._certain = True  # until a tool that is not predicted may have changed the state
+        self._state = audited.episode(self._view, views.__getitem__)
         self._attacker = Attacker(self._view, rng, self._survey, target)
-        # Ids and headings that are too long to stand in a text by chance.
-        ids = [row["reference"] for row in self._survey.references]
-        self._labels = [paper_id for paper_id in ids if len(paper_id) > 4]
-        self._labels += [text for text in self._survey.headings if len(text) > 12]
-        self._labels.append(survey_id)
-        self._sent, self._shown = {self._survey.title.lower()[:MAX_QUERY]}, set[str]()
+        self._sent = {self._survey.title.lower()[:MAX_QUERY]}
         self._attack, self._waiting = Attack(()), list[SentCall]()
         self._answers: list[dict[str, Any]] = []
         self._call = SentCall(None)
@@ -126,14 +156,16 @@ class AuditedEpisode:
         report = self.reporter("reset()")
         expected: dict[str, Any] = {"message": self._state.instructions[0]}
         result = self._observed(observation, report)
-        compare(plain(info), {"survey": self._survey.id}, named(report, "info"))
-        if self._kind.starts_with_references:
-            rows = [self._view.row(row["reference"]) for row in self._survey.references]
-            ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
+        compare(plain(info), {"survey": self._survey.id}, named(report, "leak.info"))
+        limits = {name: self._audited.arguments.get(f"max_{name}") for name in self._budget}
+        given = {name: most for name, most in limits.items() if most is not None}
+        if not given.items() <= self._budget.items():
+            report("answer.budget", f"it begins with {self._budget}, and should with {given}")
+        if (ids := self._audited.starting_papers(self._survey, self._view)) is not None:
             expected["references"] = self._state.listed(ids)
             self._state.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
-        if stored := self._shared.facts.digests.get(self._kind.arguments.get("show", "")):
+        if stored := self._shared.stored.digests.get(self._audited.arguments.get("show", "")):
             allowed = stored.texts if stored.complete else self._state.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
@@ -145,23 +177,20 @@ class AuditedEpisode:
         call, report, log = self._call, self.reporter(brief(self._call.action)), self._log
         log.counts["actions"] += 1
         log.tools[call.tool or "malformed"] += 1
-        log.environments[self._kind.name] += 1
+        log.environments[self._audited.name] += 1
         before = self._budget
-        predicted = self._predicted(call, before, report)
+        predicted, broke = self._predicted(call, before, report)
         result = self._observed(step.observation, report)
         self.over = step.terminated or step.truncated
-        if predicted is None:
-            self._certain &= "error" in result
-            self._check_unproven(call, result, report)
-        else:
-            self._check_predicted(call, predicted, result, step.truncated, report)
-        if self._certain and (stage := step.observation.get("stage")) != self._state.stage:
-            report("observation", f"stage={stage!r}")
+        if predicted is not None:
+            self._check_result(call, predicted, result, step.truncated, report)
+            self._check_cost(predicted, broke, step, report)
+        if (stage := step.observation.get("stage")) != self._state.stage:
+            report("answer.observation", f"stage={stage!r}")
         self._expose(result, report)
         if step.truncated:
             self._state.keep_draft()
         answers = {name: answer_json(answer) for name, answer in self._state.answers.items()}
-        answers = answers if self._certain else ANY
         check_info(step.info, self._survey, self.over, step.reward, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
         ends = {"terminated": step.terminated, "truncated": step.truncated}
@@ -171,23 +200,17 @@ class AuditedEpisode:
 
     def crash(self, error: Exception) -> None:
         """Report an exception."""
-        self.reporter(brief(self._call.action))("crash", f"{type(error).__name__}: {error}")
+        self.reporter(brief(self._call.action))("answer.crash", f"{type(error).__name__}: {error}")
 
     def reporter(self, action: str) -> Reporter:
         """Return a function that takes findings of this episode."""
         return lambda check, what: self._log.add(check, self._where, action, what)
 
-    def check_render(self, rendered: object, observation: Mapping[str, Any]) -> None:
-        """Check that ``render()`` names no label besides those in the observation."""
-        for label in self._labels:
-            if label in str(rendered) and label not in str(observation.get("result")):
-                self.reporter("render()")("render", f"it shows {label!r}")
-
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it."""
         expected = {"topic": self._survey.title.lower()[:MAX_QUERY], "cutoff": self._survey.date}
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
-        compare(observation, expected, named(report, "observation"))
+        compare(observation, expected, named(report, "answer.observation"))
         budget = observation.get("budget")
         numbers = isinstance(budget, Mapping) and all(
             isinstance(left, int | np.integer) for left in budget.values()
@@ -195,36 +218,53 @@ class AuditedEpisode:
         self._budget = {name: int(left) for name, left in budget.items()} if numbers else {}  # type: ignore[union-attr]
         writes = "report" in dict(self._state.stages).values()
         if set(self._budget) != {*_BUDGET, *["written"] * writes}:
-            report("observation", f"budget={brief(budget)}")
+            report("answer.observation", f"budget={brief(budget)}")
         result = parsed(observation.get("result", ""))
         if not isinstance(result, dict):
-            report("result", f"it is no object of JSON: {brief(observation.get('result'))}")
+            report("answer.result", f"it is no object of JSON: {brief(observation.get('result'))}")
             return {}
         return result
 
-    def _predicted(self, call: SentCall, budget: dict[str, int], report: Reporter) -> Any:
-        """Return what a call returns over the reference, or None if it is not predicted."""
-        if call.tool in self._target.unproven:
-            return None
-        self._state.budget = dict(budget)
+    def _predicted(
+        self, call: SentCall, budget: dict[str, int], report: Reporter
+    ) -> tuple[Any, bool]:
+        """Return what a call returns over the reference, and whether a budget has run out.
+
+        The first is None if the tool fails there.
+        """
+        self._state.budget = budget | {"steps": budget.get("steps", 1) - 1}
         parsed_call = parse_action(call.action, self._target.tools)
         if isinstance(parsed_call, str):
-            return {"error": parsed_call}
+            return {"error": parsed_call}, False
         try:
-            return parsed_call.tool.function(self._state, **parsed_call.arguments)
+            return parsed_call.tool.function(self._state, **parsed_call.arguments), False
         except (ToolError, UnknownPaperError) as error:
-            return {"error": str(error)}
+            return {"error": str(error)}, isinstance(error, BudgetError)
         except Exception as error:
-            report("crash", f"over the reference view: {type(error).__name__}: {error}")
-            return None
+            report("answer.crash", f"over the reference view: {type(error).__name__}: {error}")
+            return None, False
 
-    def _check_predicted(
+    def _check_cost(self, predicted: Any, broke: bool, step: PlayedStep, report: Reporter) -> None:
+        """Check what a call took off the budget, and whether the episode is over."""
+        budget, text = self._state.budget, step.observation["result"]
+        if isinstance(predicted, Shown | Search):
+            broke = text.startswith('{"error":')  # it has more characters than are left
+            budget["characters"] -= 0 if broke else len(text)
+        if self._budget != budget or min(budget.values()) < 0:
+            report("answer.budget", f"{self._budget} are left, and should be {budget}")
+        over = self._state.over
+        ends = over, not over and (broke or budget["steps"] <= 0)
+        if (step.terminated, step.truncated) != ends:
+            got = step.terminated, step.truncated
+            report("answer.budget", f"terminated and truncated are {got}, and should be {ends}")
+
+    def _check_result(
         self, call: SentCall, predicted: Any, result: dict[str, Any], cut: bool, report: Reporter
     ) -> None:
         """Check a result against that of the reference."""
         log, view = self._log, self._view
         if not call.tool and "error" not in result:
-            report("error", "a malformed call was answered")
+            report("leak.refusal", "a malformed call was answered")
         # A result that has more characters than are left is an error, and the end.
         too_long = cut and "error" in result
         if isinstance(predicted, Search):
@@ -237,41 +277,21 @@ class AuditedEpisode:
             return
         shows = isinstance(predicted, Shown)
         expected = predicted.result if shows else predicted
+        expected = parsed(expected if isinstance(expected, str) else encode(expected))
         log.counts["papers returned"] += len(predicted.papers) if shows else 0
         if str(expected.get("error")).startswith("no paper "):
             ids = [text for key, text in strings(call.arguments) if key in _IDS]
             log.counts["ids refused"] += 1
-            log.refused[view.why_not([each for each in ids if each not in view][-1])[0]] += 1
+            log.refused.update(view.why_not(each)[0] for each in ids[-1:] if each not in view)
         if shows and too_long:
             expected = {"error": ANY}
-        if shows or self._certain:
-            log.counts["texts compared"] += "text" in expected
-            compare(result, expected, report)
+        log.counts["texts compared"] += "text" in expected
+        compare(result, expected, report)
 
     def _expose(self, result: dict[str, Any], report: Reporter) -> None:
         """Report all that a result shows of papers out of reach."""
-        exposure = self._shared.exposure
-        for check, what in exposure.find(result, self._view, self._sent):
+        for check, what in self._shared.exposure.find(result, self._view, self._sent):
             report(check, what)
-        if self._target.unproven and "error" not in result:
-            self._shown.update(*exposure.ids_in_reach(result, self._view).values())
-
-    def _check_unproven(self, call: SentCall, result: dict[str, Any], report: Reporter) -> None:
-        """Check a result that is not predicted for labels and for counts of later papers."""
-        exposure, facts = self._shared.exposure, (self._survey, self._view)
-        for check, what in exposure.headings(result, *facts, self._sent):
-            report(check, what)
-        if "error" not in result:
-            texts = [text for _, text in strings(call.arguments)]
-            scorer = self._shared.scorers.get(self._view.engine)
-            exposure.count_numbers(call.tool, texts, result, self._view, scorer)
-            if not self._kind.starts_with_references:
-                exposure.count_references(call.tool, result, *facts)
-        said = [str(value) for name, value in result.items() if name in ("error", "message")]
-        known = [brief([call.action, call.arguments], 100_000), *self._sent, *self._shown]
-        for label in self._labels if said else ():
-            if any(label in text for text in said) and not any(label in text for text in known):
-                report("error", f"{said!r} names the label {label!r}")
 
     def _compare_answers(self, report: Reporter) -> None:
         """Check the answers of an attack of several calls against each other."""
@@ -283,22 +303,19 @@ class AuditedEpisode:
             if isinstance(whole, list) and isinstance(part, list):
                 self._log.counts["pages compared"] += 1
                 if whole[attack.offset :] != part:
-                    report("paging", f"{len(part)} hits, not hits {attack.offset} on of one search")
+                    where = f"from {attack.offset} on"
+                    report("answer.page", f"{len(part)} hits, not those {where} of one search")
             return
-        self._log.counts["twins compared"] += 1
-        one, two, *more = (
+        self._log.counts["decoys compared"] += 1
+        hidden, decoy, other = (
             _by_path(answer | {"result": without_ids(answer["result"], paper_id)})
             for answer, paper_id in zip(self._answers, attack.ids, strict=True)
         )
-        last = self._budget.get("steps") == 0 and not more  # which ends it whatever it is
-        for name in one | two:
-            if last and name in ("reward", "terminated", "truncated"):
-                continue
-            value, other = one.get(name, ()), two.get(name, ())
-            stable = not more or more[0].get(name, ()) == other  # else it differs every time
-            if value != other and stable:
-                what = f"{name}={brief(value)} for {attack.ids[0]!r}, but {brief(other)}"
-                report("indistinguishable", f"{what} for {attack.ids[1]!r}")
+        for name in hidden | decoy:
+            value, expected = hidden.get(name, ()), decoy.get(name, ())
+            if value != expected == other.get(name, ()):  # else it differs every time
+                what = f"{name}={brief(value)} for {attack.ids[0]!r}, but {brief(expected)}"
+                report("leak.decoy", f"{what} for {attack.ids[1]!r}")
 
 
 def _by_path(answer: dict[str, Any]) -> dict[str, Any]:
@@ -313,35 +330,35 @@ def _by_path(answer: dict[str, Any]) -> dict[str, Any]:
     return leaves
 
 
-def named(report: Reporter, leak: str) -> Reporter:
+def named(report: Reporter, check: str) -> Reporter:
     """Return a function that reports every finding under one name."""
-    return lambda _, what: report(leak, what)
+    return lambda _, what: report(check, what)
 
 
 def compare(value: Mapping[str, Any], expected: Mapping[str, Any], report: Reporter) -> None:
     """Check that a dict has exactly the expected keys, with the expected values."""
     if "error" in value and "error" not in expected:
-        report("missing paper", f"refused: {value['error']}")
+        report("answer.missing", f"refused: {value['error']}")
         return
     if "error" in expected and set(value) != {"error"}:
         hidden = "error" not in value and str(expected["error"]).startswith("no paper ")
         what = f"it is {brief(value)}, and should be refused alone: {expected['error']}"
-        report("hidden paper" if hidden else "error", what)
+        report("leak.paper" if hidden else "leak.refusal", what)
     elif set(value) != set(expected):
-        report("result", f"it has {sorted(value)}, and should have {sorted(expected)}")
+        report("answer.result", f"it has {sorted(value)}, and should have {sorted(expected)}")
     for name, known in expected.items():
         actual = value.get(name, known)
         same = actual == known and isinstance(actual, bool) == isinstance(known, bool)
         if known is not ANY and not same:
-            kinds = {int: "count", list: "list"}
-            leak = _LEAKS.get(name) or kinds.get(type(known), "text")
-            report(leak, f"{name}={brief(actual)}, and by the files {brief(known)}")
+            kinds = {int: "answer.count", list: "answer.list"}
+            check = _CHECKS.get(name) or kinds.get(type(known), "answer.text")
+            report(check, f"{name}={brief(actual)}, and by the files {brief(known)}")
 
 
 def check_hits(
     request: tuple[PlainView, str, int, int],
     hits: Any,
-    shared: Shared,
+    state: AuditState,
     report: Reporter,
     longest: int | None = None,
 ) -> None:
@@ -349,15 +366,15 @@ def check_hits(
 
     A request is view, query, k and offset; `longest` is how many characters of a title are shown.
     """
-    (view, query, k, offset), log, numbers = request, shared.log, []
+    (view, query, k, offset), log, numbers = request, state.log, []
     if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
-        report("result", f"hits={brief(hits)} is no list of objects")
+        report("answer.result", f"hits={brief(hits)} is no list of objects")
         return
     log.counts["papers returned"] += len(hits)
     for hit in hits:
         if (row := view.row(hit.get("id"))) is None:
             report(
-                "hidden paper", f"{hit.get('id')!r} {view.why_not(hit.get('id'))[1]}, and was shown"
+                "leak.paper", f"{hit.get('id')!r} {view.why_not(hit.get('id'))[1]}, and was shown"
             )
             continue
         numbers.append(row.number)
@@ -367,16 +384,16 @@ def check_hits(
         return
     scores = [hit.get("score") for hit in hits]
     if not all(isinstance(score, float) and math.isfinite(score) for score in scores):
-        report("order of hits", f"scores {scores!r}")
+        report("answer.order", f"scores {scores!r}")
         return
     order = [(-score, number) for score, number in zip(scores, numbers, strict=True)]
     if order != sorted(order) or len(set(numbers)) < len(hits) or len(hits) > k:
-        report("order of hits", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
-    if scorer := shared.scorers.get(view.engine):
+        report("answer.order", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
+    if scorer := state.scorers.get(view.engine):
         log.counts["rankings computed again"] += 1
         log.counts["scores compared"] += len(scores)
         if wrong := wrong_scores(scorer.scores(query, view), numbers, scores, offset, k):
-            report("score", wrong)
+            report("answer.score", wrong)
 
 
 # What `info` may hold: nothing of the labels before the end, and at the end only figures.
@@ -393,12 +410,12 @@ def check_info(
     survey: StoredSurvey,
     over: bool,
     reward: float,
-    answers: Any,
+    answers: dict[str, Any],
     report: Reporter,
 ) -> None:
     """Check the info of a step: reward terms and, at the end, what was submitted and figures.
 
-    `answers` maps each stage to what was submitted; it is `ANY` if that is not known.
+    `answers` maps each stage to what was submitted.
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:
@@ -406,12 +423,12 @@ def check_info(
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}
-    compare(plain(info), expected, named(report, "info"))
+    compare(plain(info), expected, named(report, "leak.info"))
     terms = info.get("reward_terms")
     if not _are_numbers(terms) or not math.isclose(sum(terms.values()), reward, abs_tol=1e-12):  # type: ignore[union-attr]
-        report("info", f"reward_terms={terms!r} for the reward {reward!r}")
+        report("leak.info", f"reward_terms={terms!r} for the reward {reward!r}")
     if over and not _are_numbers(info.get("metrics")):
-        report("info", f"metrics={info.get('metrics')!r}")
+        report("leak.info", f"metrics={info.get('metrics')!r}")
 
 
 def _are_numbers(value: object) -> bool:

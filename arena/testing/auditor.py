@@ -1,13 +1,12 @@
-"""The audit: every tool of every environment and every method of views, against the files."""
+"""The audit: the contract of every environment, and every tool and view against the files."""
 
 from __future__ import annotations
 
 import calendar
-import copy
 import datetime as dt
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -20,26 +19,30 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.corpus.view import search_batch
-from arena.doors import DoorEnv, SearchDoor, load_door
-from arena.errors import DataError, UnknownPaperError
+from arena.errors import DataError, NoLabelsError, UnknownPaperError
 from arena.runs.episodes import PlayedStep
-from arena.session import Sessions
 from arena.tasks import TASKS, environment_ids, stages_of
-from arena.testing.attacks import Attacker, Target, probes, schemas_of
-from arena.testing.audited import END, AuditedEpisode, Kind, Shared, check_hits, compare
-from arena.testing.contract import Subject, names_of
-from arena.testing.exposure import Exposure, check_attributes
-from arena.testing.files import NEVER, Facts
+from arena.testing.attacks import Attacker, ToolTarget, probes, schemas_of
+from arena.testing.audited import (
+    END,
+    AuditedEnv,
+    AuditedEpisode,
+    AuditState,
+    check_hits,
+    compare,
+)
+from arena.testing.contract import CheckedEnv, check_contract
+from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainView
 from arena.testing.report import AuditReport, Reporter
-from arena.testing.walk import info_of, unbatched
-from arena.tools import TOOLS, tool_schemas
+from arena.testing.stored import NEVER, StoredCorpus
+from arena.tools import TOOLS
 
 _MOST = 10**8
-_EVERY = 150  # actions between two looks at the attributes
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
 _FINAL = {"final_obs", "final_info"}
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
+_OWN = ("corpus", "tasks", "surveys", "retriever", "retrievers", "tools")
 
 
 def audit(
@@ -50,15 +53,16 @@ def audit(
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
     tasks: str | Path | None = None,
-    door: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> AuditReport:
-    """Attack every tool of every environment over a corpus, and compare each answer with the files.
+    """Check the contract of environments, attack all their tools, and compare with the files.
 
     A tenth as many views are opened besides, at random cutoffs and without random papers.
 
     Args:
         corpus: Directory of a built corpus. It is only read; all its papers are held in memory.
-        actions: Number of actions to send to environments, from 1 to 100,000,000.
+        actions: Number of actions to send to environments, from 0 to 100,000,000; with 0 the
+            files and the contract alone are checked.
         seed: Seed of all randomness, from 0 to 100,000,000. The same corpus, code and arguments
             give the same report, except for the duration.
         retrievers: Engines to search with; the first is the environments' own.
@@ -67,187 +71,223 @@ def audit(
         tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
-        door: Door of `arena.doors` through which every action goes; None for none. A vector
-            environment has no door. Through a door without episodes go searches of views alone, a
-            quarter as many requests as `actions`, each of two queries at two cutoffs.
+        options: Further arguments of the environments, such as ``{"reward": "cost"}``.
 
     Returns:
         All findings and how much was checked. The audit does not stop at a finding.
-
-    Raises:
-        CorpusError: If the corpus cannot be opened.
-        UnknownNameError: If an engine, environment, tool or door does not exist.
-        DataError: If another argument is out of range, or the door's packages are missing.
     """
     begun = time.perf_counter()
-    whole("actions", actions, 1, _MOST)
+    whole("actions", actions, 0, _MOST)
     whole("seed", seed, 0, _MOST)
-    engines = tuple(names_of("retrievers", retrievers))
-    ids = environment_ids() if environments is None else names_of("environments", environments)
+    engines = tuple(_names("retrievers", retrievers))
+    ids = environment_ids() if environments is None else _names("environments", environments)
     if not engines or not ids:
         raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
-    further = [TOOLS.resolve(name) for name in names_of("tools", tools)]
+    options = dict(options or {})
+    if own := sorted(options.keys() & set(_OWN)):
+        raise DataError(
+            f"{own[0]} is no option of the environments here: the audit itself sets it."
+        )
+    further = [TOOLS.resolve(name) for name in _names("tools", tools)]
     for name in further:
         TOOLS.get(name)
-    opens = None if door is None else load_door(door)
-    searching = opens if opens is not None and issubclass(opens, SearchDoor) else None
-    opened = Corpus.open(corpus, tasks=tasks)
-    for name in engines:
-        opened.retriever(name)
-    facts, log = Facts(opened.directory, tasks), AuditReport()
-    audited = [] if searching else kinds(ids, str(opened.directory), facts)
-    if opens is not None:
-        audited = [kind for kind in audited if not kind.vector]
-    for check, file, what in facts.broken_rules():
-        log.add(check, file, "", what)
-    log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
-    log.counts["links derived again"] = len(facts.links)
-    log.counts["labels derived again"] = sum(len(s.references) for s in facts.surveys.values())
-    scorers = _scorers(opened, facts, engines)
-    # From late to early, so that what one episode leaves behind is out of the next one's reach.
-    surveys = cycle(sorted(facts.surveys, key=lambda s: (facts.surveys[s].day, s), reverse=True))
-    views, unproven = max(1, actions // (10 if searching is None else 4)), set[str]()
-    with progress(total=actions * bool(audited) + views, desc="audit", unit="action") as bar:
-        shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
-        made: dict[str, Any] = {
-            "corpus": str(opened.directory),
-            **({"tasks": str(tasks)} if tasks else {}),
-        }
-        made |= {"tools": further} if further else {}
-        for number, kind in enumerate(audited):
+    log = AuditReport()
+    state = open_audit(corpus, engines, tasks, log)
+    made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
+    made |= ({"tasks": str(tasks)} if tasks else {}) | ({"tools": further} if further else {})
+    audited = audited_envs(ids, made | {"surveys": 1}, state.stored, options)
+    _check_files(state.stored, log)
+    left_out = {}
+    for env_id in dict.fromkeys(ids):
+        try:
+            check_contract(CheckedEnv(env_id, made | options, seed), log)
+        except NoLabelsError as error:  # this corpus has nothing to score it by
+            left_out[env_id] = str(error)
+    views = -(-actions // 10)
+    with progress(total=actions + views, desc="audit", unit="action") as bar:
+        state = state._replace(advance=bar.update)
+        for number, each in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
-            rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, made, shared, rng, opens)
-            unproven |= set(driver.target.unproven)
-            driver.play(share)
-        attacked = _Views(opened, shared, random.Random(f"{seed} views"), searching)
+            if share:
+                attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
+        attacked = _Views(state, random.Random(f"{seed} views"))
         for _ in range(views):
             attacked.ask()
             bar.update(1)
-    for check, tool, what in shared.exposure.over_many_calls():
-        log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
-    indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
+    indexes = {f"index {name}": state.corpus.index_sha256(name) for name in engines}
     code = code_sha256("arena.testing")
-    tasks_sha256 = str(opened.task_files[1]["tasks_sha256"])
-    log.hashes = {"corpus": opened.sha256, "tasks": tasks_sha256, **indexes, "code": code}
+    of_tasks = str(state.corpus.task_files[1]["tasks_sha256"])
+    log.hashes = {"corpus": state.corpus.sha256, "tasks": of_tasks, **indexes, "code": code}
     log.settings = {
         "actions": actions,
         "seed": seed,
-        **({} if door is None else {"door": door}),
+        "options": options,
         "retrievers": list(engines),
-        "scores_not_compared": [name for name in engines if name not in scorers],
-        "tools_without_oracle": sorted(unproven),
+        "scores_not_compared": [name for name in engines if name not in state.scorers],
+        "left_out": left_out,
     }
     log.seconds = time.perf_counter() - begun
     return log
 
 
-def kinds(env_ids: Sequence[str], corpus: str, facts: Facts | None = None) -> list[Kind]:
+def _names(argument: str, names: Sequence[str]) -> list[str]:
+    """Return distinct names of a list."""
+    if isinstance(names, str):
+        raise DataError(f"{argument}={names!r}: give a list of names.")
+    return list(dict.fromkeys(names))
+
+
+def open_audit(
+    corpus: str | Path, retrievers: tuple[str, ...], tasks: str | Path | None, log: AuditReport
+) -> AuditState:
+    """Open a corpus, and read its files a second time."""
+    opened = Corpus.open(corpus, tasks=tasks)
+    for name in retrievers:
+        opened.retriever(name)
+    stored = StoredCorpus(opened.directory, tasks)
+    # From late to early, so that what one episode leaves behind is out of the next one's reach.
+    surveys = cycle(sorted(stored.surveys, key=lambda s: (stored.surveys[s].day, s), reverse=True))
+    scorers = _scorers(opened, stored, retrievers)
+    exposure = Exposure(stored)
+    return AuditState(opened, stored, retrievers, scorers, log, exposure, surveys, lambda _: None)
+
+
+def _scorers(corpus: Corpus, stored: StoredCorpus, names: tuple[str, ...]) -> dict[str, Bm25]:
+    """Return a second BM25 for each index that is one."""
+    single = [name for name in names if "(" not in name]  # no combination
+    manifests = {n: read_index(corpus.directory, n, corpus.sha256) for n in single}
+    return {
+        name: Bm25(stored, tuple(manifest["fields"]))
+        for name, manifest in manifests.items()
+        if manifest["engine"] == "bm25"
+    }
+
+
+def _check_files(stored: StoredCorpus, log: AuditReport) -> None:
+    for check, file, what in stored.broken_rules():
+        log.add(check, file, "", what)
+    log.counts["dates derived again"] = len(stored.papers) + len(stored.surveys)
+    log.counts["links derived again"] = len(stored.links)
+    log.counts["labels derived again"] = sum(len(s.references) for s in stored.surveys.values())
+
+
+def audited_envs(
+    env_ids: Sequence[str],
+    made: Mapping[str, Any],
+    stored: StoredCorpus,
+    options: Mapping[str, Any] | None = None,
+) -> list[AuditedEnv]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
     An environment can show each input that the files of the corpus have digests of.
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
-        subject = Subject(env_id, corpus, {"surveys": 1})
-        plain = Kind(subject.spec.id, subject.task)
+        checked = CheckedEnv(env_id, made | (options or {}))
+        plain = AuditedEnv(checked.spec.id, checked.task, dict(options or {}))
         given, stages = plain.starts_with_references, stages_of(plain.task)
         own = [plain]
-        if TASKS.get(plain.task).references:
-            own.append(plain._replace(arguments={"references": "found" if given else "oracle"}))
+        if TASKS.get(plain.task).references and "references" not in plain.arguments:
+            own.append(plain.but(references="found" if given else "oracle"))
         own += [
-            plain._replace(arguments={"show": name})
-            for name, digests in (facts.digests.items() if facts else ())
+            plain.but(show=name)
+            for name, digests in stored.digests.items()
             if digests.complete or given
         ]
         alone += own
         writes = any(stage.answer == "report" for _, stage in stages)
-        tight.append(plain._replace(arguments=_TIGHT | ({"max_written": 2_000} if writes else {})))
-        if subject.spec.vector_entry_point is not None:
-            vectors += [kind._replace(vector=4) for kind in own]
+        tight.append(plain.but(**_TIGHT | ({"max_written": 2_000} if writes else {})))
+        if checked.spec.vector_entry_point is not None:
+            vectors += [each._replace(vector=4) for each in own]
             if len(stages) > 1:
-                again = {"autoreset_mode": "SameStep", "max_steps": 25}
-                vectors.append(plain._replace(vector=4, arguments=again))
+                same_step = plain.but(autoreset_mode="SameStep", max_steps=25)
+                vectors.append(same_step._replace(vector=4))
     return [*alone, *tight, *vectors]
 
 
+def attack_environment(
+    audited: AuditedEnv,
+    made: Mapping[str, Any],
+    state: AuditState,
+    rng: random.Random,
+    actions: int,
+    behind: Callable[[gymnasium.Env[Any, Any]], Any] = lambda env: env,
+) -> None:
+    """Act in one environment, in one episode after the other, and check all that comes back.
+
+    Args:
+        audited: The environment.
+        made: Arguments that all environments of this audit share.
+        state: What the audit knows; it collects the findings.
+        rng: Source of randomness.
+        actions: Number of actions.
+        behind: Wraps the environment; what it returns may have ``accepts(action)``, which says
+            whether an action can be sent.
+    """
+    arguments = {
+        **made,
+        "retrievers": state.retrievers[1:],
+        "surveys": list(state.stored.surveys),
+        "max_k": 100,
+        **audited.arguments,
+    }
+    if audited.vector:
+        env: Any = gymnasium.make_vec(audited.id, audited.vector, **arguments)
+    else:
+        env = behind(gymnasium.make(audited.id, **arguments))
+    driver = _Driver(audited, env, state, rng)
+    while driver.acted < actions and driver.play(actions):
+        pass
+    state.advance(max(0, actions - driver.acted))
+    env.close()
+
+
 class _Driver:
-    """Plays one kind of environment; `made` are the arguments that all of this audit share."""
+    """Plays one environment."""
 
     def __init__(
-        self, kind: Kind, made: Mapping[str, Any], shared: Shared, rng: random.Random, door: Any
+        self, audited: AuditedEnv, env: Any, state: AuditState, rng: random.Random
     ) -> None:
-        self._kind, self._shared, self._rng = kind, shared, rng
-        self._acted, self._looked = 0, -_EVERY
-        texts = (text for survey in shared.facts.surveys.values() for text in survey.headings)
-        self._headings = {t for t in texts if len(t) > 12 and t not in shared.facts.by_id}
-        arguments = {
-            **made,
-            "retriever": shared.retrievers[0],
-            "retrievers": shared.retrievers[1:],
-            "surveys": list(shared.facts.surveys),
-            "render_mode": "ansi",
-            "max_k": 100,
-            **kind.arguments,
-        }
-        if kind.vector:
-            self._env: Any = gymnasium.make_vec(kind.id, kind.vector, **arguments)
-        else:
-            self._env = gymnasium.make(kind.id, **arguments)
-        if door is not None:
-            self._env = DoorEnv(door(Sessions(self._env)))
-        self._given = copy.deepcopy(tool_schemas(self._env))
-        schemas = copy.deepcopy(schemas_of(self._env))
-        space = self._env.single_action_space if kind.vector else self._env.action_space
-        accepts = Target().accepts if door is None else self._env.accepts
+        self._audited, self._env, self._state, self._rng = audited, env, state, rng
+        self.acted = 0
+        space = env.single_action_space if audited.vector else env.action_space
+        accepts = getattr(env, "accepts", ToolTarget().accepts)
+        schemas = schemas_of(env)
         odd = [probe.action for probe in probes(schemas) if not probe.allowed]
         malformed = [action for action in odd if accepts(action)]
-        self.target = Target(dict(space.tools), schemas, malformed, accepts)
+        self._target = ToolTarget(dict(space.tools), schemas, malformed, accepts)
 
-    def play(self, actions: int) -> None:
-        """Act `actions` times, in one episode after the other."""
-        while self._acted < actions and self._play_on(actions):
-            pass
-        self._shared.advance(max(0, actions - self._acted))
-        self._env.close()
-
-    def _play_on(self, actions: int) -> bool:
-        """Play until `actions` are done or something raises; return whether to go on."""
-        begun, episodes = self._acted, list[AuditedEpisode]()
+    def play(self, actions: int) -> bool:
+        """Play until `actions` are done or something raises; return whether to continue."""
+        begun, episodes = self.acted, list[AuditedEpisode]()
         try:
-            while self._acted < actions:
-                if not episodes or (episodes[0].over and not self._kind.vector):
+            while self.acted < actions:
+                if not episodes or (episodes[0].over and not self._audited.vector):
                     episodes = self._reset()
                 acting = sum(not episode.over for episode in episodes)
-                self._acted += acting
-                self._shared.advance(acting)
-                episodes = (self._step_vector if self._kind.vector else self._step)(episodes)
-                if self._acted - self._looked >= _EVERY:
-                    self._look(episodes[0])
-            self._look(episodes[0])
+                self.acted += acting
+                self._state.advance(acting)
+                episodes = (self._step_vector if self._audited.vector else self._step)(episodes)
         except Exception as error:
-            for episode in episodes or [self._episode(next(self._shared.surveys))]:
+            for episode in episodes or [self._episode(next(self._state.surveys))]:
                 episode.crash(error)
-        return self._acted > begun
+        return self.acted > begun
 
     def _reset(self) -> list[AuditedEpisode]:
         """Begin an episode of the next survey, or one in every environment of a vector."""
         seed = self._rng.randrange(2**31)
-        if not self._kind.vector:
-            survey = {"survey": next(self._shared.surveys)}
+        if not self._audited.vector:
+            survey = {"survey": next(self._state.surveys)}
             return [self._started(*self._env.reset(seed=seed, options=survey))]
         observations, infos = self._env.reset(seed=seed)
-        places = range(self._kind.vector)
+        places = range(self._audited.vector)
         return [self._started(*_place_of(observations, infos, i)) for i in places]
 
     def _step(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
         (episode,) = episodes
         action = episode.act()
-        step = PlayedStep(action, *self._env.step(action))
-        episode.take(step)
-        if self._acted % 10 == 0:
-            episode.check_render(self._env.render(), step.observation)
+        episode.take(PlayedStep(action, *self._env.step(action)))
         return episodes
 
     def _step_vector(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
@@ -255,103 +295,77 @@ class _Driver:
         sent = [episode.act() for episode in episodes]
         observations, rewards, terminations, truncations, infos = self._env.step(sent)
         # The keys of the infos, also those that a mask hides.
-        allowed = END | _FINAL if self._kind.same_step else END
+        allowed = END | _FINAL if self._audited.same_step else END
         if more := {name.removeprefix("_") for name in infos} - allowed:
-            episodes[0].reporter("step()")("info", f"infos has the keys {sorted(more)}")
+            episodes[0].reporter("step()")("leak.info", f"infos has the keys {sorted(more)}")
         after = []
         for i, episode in enumerate(episodes):
             over = bool(terminations[i]), bool(truncations[i])
-            anew = any(over) and self._kind.same_step
+            restarted = any(over) and self._audited.same_step
             shown = _place_of(observations, infos, i)
             if episode.over:  # the action was ignored, and a new episode began
-                anew = True
+                restarted = True
             else:
-                ends = (infos["final_obs"][i], info_of(infos["final_info"], i)) if anew else shown
+                final = restarted and (infos["final_obs"][i], _info_of(infos["final_info"], i))
+                ends = final or shown
                 episode.take(PlayedStep(sent[i], ends[0], float(rewards[i]), *over, ends[1]))
-            after.append(self._started(*shown) if anew else episode)
+            after.append(self._started(*shown) if restarted else episode)
         return after
 
     def _started(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> AuditedEpisode:
-        surveys = self._shared.facts.surveys
+        surveys = self._state.stored.surveys
         episode = self._episode(info["survey"] if info.get("survey") in surveys else min(surveys))
         episode.begin(observation, info)
         return episode
 
     def _episode(self, survey_id: str) -> AuditedEpisode:
-        """Begin an episode with fresh schemas, which the agent then edits."""
-        episode = AuditedEpisode(self._kind, self.target, survey_id, self._shared, self._rng)
-        schemas = tool_schemas(self._env)
-        if schemas != self._given:
-            what = "the tool schemas show what an agent wrote into those of an earlier episode"
-            episode.reporter("tool_schemas()")("isolation", what)
-        _edit(schemas)
-        return episode
-
-    def _look(self, episode: AuditedEpisode) -> None:
-        self._looked = self._acted
-        report = episode.reporter("public attributes")
-        count = check_attributes(self._env, self._shared.facts, self._headings, report)
-        self._shared.log.counts["attributes looked at"] += count
+        return AuditedEpisode(self._audited, self._target, survey_id, self._state, self._rng)
 
 
 def _place_of(
     observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return observation and info of one environment of a vector, without those of an end."""
-    info = {name: value for name, value in info_of(infos, place).items() if name not in _FINAL}
-    return unbatched(observations, place), info
+    info = {name: value for name, value in _info_of(infos, place).items() if name not in _FINAL}
+    return _unbatched(observations, place), info
 
 
-def _edit(value: Any) -> None:
-    """Write into every dict of a value of JSON."""
-    for item in list(value.values() if isinstance(value, dict) else value):
-        if isinstance(item, dict | list):
-            _edit(item)
-    if isinstance(value, dict):
-        value["x-edited"] = "by an agent"
-
-
-def _scorers(corpus: Corpus, facts: Facts, names: tuple[str, ...]) -> dict[str, Bm25]:
-    """Return a second BM25 for each index that is one."""
-    single = [name for name in names if "(" not in name]  # no combination
-    manifests = {n: read_index(corpus.directory, n, corpus.sha256) for n in single}
+def _unbatched(batch: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """Return the observation of one environment from a batch of observations."""
     return {
-        name: Bm25(facts, tuple(manifest["fields"]))
-        for name, manifest in manifests.items()
-        if manifest["engine"] == "bm25"
+        name: _unbatched(value, place) if isinstance(value, Mapping) else value[place]
+        for name, value in batch.items()
+    }
+
+
+def _info_of(infos: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """Return the info of one environment; Gymnasium batches each key with a mask ``_key``."""
+    return {
+        key: _info_of(value, place) if isinstance(value, Mapping) else value[place]
+        for key, value in infos.items()
+        if f"_{key}" in infos and infos[f"_{key}"][place]
     }
 
 
 class _Views:
-    """Asks views of a corpus for papers, and compares the answers with those of the reference.
+    """Asks views of a corpus for papers, and compares the answers with those of the reference."""
 
-    With a door there are searches alone, and they go through it.
-    """
-
-    def __init__(
-        self, corpus: Corpus, shared: Shared, rng: random.Random, door: type[SearchDoor] | None
-    ) -> None:
-        self._doors = {name: door(corpus, name) for name in shared.retrievers} if door else {}
-        self._corpus, self._shared, self._rng = corpus, shared, rng
-        self._facts, self._log = shared.facts, shared.log
-        dated = self._facts.days[self._facts.days < NEVER]
+    def __init__(self, state: AuditState, rng: random.Random) -> None:
+        self._state, self._rng, self._stored = state, rng, state.stored
+        dated = self._stored.days[self._stored.days < NEVER]
         self._days = dated if len(dated) else [dt.date(2000, 1, 1).toordinal()]
 
     def ask(self) -> None:
         """Open a view at a random cutoff and call all its methods, one search with another view."""
-        rng, engine = self._rng, self._rng.choice(self._shared.retrievers)
+        rng, log = self._rng, self._state.log
+        engine = rng.choice(self._state.retrievers)
         (plain, cutoff), (other, later) = self._reference(engine), self._reference(engine)
         where = f"Corpus.at({cutoff!r}, exclude={sorted(plain.excluded)!r}, retriever={engine!r})"
-        self._log.cutoffs.add(plain.cutoff)
+        log.cutoffs.add(plain.cutoff)
         attacker = Attacker(plain, rng)
         try:
-            if self._doors:
-                texts = [attacker.text(), attacker.text()]
-                for each, written in ((plain, cutoff), (other, later)):
-                    self._search(self._doors[engine], each, str(written), texts, where)
-                return
             view, second = (
-                self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
+                self._state.corpus.at(written, exclude=list(each.excluded), retriever=engine)
                 for written, each in ((cutoff, plain), (later, other))
             )
             expected = {"len": len(plain), "cutoff": plain.cutoff}
@@ -366,39 +380,23 @@ class _Views:
                 (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
             ):
                 found, report = [hit._asdict() for hit in hits], self._reporter(where, name)
-                check_hits((each, query, k, 0), found, self._shared, report)
+                check_hits((each, query, k, 0), found, self._state, report)
             for _ in range(3):
                 name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
                 wanted, got = (_asked(each, name, paper_id) for each in (plain, view))
                 compare(got, wanted, self._reporter(where, f"{name}({paper_id!r})"))
                 if paper_id in plain:
-                    self._log.counts["papers returned"] += 1
-                    self._log.counts["texts compared"] += name in ("paper", "sections")
+                    log.counts["papers returned"] += 1
+                    log.counts["texts compared"] += name in ("paper", "sections")
                 else:
-                    self._log.counts["ids refused"] += 1
-                    self._log.refused[plain.why_not(paper_id)[0]] += 1
+                    log.counts["ids refused"] += 1
+                    log.refused[plain.why_not(paper_id)[0]] += 1
         except Exception as error:
-            self._log.add("crash", where, "", f"{type(error).__name__}: {error}")
-
-    def _search(
-        self, door: SearchDoor, view: PlainView, before: str, queries: list[str], where: str
-    ) -> None:
-        """Search through a door, and check what its client reads."""
-        k = self._rng.choice((1, 10, 100))
-        found = door.search(before, sorted(view.excluded), queries, k)
-        for query, hits in zip(queries, found, strict=True):
-            report, rows = self._reporter(where, f"door({query!r:.200}, {k}) at {before}"), []
-            for paper_id, text, score in hits:
-                row = view.row(paper_id)
-                rows.append({"id": paper_id, "title": "", "date": "", "score": score})
-                if row is not None:
-                    rows[-1] |= {"title": row.title, "date": row.date}
-                    compare({"text": text}, {"text": f'"{row.title}"\n{row.abstract}'}, report)
-            check_hits((view, query, k, 0), rows, self._shared, report)
+            log.add("answer.crash", where, "", f"{type(error).__name__}: {error}")
 
     def _reference(self, engine: str) -> tuple[PlainView, Any]:
         """Return what exists before a random day, and one way to write the day."""
-        rng, papers = self._rng, self._facts.papers
+        rng, papers = self._rng, self._stored.papers
         near = rng.choice((0, 0, 1, 1, -1, 400, rng.randint(-500, 500)))
         day = int(rng.choice(self._days)) + near
         date = dt.date.fromordinal(max(dt.date(1000, 1, 1).toordinal(), day))
@@ -408,15 +406,15 @@ class _Views:
         elif rng.random() < 0.15:
             last = calendar.monthrange(date.year, date.month)[1]
             date, written = date.replace(day=last), date.isoformat()[:7]
-        before = papers[: int((self._facts.days < date.toordinal()).sum())] or papers
+        before = papers[: int((self._stored.days < date.toordinal()).sum())] or papers
         ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
-        named = [*ids, "nowhere", *self._facts.surveys][:6]
+        named = [*ids, "nowhere", *self._stored.surveys][:6]
         excluded = rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3))))
-        return PlainView(self._facts, date.isoformat(), excluded, engine), written
+        return PlainView(self._stored, date.isoformat(), excluded, engine), written
 
     def _reporter(self, where: str, action: str) -> Reporter:
-        self._log.doors[action.partition("(")[0]] += 1
-        return lambda check, what: self._log.add(check, where, action, what)
+        self._state.log.views[action.partition("(")[0]] += 1
+        return lambda check, what: self._state.log.add(check, where, action, what)
 
 
 def _asked(view: Any, name: str, paper_id: str) -> dict[str, Any]:

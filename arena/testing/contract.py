@@ -1,292 +1,366 @@
-"""The contract of an environment: what is checked, recorded episodes, and what runs the checks."""
+"""The contract that every environment keeps: spaces, schemas, seeds, vectors, rewards, budgets."""
 
 from __future__ import annotations
 
 import copy
 import importlib
-import itertools
 import json
-import random
+import math
+import os
+import pickle
+import re
+import subprocess
+import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Collection
+from typing import Any
 
-import gymnasium
-from gymnasium.envs.registration import EnvSpec
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
 
-from arena._internal.options import whole
 from arena._internal.terminal import progress
-from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.runs.episodes import play
-from arena.testing.attacks import schemas_of
-from arena.testing.files import Facts
-from arena.testing.report import CHECKS, CheckError, Result
-from arena.testing.walk import first_difference, parsed, plain, values_of
+from arena.errors import clip
+from arena.testing.attacks import probes
+from arena.testing.checked import STEPS, CheckedEnv, Trace, difference, replay
+from arena.testing.labels import no_gold
+from arena.testing.report import AuditReport, CheckError, require
+from arena.testing.values import first_difference, parsed, plain
 
-STEPS = 16
-"""Most steps of a recorded episode."""
-ENDINGS = ("submit", "organize", "submit_report", "finish")
-"""Tools that end a stage; random play calls them rarely before its last step."""
-_LONGEST = 400  # characters of a detail
+_HASH_SEED = "4711"
+_PATIENCE = 300  # seconds
+_NUM_ENVS = 3
+_SAMPLES = 200
+_LONGEST = 400  # characters of a finding
+_SCRIPTS = 'é λ ж 深学 ｶ \U0001f701 \u202e \0 \x1b \ufffd \ud800 " \\ \n'
+_KEYWORDS = {
+    "type", "description", "title", "default", "enum", "minimum", "maximum", "minLength",
+    "maxLength", "minItems", "maxItems", "items", "properties", "required", "additionalProperties",
+}  # fmt: skip
+"""Keywords that servers of models take."""
 
 
-def check_environment(
-    env_id: str,
-    corpus: str | Path,
-    *,
-    options: Mapping[str, Any] | None = None,
-    episodes: int = 5,
-    seed: int = 0,
-    checks: Sequence[str] | None = None,
-) -> list[Result]:
-    """Run the contract checks on one environment.
-
-    Args:
-        env_id: Gymnasium id; ``module:id`` imports the module first.
-        corpus: Directory of a built corpus.
-        options: Further arguments of the environment.
-        episodes: Number of episodes that are recorded with random actions and replayed, >= 1.
-        seed: Seed of the first episode; the others follow, >= 0.
-        checks: Names from `CHECKS`; by default all.
-
-    Returns:
-        One result per check, in the order of their names. A check that crashes has failed.
-
-    Raises:
-        UnknownNameError: If the id or a check does not exist.
-        DataError: If an argument is out of range, or the environment does not take `options`.
-        CorpusError: If the corpus or an index of it is unusable.
-    """
-    names = CHECKS.names() if checks is None else names_of("checks", checks)
-    functions = {name: CHECKS.get(name) for name in names}
-    subject = Subject(env_id, corpus, options or {}, episodes, seed)
-    results = []
-    for name, check in progress(functions.items(), desc=env_id, unit="check"):
-        passed = False
+def check_contract(
+    checked: CheckedEnv, log: AuditReport, checks: Collection[str] | None = None
+) -> None:
+    """Run checks of the contract, by default all; one that crashes has failed."""
+    # Before the checks: where the corpus cannot score the task, this raises NoLabelsError.
+    checked.make().reset(seed=checked.seeds[0])
+    names = [name for name in CONTRACT if checks is None or name in checks]
+    for name in progress(names, desc=checked.env_id, unit="check"):
+        log.counts["contract checks"] += 1
         try:
-            detail, passed = check(subject), True
+            CONTRACT[name](checked)
+            continue
         except CheckError as error:
             detail = str(error)
         except Exception as error:  # an exception of a broken environment is the failure
             detail = f"{type(error).__name__}: {error}"
         line = "".join(c if c.isprintable() else " " for c in " ".join(detail.split()))
         shown = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
-        results.append(Result(env_id, name, passed, shown))
-    return results
+        log.add(name, checked.env_id, "", shown)
 
 
-def names_of(argument: str, names: Sequence[str]) -> list[str]:
-    """Return distinct names of a list; raise DataError if it is one text."""
-    if isinstance(names, str):
-        raise DataError(f"{argument}={clip(names)}: give a list of names.")
-    return list(dict.fromkeys(names))
+def _gymnasium(checked: CheckedEnv) -> None:
+    """Gymnasium's own `check_env` passes without a warning."""
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(checked.make().unwrapped)
 
 
-def find_spec(env_id: str) -> EnvSpec:
-    """Return the registered environment of an id; import the module of ``module:id`` first.
-
-    Raises:
-        UnknownNameError: If there is no such environment.
-        DataError: If the module cannot be imported.
-    """
-    from arena.tasks import environment_ids
-
-    module, _, name = env_id.rpartition(":")
-    if module:
+def _space(checked: CheckedEnv) -> None:
+    """Spaces sample by their seed and contain samples and any script, but no malformed call."""
+    env, seed = checked.make(), checked.seeds[0]
+    actions, observations = env.action_space, env.observation_space
+    samples = _samples(actions, seed)
+    require(samples == _samples(actions, seed), "the same seed gives other samples")
+    require(samples != _samples(actions, seed + 1), "another seed gives the same samples")
+    if missing := set(checked.tools) - {sample["tool"] for sample in samples}:
+        require(False, f"{_SAMPLES} samples have no call of {', '.join(sorted(missing))}")
+    texts = (json.dumps(s, ensure_ascii=ascii) for s in samples for ascii in (True, False))
+    seen = [step[0] for trace in checked.traces for step in (trace.start, *trace.steps)]
+    inside = [(actions, action) for action in (*samples, *texts)]
+    inside += [(observations, each) for each in (*seen, seen[-1] | {"result": _SCRIPTS})]
+    others: tuple[Any, ...] = (None, [], "", {}, seen[-1] | {"result": 5}, seen[-1] | {"more": 1})
+    outside = [(actions, probe.action) for probe in probes(checked.tools) if not probe.allowed]
+    outside += [(observations, each) for each in others]
+    for number, (own, value) in enumerate([*inside, *outside]):
         try:
-            importlib.import_module(module)
+            contained = own.contains(value)
         except Exception as error:
-            raise DataError(
-                f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
-            ) from error
-    known = environment_ids()  # a task of another distribution may register its own environment
+            require(False, f"contains({clip(value)}) raised {type(error).__name__}: {error}")
+        what = "is not contained" if number < len(inside) else "is contained"
+        require(contained is (number < len(inside)), f"{clip(value)} {what}")
+
+
+def _samples(actions: Any, seed: int) -> list[Any]:
+    own = copy.deepcopy(actions)
+    own.seed(seed)
+    return [plain(own.sample()) for _ in range(_SAMPLES)]
+
+
+def _schema(checked: CheckedEnv) -> None:
+    """Tools have valid schemas; a sample satisfies them, and what does is a valid call."""
+    from arena.tools import tool_schemas
+
+    env, parameters = checked.make(), {}
+    for entry in tool_schemas(env):
+        function = entry["function"]
+        name = function["name"]
+        require(entry.get("type") == "function", f"{name} is of the type {entry.get('type')!r}")
+        # OpenAI's rule for the names of functions.
+        require(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name), f"a tool is called {clip(name)}")
+        require(name not in parameters, f"two tools are called {name}")
+        json.dumps(entry, allow_nan=False)
+        parameters[name] = function["parameters"]
+        error = schema_error(parameters[name])
+        require(not error, f"the schema of {name} is malformed: {error}")
+        require(parameters[name]["type"] == "object", f"the parameters of {name} are no object")
+        described = [(name, function), *parameters[name].get("properties", {}).items()]
+        for key, part in described:
+            where = name if part is function else f"the argument {key} of {name}"
+            require(part.get("description", "").strip(), f"{where} has no description")
+    for action in _samples(env.action_space, checked.seeds[0]):
+        tool = action["tool"]
+        require(tool in parameters, f"a sample calls {clip(tool)}, which is not a tool")
+        error = violation(action["arguments"], parameters[tool])
+        require(not error, f"a sample of {tool} does not satisfy its schema: {error}")
+    for probe in probes(parameters):
+        text = f"the schema of {probe.tool} allows {probe.what}, the action space does not"
+        require(not probe.allowed or env.action_space.contains(probe.action), text)
+
+
+def schema_error(schema: Any) -> str | None:
+    """Return what is wrong with the schema of a tool's arguments, or None.
+
+    It must be of draft 2020-12, have only keywords that servers of models take, and valid defaults.
+    """
+    from jsonschema import (  # type: ignore[import-untyped]
+        Draft202012Validator,
+        SchemaError,
+    )
+
     try:
-        return gymnasium.spec(name)
-    except gymnasium.error.Error:
-        raise UnknownNameError(
-            f"no environment {clip(env_id)}.{did_you_mean(env_id, known)} Those of another "
-            "distribution are named module:id."
-        ) from None
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return f"{error.json_path} is invalid: {error.message}"
+    if unknown := sorted(schema.keys() - _KEYWORDS):
+        return f"it has the keyword {unknown[0]!r}"
+    if "default" in schema and (wrong := violation(schema["default"], schema)):
+        return f"default: {wrong}"
+    parts = [*schema.get("properties", {}).values()]
+    parts += [schema["items"]] if "items" in schema else []
+    return next(filter(None, map(schema_error, parts)), None)
 
 
-class Subject:
-    """One environment under check.
+def violation(value: Any, schema: dict[str, Any]) -> str | None:
+    """Return where and how `value` does not satisfy a schema, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
 
-    Args:
-        env_id: Gymnasium id, or ``module:id``.
-        corpus: Directory of a built corpus.
-        options: Further arguments of the environment.
-        episodes: Number of recorded episodes, >= 1.
-        seed: Seed of the first one, >= 0.
-
-    Raises:
-        UnknownNameError, DataError, CorpusError: If an argument is unusable.
-    """
-
-    def __init__(
-        self,
-        env_id: str,
-        corpus: str | Path,
-        options: Mapping[str, Any],
-        episodes: int = 5,
-        seed: int = 0,
-    ) -> None:
-        whole("episodes", episodes, 1, 2**31 - 1)
-        whole("seed", seed, 0, 2**31 - 1)
-        if "corpus" in options:
-            raise DataError("the corpus is no option: name one corpus for all checks.")
-        self.env_id, self.corpus, self.options = env_id, Path(corpus), dict(options)
-        self.seeds = list(range(seed, seed + episodes))
-        self.spec = find_spec(env_id)
-        try:  # bad input is an error here, and not a failed check
-            self.make().close()
-        except ArenaError:
-            raise
-        except Exception as error:
-            raise DataError(
-                f"{env_id} cannot be made with corpus={str(corpus)!r} and the options "
-                f"{clip(self.options)}: {type(error).__name__}: {error}"
-            ) from error
-
-    def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:
-        """Make the environment, with `changes` to its arguments."""
-        return cast(gymnasium.Env[Any, Any], self._made(gymnasium.make, **changes))
-
-    def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
-        """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
-        vector = {"num_envs": num_envs, "vectorization_mode": mode}
-        return self._made(gymnasium.make_vec, **vector, **changes)
-
-    def _made(self, make: Callable[..., Any], **arguments: Any) -> Any:
-        with warnings.catch_warnings():  # of an id that has a newer version
-            warnings.simplefilter("ignore")
-            return make(self.spec, **self.arguments(**arguments))
-
-    def arguments(self, **changes: Any) -> dict[str, Any]:
-        """Return the arguments of the environment."""
-        return {"corpus": str(self.corpus), **self.options, **changes}
-
-    @cached_property
-    def task(self) -> str:
-        """Name of the task; raises DataError if the environment is no `SurveyEnv`."""
-        env = self.make()
-        name = getattr(env.unwrapped, "task_name", None)
-        if not isinstance(name, str):
-            raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
-        return name
-
-    @cached_property
-    def traces(self) -> list[Trace]:
-        """The recorded episodes of random actions, all played in one environment."""
-        env = self.make()
-        return [record(env, seed, random_play(env, seed, STEPS), STEPS) for seed in self.seeds]
-
-    @cached_property
-    def facts(self) -> Facts:
-        """Papers, dates and labels, read from the corpus' own files."""
-        return Facts(self.corpus)
-
-    @cached_property
-    def tools(self) -> dict[str, dict[str, Any]]:
-        """Name of each tool of the environment -> JSON schema of its arguments."""
-        return schemas_of(self.make())
-
-    def calls_about(self, paper_ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return calls with each id of every tool whose one required argument is a string."""
-        names = {}
-        for tool, schema in self.tools.items():
-            required = schema.get("required", ())
-            part = schema["properties"][required[0]] if len(required) == 1 else {}
-            if tool != "search" and part.get("type") == "string" and not part.get("enum"):
-                names[tool] = required[0]
-        return [
-            {"tool": tool, "arguments": {name: paper_id}}
-            for paper_id in paper_ids
-            for tool, name in names.items()
-        ]
-
-    @property
-    def gives_references(self) -> bool:
-        """Whether an episode starts with the survey's own references."""
-        from arena.tasks import TASKS
-
-        default = TASKS.get(self.task).references
-        return bool(self.options.get("references", default) == "oracle")
-
-    def counted(self) -> str:
-        """Return the number of recorded episodes and steps, for the detail of a check."""
-        steps = sum(len(trace.steps) for trace in self.traces)
-        return f"{len(self.traces)} episodes, {steps} steps"
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    return None if error is None else f"{error.json_path}: {error.message:.200}"
 
 
-class Trace(NamedTuple):
-    """A recorded episode. All but the actions are plain values of JSON (see `plain`)."""
+def _isolation(checked: CheckedEnv) -> None:
+    """What an agent writes into its tool schemas does not show in the next ones."""
+    from arena import tools
 
-    seed: int
-    start: list[Any]  # observation and info of the reset
-    actions: list[Any]  # as they were sent
-    steps: list[list[Any]]  # observation, reward, terminated, truncated, info of each step
-
-    def ids(self) -> list[str]:
-        """Return the distinct ids in the results of the episode."""
-        results = [parsed(observation["result"]) for observation, *_ in (self.start, *self.steps)]
-        return list(dict.fromkeys(values_of("id", results)))
-
-
-def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
-    """Return a function that searches for the topic, and then samples the action space.
-
-    Within an episode the action space draws ids that were shown. Endings are rare before the last
-    of `steps` steps.
-    """
-    space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
-    search = schemas_of(env).get("search")
-    space.seed(seed)
-
-    def act(observation: Mapping[str, Any]) -> Any:
-        if (step := next(number)) == 1 and search:
-            k = min(50, search["properties"].get("k", {}).get("maximum", 50))
-            return {"tool": "search", "arguments": {"query": observation["topic"], "k": k}}
-        action = plain(space.sample())
-        while step < steps and action["tool"] in ENDINGS and rng.random() < 0.8:
-            action = plain(space.sample())
-        return action
-
-    return act
+    env = checked.make()
+    given = tools.tool_schemas(env)
+    before = copy.deepcopy(given)
+    for entry in given:
+        entry["function"]["parameters"].clear()
+    env.reset(seed=checked.seeds[0])
+    for again in (env, checked.make()):
+        require(tools.tool_schemas(again) == before, "tool_schemas() shows what an agent wrote")
 
 
-def record(env: gymnasium.Env[Any, Any], seed: int, act: Callable[[Any], Any], limit: int) -> Trace:
-    """Record the first `limit` steps of an episode; `act` makes actions of observations."""
-    trace = Trace(seed, [], [], [])
-    for step in itertools.islice(play(env, act, seed=seed), limit + 1):
-        if not trace.start:
-            trace.start.extend(plain([step.observation, step.info]))
-        else:
-            trace.actions.append(copy.deepcopy(step.action))
-            trace.steps.append(plain(list(step[1:])))
-    return trace
+def _require_same(trace: Trace, again: Trace, where: str) -> None:
+    found = difference(trace, again)
+    require(not found, f"{where}: {found}")
 
 
-def replay(
-    env: gymnasium.Env[Any, Any], trace: Trace, form: Callable[[Any], Any] = copy.deepcopy
-) -> Trace:
-    """Send the actions of `trace` again, each as `form` writes it, until the episode ends."""
-    actions = iter(trace.actions)
-    return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions))
+def _determinism(checked: CheckedEnv) -> None:
+    """The same seeds and actions give the same, here and in a process with other hashes."""
+    env = checked.make()
+    for trace in reversed(checked.traces):  # so that no episode may lean on the one before it
+        again = replay(env, trace, json.dumps)
+        _require_same(trace, again, "played again, with actions as JSON text")
+    # Over a pipe to a process that this one starts, as multiprocessing would send it.
+    job = pickle.dumps((checked.env_id, checked.spec, checked.arguments, checked.traces))
+    other = "4712" if os.environ.get("PYTHONHASHSEED") == _HASH_SEED else _HASH_SEED
+    paths = os.pathsep.join(path or os.curdir for path in sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {__name__} import replay_job; replay_job()"],
+        input=job,
+        capture_output=True,
+        timeout=_PATIENCE,
+        env={**os.environ, "PYTHONHASHSEED": other, "PYTHONPATH": paths},
+    )
+    errors = done.stderr.decode(errors="replace").strip().splitlines()
+    require(done.returncode == 0, f"a fresh process cannot play it: {errors[-1:]}")
+    for trace, again in zip(checked.traces, pickle.loads(done.stdout), strict=True):
+        where = f"a fresh process, PYTHONHASHSEED={other}, differs"
+        _require_same(trace, Trace(*again), where)
 
 
-def difference(expected: Trace, got: Trace) -> str | None:
-    """Return where two episodes first differ, or None."""
-    places = ("observation", "reward", "terminated", "truncated", "info")
-    names = [f"step {n}, action {json.dumps(plain(action))[:100]}"
-             for n, action in enumerate(expected.actions, 1)]  # fmt: skip
+def replay_job() -> None:
+    """Replay pickled episodes from standard input; write the traces to standard output."""
+    output = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what an environment prints is no answer
+    env_id, spec, arguments, traces = pickle.loads(sys.stdin.buffer.read())
+    if module := env_id.rpartition(":")[0]:
+        importlib.import_module(module)
+    env = gym.make(spec, **arguments)
+    with os.fdopen(output, "wb") as file:
+        file.write(pickle.dumps([tuple(replay(env, trace)) for trace in traces]))
 
-    def named(trace: Trace) -> dict[str, Any]:
-        steps = zip(names, trace.steps, strict=False)
-        start = {"observation": trace.start[0], "info": trace.start[1]}
-        return {"the reset": start} | {n: dict(zip(places, s, strict=True)) for n, s in steps}
 
-    where = first_difference(named(expected), named(got))
-    return where and f"seed {expected.seed}, {where}"
+def _pickling(checked: CheckedEnv) -> None:
+    """A pickled copy plays the same, made before the first reset and in an episode."""
+    env, trace = checked.make(), checked.traces[0]
+    for when in ("before a reset", "in an episode"):
+        again = replay(pickle.loads(pickle.dumps(env)), trace)
+        _require_same(trace, again, f"a copy pickled {when} differs")
+        env.reset(seed=trace.seed)
+    for name, space in (("action", env.action_space), ("observation", env.observation_space)):
+        copied = pickle.loads(pickle.dumps(space))
+        require(copied == space, f"a pickled copy of the {name} space is not equal to it")
+
+
+def _vector(checked: CheckedEnv) -> None:
+    """The id's own vector environment plays as Gymnasium's SyncVectorEnv over scalar ones."""
+    seed, traces = checked.seeds[0], checked.traces
+    sync: Any = checked.make_vector(_NUM_ENVS, "sync")
+    mode = "sync" if checked.spec.vector_entry_point is None else "vector_entry_point"
+    own: Any = checked.make_vector(_NUM_ENVS, mode)
+    batches = sync.reset(seed=seed), own.reset(seed=seed)
+    for number in range(2 * STEPS + 1):
+        names = ["observations", "rewards", "terminations", "truncations", "infos"]
+        names = names if number else ["observations", "infos"]
+        one, other = (dict(zip(names, plain(batch), strict=True)) for batch in batches)
+        where = first_difference(one, other)
+        require(not where, f"SyncVectorEnv and the id's vector environment, step {number}: {where}")
+        # The recorded actions, again and again; each place has the seed of its episode.
+        played = [traces[place % len(traces)].actions for place in range(_NUM_ENVS)]
+        actions = [each[number % len(each)] for each in played]
+        batches = sync.step(actions), own.step(actions)
+    for name in ("single_action_space", "single_observation_space"):
+        same = getattr(own, name) == getattr(sync, name)
+        require(same, f"the vector environment has another {name}")
+
+
+def _rewards(checked: CheckedEnv) -> None:
+    """The terms of every reward and of the task's metrics, and of all, add up to what is paid."""
+    from arena.metrics import METRICS
+    from arena.rewards import REWARDS
+    from arena.tasks import stages_of
+
+    stages = stages_of(checked.task)
+    metrics = [metric for _, task in stages for metric in task.metrics]
+    names = REWARDS.names() + [m for m in metrics if METRICS.get(m).lower_is_better is not None]
+    options = checked.arguments.get("reward_options") or {}
+    for reward in [None, *names, "+".join(names)]:
+        parts = (reward or checked.arguments.get("reward") or "").split("+")
+        parts = [part.strip() for part in parts if part]
+        kept = {name: value for name, value in options.items() if name in parts} or None
+        env = checked.make(**({"reward": reward, "reward_options": kept} if reward else {}))
+        for trace in checked.traces:
+            for number, (_, paid, _, _, info) in enumerate(replay(env, trace).steps, 1):
+                where = f"reward {reward or 'by default'}, seed {trace.seed}, step {number}"
+                _check_terms(where, paid, info.get("reward_terms"), parts)
+
+
+def _check_terms(where: str, paid: Any, terms: Any, parts: list[str]) -> None:
+    require(isinstance(terms, dict) and terms, f"{where}: info has no 'reward_terms'")
+    for name, value in (*terms.items(), ("the reward", paid)):
+        number = isinstance(value, float) and math.isfinite(value)
+        require(number, f"{where}: {name} is {clip(value)}, no finite float")
+    total = math.fsum(terms.values())  # summed in another order the last bits may differ
+    same = math.isclose(paid, total, rel_tol=1e-9, abs_tol=1e-12)
+    require(same, f"{where}: it is {paid!r}, its terms {terms} are {total!r}")
+
+    def pays(name: str, part: str) -> bool:
+        return f"{name}.".startswith(f"{part}.")
+
+    for name in terms if parts else ():
+        named = any(pays(name, part) for part in parts)
+        require(named, f"{where}: the term {name!r} begins with no name of a reward")
+    for part in parts:
+        require(any(pays(name, part) for name in terms), f"{where}: no term of {part}")
+
+
+def _reset(checked: CheckedEnv) -> None:
+    """Before the first reset and after the end a step raises ResetNeeded."""
+    for env in (checked.make(), checked.make().unwrapped):
+        _check_reset_needed(env, "before the first reset")
+    env, trace = checked.make(max_steps=1), checked.traces[0]
+    env.reset(seed=trace.seed)
+    require(any(env.step(trace.actions[0])[2:4]), "max_steps=1: the first step ends no episode")
+    _check_reset_needed(env, "after the end")
+
+
+def _check_reset_needed(env: Any, when: str) -> None:
+    try:
+        env.step({"tool": "no such tool", "arguments": {}})
+    except ResetNeeded:
+        return
+    require(False, f"step {when} does not raise gymnasium.error.ResetNeeded")
+
+
+def _bad_actions(checked: CheckedEnv) -> None:
+    """A call that cannot be carried out is answered, costs a step and nothing else."""
+    env, seed, trace = checked.make(max_steps=10**6), checked.seeds[0], checked.traces[0]
+    before = dict(env.reset(seed=seed)[0]["budget"])
+    odd = list(probes(checked.tools))
+    for action in (probe.action for probe in odd if not probe.allowed):
+        observation, over = _step(env, action)
+        where, left = f"the action {clip(action)}", dict(observation["budget"])
+        require(not over, f"{where} ended the episode")
+        cost = {name: before[name] - left[name] for name in before if before[name] != left[name]}
+        require(cost == {"steps": 1}, f"{where} cost {cost}, not a step")
+        answer = parsed(observation["result"])
+        refused = isinstance(answer, dict) and isinstance(answer.get("error"), str)
+        require(refused and answer["error"], f"{where} is answered without an 'error'")
+        before = left
+    for action, expected in zip(trace.actions, trace.steps, strict=True):
+        once, again = ([s[0]["result"], s[1], s[2]] for s in (expected, plain(env.step(action))))
+        place = first_difference(once, again)
+        require(not place, f"after the bad actions the episode is another: {place}")
+    env.reset(seed=seed)
+    for action in (probe.action for probe in odd if probe.allowed):
+        observation, over = _step(env, action)
+        least = min(observation["budget"].values())
+        require(least >= 0, f"the action {clip(action)} left {least} of a budget")
+        if over:
+            env.reset(seed=seed)
+
+
+def _step(env: Any, action: Any) -> tuple[Any, bool]:
+    where = f"the action {clip(action)}"
+    try:
+        observation, reward, terminated, truncated, _ = env.step(action)
+    except Exception as error:
+        require(False, f"{where} raised {type(error).__name__}: {error}")
+        raise
+    require(env.observation_space.contains(observation), f"{where}: observation not in its space")
+    require(math.isfinite(reward), f"{where} pays {reward!r}")
+    return observation, bool(terminated or truncated)
+
+
+CONTRACT: dict[str, Callable[[CheckedEnv], None]] = {
+    "contract.gymnasium": _gymnasium,
+    "contract.space": _space,
+    "contract.schema": _schema,
+    "contract.isolation": _isolation,
+    "contract.determinism": _determinism,
+    "contract.pickling": _pickling,
+    "contract.vector": _vector,
+    "contract.rewards": _rewards,
+    "contract.reset": _reset,
+    "contract.bad-actions": _bad_actions,
+    "contract.no-gold": no_gold,
+}
+"""Id of a check -> the function, which raises an exception if a rule is broken."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import UnknownPaperError, clip
-from arena.papers import Brief, Paper, Section
-from arena.testing.files import Facts, StoredPaper
+from arena.papers import Brief, Hit, Paper, Section
+from arena.testing.stored import StoredCorpus, StoredPaper
 from arena.text import analyze
 
 TOLERANCE = 1e-9
@@ -27,10 +27,11 @@ class PlainView:
     """The papers that exist before a cutoff, by the rule as it is documented.
 
     Args:
-        facts: The whole corpus.
+        stored: The whole corpus.
         cutoff: Day of the cutoff, ``YYYY-MM-DD``.
         excluded: Ids of papers that are left out.
         engine: Name of the engine that searches it.
+        search: Search of a view of the same papers, for tools that search; takes query and k.
 
     Attributes:
         mask: Which documents exist; bool, shape (n,).
@@ -38,30 +39,36 @@ class PlainView:
     """
 
     def __init__(
-        self, facts: Facts, cutoff: str, excluded: Collection[str] = (), engine: str = ""
+        self,
+        stored: StoredCorpus,
+        cutoff: str,
+        excluded: Collection[str] = (),
+        engine: str = "",
+        search: Callable[[str, int], list[Hit]] = lambda query, k: [],
     ) -> None:
-        self.facts, self.cutoff, self.engine = facts, cutoff, engine
+        self._search = search
+        self.stored, self.cutoff, self.engine = stored, cutoff, engine
         self.excluded, self.day = frozenset(excluded), dt.date.fromisoformat(cutoff).toordinal()
-        self.mask: NDArray[np.bool_] = (facts.days < self.day) & ~facts.survey
-        for paper_id in self.excluded & facts.by_id.keys():
-            self.mask[facts.by_id[paper_id].number] = False
+        self.mask: NDArray[np.bool_] = (stored.days < self.day) & ~stored.survey
+        for paper_id in self.excluded & stored.by_id.keys():
+            self.mask[stored.by_id[paper_id].number] = False
         self.numbers = np.flatnonzero(self.mask)
 
     def row(self, paper_id: object) -> StoredPaper | None:
         """Return the row of a paper if it exists here, else None."""
-        row = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
+        row = self.stored.by_id.get(paper_id) if isinstance(paper_id, str) else None
         return row if row and self.mask[row.number] else None
 
     def linked(self, name: str, row: StoredPaper) -> list[str]:
         """Return the ids of the ``references`` or ``citations`` of a paper, in document order."""
-        links = self.facts.cited if name == "references" else self.facts.citing
-        return [self.facts.papers[n].id for n in links.get(row.number, ()) if self.mask[n]]
+        links = self.stored.cited if name == "references" else self.stored.citing
+        return [self.stored.papers[n].id for n in links.get(row.number, ()) if self.mask[n]]
 
     def why_not(self, paper_id: object) -> tuple[str, str]:
         """Return why an id does not exist here, in a word or two and as a clause."""
-        row = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
+        row = self.stored.by_id.get(paper_id) if isinstance(paper_id, str) else None
         if row is None:
-            kind = "survey task" if paper_id in self.facts.surveys else "unknown"
+            kind = "survey task" if paper_id in self.stored.surveys else "unknown"
             return kind, "is in no row of papers.parquet"
         if row.survey or row.date is None:
             return ("survey", "is a survey") if row.survey else ("undated", "is undated")
@@ -71,6 +78,10 @@ class PlainView:
         return kind, f"is dated {row.date}, not before {self.cutoff}"
 
     # The methods of `CorpusView`.
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        """Return the hits of the real engine, which the audit checks by themselves."""
+        return self._search(query, k)
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id; raise UnknownPaperError if it does not exist here."""
@@ -84,7 +95,7 @@ class PlainView:
     def sections(self, paper_id: str) -> list[Section]:
         """Return the full text in order."""
         number = self._existing(paper_id).number
-        return [Section(*section) for section in self.facts.sections.get(number, ())]
+        return [Section(*section) for section in self.stored.sections.get(number, ())]
 
     def references(self, paper_id: str) -> list[str]:
         """Return the ids of the papers it cites, in document order."""
@@ -118,13 +129,13 @@ class Bm25:
     The indexed fields are some of ``title``, ``abstract`` and ``fulltext``.
     """
 
-    def __init__(self, facts: Facts, fields: tuple[str, ...]) -> None:
-        self._lengths = np.zeros(len(facts.papers))
+    def __init__(self, stored: StoredCorpus, fields: tuple[str, ...]) -> None:
+        self._lengths = np.zeros(len(stored.papers))
         postings: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for paper in facts.papers:
+        for paper in stored.papers:
             if paper.survey or paper.date is None:
                 continue
-            sections = facts.sections.get(paper.number, ())
+            sections = stored.sections.get(paper.number, ())
             texts = {"title": [paper.title], "abstract": [paper.abstract]}
             texts["fulltext"] = [text for section in sections for text in section]
             text = "\n".join(text for field in fields for text in texts[field])

@@ -1,68 +1,55 @@
-"""Outcomes of `arena check` and `arena audit`, and the checks by name."""
+"""What an audit checks, by id, and what it found."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from arena.registry import Registry
-
-if TYPE_CHECKING:
-    from arena.testing.contract import Subject
-
-LEAKS = {
-    "stored dates": "a date in the files is not the last day that its precision allows",
-    "stored order": "documents do not stand in the order of their days and ids",
-    "stored surveys": "a survey is not flagged, or its text is stored",
-    "stored links": "a link has an end that is undated, a survey or unknown, or stands twice",
-    "stored gold": "the status of a reference, or a paper as a task, is not what the papers say",
-    "hidden paper": "a paper out of reach was shown, listed, counted, quoted or accepted",
-    "missing paper": "a paper or answer that is in reach was refused",
-    "date": "a date is not that of the file, or not before the cutoff",
-    "title": "a title is not that of the file",
-    "text": "a text, heading, name or page is not that of the file",
-    "count": "a count is not that of the papers in reach",
-    "list": "a list of references, citations or sections is not that of the papers in reach",
-    "survey title": "a result has the title of a survey",
-    "order of hits": "hits are not in the order of their scores, repeat, or are too many",
-    "paging": "offset does not give what one long search gives",
-    "score": "a BM25 score or ranking is not that of the papers in reach",
-    "error": "a call that must be refused was answered, or a refusal says more than an error",
-    "indistinguishable": "a hidden id was answered otherwise than one that never was",
-    "observation": "an observation has other keys or values than documented",
-    "result": "a result has other keys than documented",
-    "instruction": "an instruction to the agent differs from survey to survey",
-    "info": "info holds more than is documented, or something else",
-    "label": "a tool without an oracle shows headings of the mind-map, or references alone",
-    "attribute": "a label can be reached by public attributes of the environment",
-    "render": "a rendered state shows a label",
-    "isolation": "what an agent does to its tool schemas shows in the next episode",
-    "crash": "an exception instead of an answer",
+CHECKS = {
+    "files.dates": "a date in the files is not the last day that its precision allows",
+    "files.order": "documents do not stand in the order of their days and ids",
+    "files.surveys": "a survey is not flagged, or its text is stored",
+    "files.links": "a link has an end that is undated, a survey or unknown, or stands twice",
+    "files.gold": "the status of a reference, or a paper as a task, is not what the papers say",
+    "contract.gymnasium": "Gymnasium's check_env fails or warns",
+    "contract.space": "a space depends on more than its seed, or contains what it should not",
+    "contract.schema": "a tool has no sound schema, or a call that satisfies it is refused",
+    "contract.isolation": "what an agent writes into its tool schemas shows to the next one",
+    "contract.determinism": "the same seeds and actions give something else, here or elsewhere",
+    "contract.pickling": "a pickled copy plays something else",
+    "contract.vector": "the vector environment plays something else than single environments",
+    "contract.rewards": "the terms of a reward do not add up to what is paid",
+    "contract.reset": "a step before the first reset or after the end is carried out",
+    "contract.bad-actions": "a wrong call raises an error, or costs more than a step",
+    "contract.no-gold": "what an agent can see or reach depends on the labels",
+    "leak.paper": "a paper out of reach was shown, listed, counted, quoted or accepted",
+    "leak.survey-title": "a result has the title of a survey",
+    "leak.date": "a date is not before the cutoff, or is not that of the file",
+    "leak.decoy": "a hidden id was answered otherwise than one that never was",
+    "leak.refusal": "a call that must be refused was answered, or a refusal says more than that",
+    "leak.info": "info has more than is documented, or something else",
+    "answer.missing": "a paper or answer that is in reach was refused",
+    "answer.title": "a title is not that of the file",
+    "answer.text": "a text, heading, name or page is not that of the file",
+    "answer.count": "a count is not that of the papers in reach",
+    "answer.list": "a list of references, citations or sections is not that of the papers in reach",
+    "answer.order": "hits are not in the order of their scores, repeat, or are too many",
+    "answer.page": "offset does not give what one long search gives",
+    "answer.score": "a BM25 score or ranking is not that of the papers in reach",
+    "answer.budget": "a call costs something else, or the episode ends otherwise than it should",
+    "answer.observation": "an observation has other keys or values than documented",
+    "answer.result": "a result has other keys than documented",
+    "answer.instruction": "an instruction to the agent differs from survey to survey",
+    "answer.crash": "an exception instead of an answer",
 }
-"""Name of a leak -> what a finding of that name means."""
+"""Id of a check -> what a finding of it means."""
 
 Reporter = Callable[[str, str], None]
-"""Takes the name of a leak and what is wrong."""
+"""Takes the id of a check and what is wrong."""
 
 _KEPT = 1_000
-
-
-class Result(NamedTuple):
-    """The outcome of one contract check of one environment.
-
-    Attributes:
-        environment: Gymnasium id.
-        check: Name of the check.
-        passed: Whether the environment passed.
-        detail: One line: what was checked if it passed, else what is wrong.
-    """
-
-    environment: str
-    check: str
-    passed: bool
-    detail: str
 
 
 class CheckError(Exception):
@@ -70,18 +57,9 @@ class CheckError(Exception):
 
 
 def require(condition: object, message: str) -> None:
-    """Raise CheckError with `message` unless `condition` holds."""
+    """Raise CheckError with `message` unless `condition` is true."""
     if not condition:
         raise CheckError(message)
-
-
-CHECKS: Registry[Callable[[Subject], str]] = Registry(
-    "check", packages=["arena.testing.checks"], entry_points="researcharena.checks"
-)
-"""Contract checks by name: functions of a `Subject`.
-
-A check returns what it looked at, and raises `CheckError` (or anything else) if a rule is broken.
-"""
 
 
 def brief(value: object, limit: int = 300) -> str:
@@ -94,7 +72,7 @@ def brief(value: object, limit: int = 300) -> str:
 
 
 class Finding(NamedTuple):
-    """One leak: its name in `LEAKS`, the file, environment or view, the action, what is wrong."""
+    """A fault: its id in `CHECKS`, the file, environment or view, the action, what is wrong."""
 
     check: str
     where: str
@@ -112,14 +90,14 @@ class AuditReport:
 
     Attributes:
         findings: The first 1,000 findings.
-        by_check: Name of a leak -> number of findings.
+        by_check: Id of a check -> number of findings.
         counts: What was checked -> how often.
         tools: Actions by tool.
         environments: Actions by environment.
-        doors: Questions to views by method.
+        views: Questions to views by method.
         refused: Ids that had to be refused, by the reason.
         hashes: SHA-256 of the corpus, the tasks, each index and the code.
-        settings: Arguments of the audit, and what it could not compare.
+        settings: Arguments of the audit, and what it could not compare or play.
         seconds: Duration.
         surveys: Ids of the surveys that were played.
         cutoffs: All cutoffs.
@@ -130,7 +108,7 @@ class AuditReport:
     counts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
     environments: Counter[str] = field(default_factory=Counter)
-    doors: Counter[str] = field(default_factory=Counter)
+    views: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     hashes: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -140,7 +118,7 @@ class AuditReport:
 
     def add(self, check: str, where: str, action: str, what: str) -> None:
         """Count a finding; keep the first 1,000."""
-        if check not in LEAKS:
+        if check not in CHECKS:
             raise KeyError(check)
         self.by_check[check] += 1
         if len(self.findings) < _KEPT:
@@ -153,7 +131,7 @@ class AuditReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON can hold it, the counts sorted by name."""
-        names = ("counts", "tools", "doors", "refused")
+        names = ("counts", "tools", "views", "refused")
         return {
             "clean": self.clean,
             "findings_total": sum(self.by_check.values()),

@@ -10,7 +10,7 @@ import pytest
 import arena
 from arena.corpus.view import CorpusView
 from arena.tasks import TASKS, Task, environment_id
-from arena.testing import audit, check_environment
+from arena.testing import audit
 from arena.tools import TOOLS
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -44,45 +44,33 @@ def note(episode: Episode, text: str) -> dict[str, Any]:
 }
 LEAKING = {
     # what is out of reach, whatever the key
-    "ids": ("hidden paper", 'return {"anything": {"next": [[later(episode).id]]}}'),
-    "keys": ("hidden paper", 'return {later(episode).id: 1}'),
-    "titles": ("hidden paper", 'return {"anything": later(episode).title.upper() + "!"}'),
-    "sentences": ("hidden paper", 'return {"x": f"There is {later(episode).title} and more."}'),
-    "mentions": ("hidden paper", 'return {"x": f"See {later(episode).id}, which is late."}'),
-    "excerpts": ("hidden paper", 'return {"x": " ".join(later(episode).abstract.split()[3:25])}'),
-    "dates": ("date", 'return {"newest": later(episode).date}'),
-    "years": ("date", 'return {"last_year": int(later(episode).date[:4])}'),
-    "months": ("date", 'return {"last_date": later(episode).date[:7] + "!"}'),
-    "counts": ("date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
-    "days": ("date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
-    "surveys": ("survey title", 'return {"x": [SURVEYS[0]]}'),
-    "cited": ("count", 'return {"n": WHOLE.citation_count(episode.view.paper(paper_id).id)}'),
-    "matches": ("count", 'return {"about": {"n": len(WHOLE.search(query, 1000))}}'),
-    "size": ("count", 'return {"papers": len(WHOLE)}'),
-    "errors": ("hidden paper", 'raise ToolError(f"Not before {later(episode).title} is out.")'),
-    "remembers": ("hidden paper", """
+    "ids": ("leak.paper", 'return {"anything": {"next": [[later(episode).id]]}}'),
+    "keys": ("leak.paper", 'return {later(episode).id: 1}'),
+    "titles": ("leak.paper", 'return {"anything": later(episode).title.upper() + "!"}'),
+    "sentences": ("leak.paper", 'return {"x": f"There is {later(episode).title} and more."}'),
+    "mentions": ("leak.paper", 'return {"x": f"See {later(episode).id}, which is late."}'),
+    "dates": ("leak.date", 'return {"newest": later(episode).date}'),
+    "years": ("leak.date", 'return {"last_year": int(later(episode).date[:4])}'),
+    "months": ("leak.date", 'return {"last_date": later(episode).date[:7] + "!"}'),
+    "counts": ("leak.date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
+    "days": ("leak.date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
+    "surveys": ("leak.survey-title", 'return {"x": [SURVEYS[0]]}'),
+    "errors": ("leak.paper", 'raise ToolError(f"Not before {later(episode).title} is out.")'),
+    "remembers": ("leak.paper", """
     SEEN.extend(hit.id for hit in episode.view.search(WORDS, 30))
     return {"x": RNG.choice(SEEN)}"""),  # in an episode before, which may be of a later day
     # what depends on whether an id will exist one day
-    "exists": ("indistinguishable", 'return {"known": paper_id in WHOLE}'),
+    "exists": ("leak.decoy", 'return {"known": paper_id in WHOLE}'),
     "calls": (
-        "indistinguishable",
+        "leak.decoy",
         'return {"x": [{"known": paper_id in WHOLE, "call": next(CALLS)}], "at": next(CALLS)}',
     ),
-    "costs": ("indistinguishable", """
+    "costs": ("leak.decoy", """
     if paper_id in WHOLE and paper_id not in episode.view:
         episode.spend("reads")
     return {}"""),
-    # what only the labels tell
-    "outline": ("label", 'return {"x": [node.label for node in own_map(episode).nodes()][1:]}'),
-    "prose": ("label", 'return {"x": "; ".join(n.label for n in own_map(episode).nodes())}'),
-    "heading": ("label", 'return {"x": [node.label for node in own_map(episode).nodes()][-4]}'),
-    "golds": ("label", 'return {"good": list(own_gold(episode))[:20], "id": paper_id}'),
-    "hints": ("label", 'return {"x": f"You may try {RNG.choice(list(own_gold(episode)))}, too."}'),
-    "filters": ("label", 'return {"x": [p for p in [paper_id] if p in own_gold(episode)]}'),
-    "refuses": ("error", 'raise ToolError(f"Try {RNG.choice(list(own_gold(episode)))} first.")'),
     # what breaks
-    "crashes": ("crash", "raise ZeroDivisionError"),
+    "crashes": ("answer.crash", "raise ZeroDivisionError"),
 }  # fmt: skip
 FILE = '''
 from __future__ import annotations
@@ -136,7 +124,8 @@ def add_tool(world, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", LEAKING)
-def test_a_leaking_tool_is_found(name, world, add_tool):
+def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     check, body = LEAKING[name]
     argument = "query" if name == "matches" else "paper_id"
     head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
@@ -145,30 +134,22 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
     actions = {"filters": 1_000, "cited": 900, "remembers": 900}.get(name, 300)
     report = audit(world, actions, environments=SELECTION)
     assert check in report.by_check
-    if check == "crash":  # a vector that crashes says so for all its episodes
+    if check == "answer.crash":  # a vector that crashes says so for all its episodes
         return
     assert report.tools[name] > 20
     assert all(name in finding.action for finding in report.findings)
 
 
 @pytest.mark.parametrize(("name", "code"), HONEST.items(), ids=list(HONEST))
-def test_an_honest_tool_is_clean(name, code, world, add_tool):
+def test_an_honest_tool_is_clean(name, code, world, add_tool, monkeypatch):
     argument = {"note": "text", "abstracts": "paper_ids"}.get(name, "paper_id")
     add_tool(name, code, argument)
+    report = audit(world, 0, environments=[f"tool_{name}:arena/Selection-v0"])
+    assert report.findings == []
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     report = audit(world, 1_500)
     assert report.findings == []
-    assert report.tools[name] > 100
-    assert report.settings["tools_without_oracle"] == [name]
-    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2)
-    assert [result for result in results if not result.passed] == []
-
-
-def test_a_leaking_tool_fails_the_contract(world, add_tool):
-    body = LEAKING["ids"][1]
-    add_tool("ids", f"def ids(episode: Episode, paper_id: str) -> dict[str, Any]:\n    {body}")
-    (result,) = check_environment("arena/Selection-v0", world, checks=["no_future"])
-    assert not result.passed
-    assert "is dated 20" in result.detail
+    assert report.tools[name] > 30
 
 
 def test_a_task_that_is_added_is_audited(world, monkeypatch):
@@ -177,6 +158,7 @@ def test_a_task_that_is_added_is_audited(world, monkeypatch):
         Task("Ten papers.", "Submit ten papers.", ("recall@10",), "recall@10", stages=())
     )
     monkeypatch.setattr(CorpusView, "__len__", lambda self: int(self._store.searchable_before[-1]))
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     report = audit(world, 150)
     assert any(name.startswith(environment_id("shortlist")) for name in report.environments)
     report = audit(world, 20, environments=[environment_id("shortlist")])

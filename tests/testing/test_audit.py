@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from audit_leaks import (
@@ -22,12 +23,35 @@ from audit_leaks import (
 import arena.cli
 from arena._internal.code import code_sha256
 from arena.corpus import Corpus
+from arena.envs import SurveyEnv
+from arena.envs._episode import ScoredEpisode
 from arena.errors import DataError
-from arena.tasks import environment_ids
-from arena.testing import LEAKS, audit, check_environment
-from arena.testing.auditor import kinds
+from arena.testing import CHECKS, AuditReport, audit
+from arena.testing.auditor import audited_envs
+from arena.testing.checked import CheckedEnv
+from arena.testing.contract import CONTRACT, check_contract
+from arena.testing.stored import StoredCorpus
 
 pytestmark = pytest.mark.usefixtures("read_once")
+
+
+def alike(env_id: str, corpus: Path) -> list:
+    """The environments of an id that an audit attacks."""
+    return audited_envs([env_id], {"corpus": str(corpus)}, StoredCorpus(corpus))
+
+
+@pytest.fixture
+def attack(monkeypatch):
+    """A function that attacks environments, without their contract."""
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
+
+    def run(corpus: Path, actions: int, audited: list | None = None, **options) -> AuditReport:
+        if audited is not None:
+            monkeypatch.setattr("arena.testing.auditor.audited_envs", lambda *_: audited)
+        return audit(corpus, actions, **options)
+
+    return run
+
 
 # Without a leak.
 
@@ -38,6 +62,7 @@ def test_a_world_is_clean_and_everything_is_tried(world):
     assert report.clean
     assert report.by_check == {}
     assert 3_000 <= report.counts["actions"] < 3_100
+    assert report.counts["contract checks"] == 5 * len(CONTRACT)
     assert sum(report.tools.values()) == sum(report.environments.values())
     assert set(report.tools) == {
         "search", "read", "references", "citations", "select", "submit", "organize", "finish",
@@ -48,7 +73,7 @@ def test_a_world_is_clean_and_everything_is_tried(world):
         "arena/Report-v0",
     }  # fmt: skip
     assert sum("vector of 4" in name for name in report.environments) == 7
-    assert set(report.doors) == {
+    assert set(report.views) == {
         "len", "search", "search_batch", "paper", "sections", "references", "citations",
         "citation_count", "in",
     }  # fmt: skip
@@ -60,12 +85,12 @@ def test_a_world_is_clean_and_everything_is_tried(world):
     assert report.counts["cutoffs"] > 200
     for counted in ("scores compared", "papers returned"):
         assert report.counts[counted] > 20_000
-    for counted in ("texts compared", "twins compared", "pages compared", "ids refused"):
+    for counted in ("texts compared", "decoys compared", "pages compared", "ids refused"):
         assert report.counts[counted] > 100
 
 
-def test_a_corpus_of_every_kind_of_record_is_clean(mini):
-    report = audit(mini, actions=1_500, seed=3)
+def test_a_corpus_of_every_kind_of_record_is_clean(mini, attack):
+    report = attack(mini, actions=1_500, seed=3)
     assert report.findings == []
     assert report.refused["survey task"]  # sv:2 and sv:3 are no papers
     assert report.counts["surveys"] == 3
@@ -78,8 +103,8 @@ def test_the_real_papers_are_clean(real_corpus):
     assert report.counts["surveys"] > 40
 
 
-def test_two_audits_are_the_same(mini):
-    one, two, other = (audit(mini, 300, seed).to_json() for seed in (5, 5, 6))
+def test_two_audits_are_the_same(mini, attack):
+    one, two, other = (attack(mini, 300, seed=seed).to_json() for seed in (5, 5, 6))
     for report in (one, two, other):
         assert report.pop("seconds") > 0
     assert one == two
@@ -90,14 +115,14 @@ def test_two_audits_are_the_same(mini):
     assert one["hashes"]["corpus"] == Corpus.open(mini).sha256
 
 
-def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
+def test_an_engine_without_a_second_reading_says_so(world, tmp_path, attack):
     from corpus_builder.index import build_index
 
     copy = tmp_path / "copy"
     shutil.copytree(world, copy)
     build_index(copy, "dense")
     build_index(copy, "bm25", name="titles", fields=("title",))
-    report = audit(copy, 500, retrievers=["titles", "hybrid(bm25,dense)"])
+    report = attack(copy, 500, retrievers=["titles", "hybrid(bm25,dense)"])
     assert report.findings == []
     assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
     assert report.counts["scores compared"] > 1_000
@@ -106,18 +131,31 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
     }  # fmt: skip
 
 
+def test_options_and_papers_that_a_run_found(world, attack):
+    """Episodes that begin with later papers, surveys and ids that never were show none of them."""
+    stored = StoredCorpus(world)
+    ids = ["nowhere", *(paper.id for paper in stored.papers)]
+    options = {"references": "found", "found": dict.fromkeys(stored.surveys, ids)}
+    report = attack(world, 200, environments=["arena/Organization-v0"], options=options)
+    assert report.findings == []
+    assert {"found=" in name for name in report.environments} == {True}
+
+
 # With one.
 
 
 @pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])
-def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
+def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch, attack):
     # Organization with its references, Survey alone and as a vector; the others are alike.
-    organization = kinds(["arena/Organization-v0"], str(world))[0]
-    survey, *_, survey_vector, _ = kinds(["arena/Survey-v0"], str(world))
-    audited = [organization, survey, survey_vector]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
+    organization = alike("arena/Organization-v0", world)[0]
+    survey, *_, survey_vector, _ = alike("arena/Survey-v0", world)
     leak(monkeypatch)
-    report = audit(world, actions=450)
+    if checks <= set(CONTRACT):
+        report = AuditReport()
+        for name in ("arena/Survey-v0", "arena/Organization-v0"):
+            check_contract(CheckedEnv(name, {"corpus": world}), report, checks)
+    else:
+        report = attack(world, 450, [organization, survey, survey_vector])
     assert not report.clean
     assert checks <= set(report.by_check)
     assert {finding.check for finding in report.findings} == set(report.by_check)
@@ -128,38 +166,54 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
 @pytest.mark.parametrize(
     ("leak", "checks"), OF_DRAFTS, ids=[leak.__name__ for leak, _ in OF_DRAFTS]
 )
-def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch):
-    audited = kinds(["arena/Report-v0"], str(world))[:1]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
+def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch, attack):
+    audited = alike("arena/Report-v0", world)[:1]
+    assert attack(world, 600, audited).clean
     leak(monkeypatch)
-    assert checks <= set(audit(world, actions=600).by_check)
+    assert checks <= set(attack(world, 600, audited).by_check)
 
 
-def test_drafts_that_do_not_leak_are_clean(world, monkeypatch):
-    audited = kinds(["arena/Report-v0"], str(world))[:1]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
-    assert audit(world, actions=600).clean
+def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
+    audited = [each for each in alike("arena/Discovery-v0", world) if "max_reads" in each.arguments]
+    real = SurveyEnv.__init__
+
+    def init(self, *args, max_reads=100, **options):
+        real(self, *args, max_reads=max_reads + 1, **options)
+
+    monkeypatch.setattr(SurveyEnv, "__init__", init)
+    report = attack(world, 30, audited)
+    assert set(report.by_check) == {"answer.budget"}
+    assert "it begins with" in report.findings[0].what
+    monkeypatch.setattr(SurveyEnv, "__init__", real)
+    show = ScoredEpisode._show
+
+    def generous(self, shown):
+        show(self, shown)
+        self._state.budget["characters"] += 1
+
+    monkeypatch.setattr(ScoredEpisode, "_show", generous)
+    report = attack(world, 30, audited)
+    assert set(report.by_check) == {"answer.budget"}
+    assert "are left, and should be" in report.findings[0].what
 
 
-@pytest.mark.parametrize("odd", [None, 5, "text", {"a": [1]}, [1], [[{}]]], ids=repr)
-def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, world, monkeypatch):
+@pytest.mark.parametrize("odd", [None, "text", {"a": [1]}, [[{}]]], ids=repr)
+def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, world, monkeypatch, attack):
     """Whatever value of JSON stands under each key of a result."""
 
     def change(play, result):
         result.update(dict.fromkeys(result.keys() - {"message", "error"}, odd))
 
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: kinds_alone)
-    kinds_alone = kinds(["arena/Survey-v0"], str(world))[:1]
+    audited = alike("arena/Survey-v0", world)[:1]
     change_result(monkeypatch, change)
-    assert audit(world, actions=300).by_check["result"]
+    assert attack(world, 300, audited).by_check["answer.result"]
 
 
 @pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
-def test_a_leak_at_the_end_of_episodes_that_begin_anew_at_once(leak, world, monkeypatch):
-    audited = kinds(environment_ids(), str(world))[-1:]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
+def test_a_leak_at_the_end_of_episodes_that_restart_at_once(leak, world, monkeypatch, attack):
+    audited = alike("arena/Survey-v0", world)[-1:]
     leak(monkeypatch)
-    assert any("SameStep" in finding.where for finding in audit(world, actions=200).findings)
+    assert any("SameStep" in f.where for f in attack(world, 200, audited).findings)
 
 
 @pytest.mark.parametrize(
@@ -173,8 +227,12 @@ def test_files_that_break_a_rule(name, change, check, mini, tmp_path):
 
 def test_every_check_has_a_leak():
     """A check that cannot fail is none."""
+    from test_env_contract import BROKEN
+
     found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
-    assert found == set(LEAKS)
+    found |= {f"contract.{check}" for check, _ in BROKEN.values()} | {"answer.budget"}
+    assert found == set(CHECKS)
+    assert len(INJECTED) + len(FILES) == 64
 
 
 # The command.
@@ -191,8 +249,8 @@ def command(capsys, *words: str) -> tuple[int, str, str]:
 
 def test_the_command_says_what_was_looked_at(mini, tmp_path, capsys):
     file = tmp_path / "report.json"
-    given = ("--corpus", str(mini), "--actions", "200", "--seed", "4", "--output", str(file))
-    status, out, err = command(capsys, *given)
+    given = ("arena/Discovery-v0", "--corpus", str(mini), "--actions", "200", "--seed", "4")
+    status, out, err = command(capsys, *given, "--output", str(file))
     assert (status, err) == (0, "")
     assert out.splitlines()[-1] == "Nothing leaked: no findings."
     for word in ("actions", "cutoffs", "papers returned", "ids refused", "sha256 of index bm25"):
@@ -200,13 +258,12 @@ def test_the_command_says_what_was_looked_at(mini, tmp_path, capsys):
     written = json.loads(file.read_text())
     assert written["clean"] is True
     assert written["settings"]["seed"] == 4
-    status, out, _ = command(capsys, *given, "--json")
+    status, out, _ = command(capsys, *given, "--json", "--env-option", "max_steps=7")
     assert status == 0
-    again = json.loads(out)
-    assert again | {"seconds": 0} == written | {"seconds": 0}
+    assert json.loads(out)["settings"]["options"] == {"max_steps": 7}
 
 
-def test_engines_are_named_one_by_one(mini, tmp_path, capsys):
+def test_engines_are_named_one_by_one(mini, tmp_path, capsys, attack):
     from corpus_builder.index import build_index
 
     copy = tmp_path / "copy"
@@ -216,57 +273,33 @@ def test_engines_are_named_one_by_one(mini, tmp_path, capsys):
     status, out, _ = command(capsys, "--corpus", str(copy), "--actions", "50", "--json", *given)
     assert status == 0
     assert json.loads(out)["settings"]["retrievers"] == ["titles", "bm25"]
-    _, out, _ = command(capsys, "--corpus", str(copy), "--actions", "50", "--json")
-    assert json.loads(out)["settings"]["retrievers"] == ["bm25"]
 
 
-def test_a_tool_of_a_file_is_attacked(mini, tmp_path, capsys):
-    file = tmp_path / "peek.py"
-    file.write_text(f"""
-import arena
-from arena.tools import Tool
-WHOLE = arena.Corpus.open({str(mini)!r}).at("9999-12-31")
-def exists(episode, paper_id: str):
-    \"\"\"Say whether there is such a paper.
-
-    Args:
-        episode: The running episode.
-        paper_id: An id.
-    \"\"\"
-    return {{"known": paper_id in WHOLE}}
-peek = Tool.of(exists)
-""")
-    given = ("--corpus", str(mini), "--actions", "400", "--tool", f"{file}:peek")
-    status, out, _ = command(capsys, *given)
-    assert status == 1
-    assert "indistinguishable" in out and "tools without an oracle" in out
-    file.write_text(file.read_text().replace("paper_id in WHOLE", "len(episode.view) / len(WHOLE)"))
-    status, out, _ = command(capsys, *given)  # a share of all papers is beyond what is recognised
-    assert status == 0
-    assert out.splitlines()[-1].startswith("No findings, but exists may leak")
-
-
-def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch):
+def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch, attack):
     len_counts_all(monkeypatch)
     status, out, err = command(capsys, "--corpus", str(mini), "--actions", "100")
     assert status == 1
-    lines = [line for line in out.splitlines() if line.startswith("LEAK ")]
+    lines = [line for line in out.splitlines() if line.startswith("FOUND ")]
     assert lines
-    assert all(line.startswith("LEAK count: Corpus.at(") for line in lines)
-    assert out.splitlines()[-1] == f"{len(lines)} findings: count {len(lines)}."
+    assert all(line.startswith("FOUND answer.count: Corpus.at(") for line in lines)
+    assert out.splitlines()[-1] == f"{len(lines)} findings: answer.count {len(lines)}."
     assert "Traceback" not in out + err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--actions", "0"), "actions=0"),
-        (("--actions", "many"), "many"),
+        (("--actions", "-1"), "actions=-1"),
         (("--seed", "-1"), "seed=-1: give an integer from 0"),
         (("--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("--retriever", "dense"), "has no index 'dense'"),
         (("--tool", "serch"), "no tool named 'serch'. Did you mean 'search'"),
-        (("--retriever", "bm25", "dense"), "too many words: 'dense'"),
+        (("arena/Discovry-v0",), "Did you mean 'arena/Discovery-v0'"),
+        (("no_such_module:x/Y-v0",), "cannot be imported: ModuleNotFoundError"),
+        (("json:x/Y-v0",), "no environment 'json:x/Y-v0'"),
+        (("CartPole-v1",), "CartPole-v1 cannot be made with"),
+        (("--env-option", "max_stepz=3"), "max_stepz"),
+        (("--env-option", "corpus=x"), "corpus is no option of the environments here"),
     ],
 )
 def test_bad_input_is_one_line(words, message, mini, capsys):
@@ -279,29 +312,12 @@ def test_bad_input_is_one_line(words, message, mini, capsys):
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ({"actions": True}, "actions=True: give an integer from 1"),
-        ({"seed": 1.5}, "seed=1.5: give an integer from 0"),
-        ({"seed": -1}, "seed=-1: give an integer from 0"),
         ({"retrievers": "bm25"}, "retrievers='bm25': give a list of names"),
         ({"retrievers": []}, "name at least one of each"),
         ({"environments": []}, "name at least one of each"),
-        ({"environments": ["CartPole-v1"]}, "CartPole-v1 cannot be made with corpus="),
-        ({"corpus": None}, "corpus=None"),
     ],
     ids=repr,
 )
-def test_what_is_no_argument_is_refused(argument, message, mini):
+def test_what_is_no_list_of_names_is_refused(argument, message, mini):
     with pytest.raises(DataError, match=re.escape(message)):
         audit(**{"corpus": mini, "actions": 10} | argument)
-
-
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ({"checks": "replay"}, "checks='replay': give a list of names"),
-    ],
-    ids=repr,
-)
-def test_what_is_no_argument_of_a_check_is_refused(argument, message, mini):
-    with pytest.raises(DataError, match=re.escape(message)):
-        check_environment(**{"env_id": "arena/Discovery-v0", "corpus": mini} | argument)

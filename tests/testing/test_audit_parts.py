@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import random
-from collections import deque
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -16,18 +13,17 @@ from helpers import SURVEY, Memory
 
 import arena.testing
 from arena.errors import UnknownPaperError
-from arena.testing.attacks import Attacker, mutated, probes, schemas_of, twin_of, without_ids
+from arena.testing.attacks import Attacker, decoy_of, mutated, probes, schemas_of, without_ids
 from arena.testing.audited import check_info
-from arena.testing.exposure import check_attributes
-from arena.testing.files import Facts, last_day, title_key
 from arena.testing.reference import Bm25, PlainView, wrong_scores
+from arena.testing.stored import StoredCorpus, last_day, title_key
 
 # The second reading itself.
 
 
 @pytest.fixture(scope="module")
-def facts(mini) -> Facts:
-    return Facts(mini)
+def facts(mini) -> StoredCorpus:
+    return StoredCorpus(mini)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +83,7 @@ def test_scores_by_hand(tmp_path):
     titles = ["graph", "graph graph tree", "tree tree"]
     papers = [{"id": f"p{n}", "title": t, "date": f"200{n}"} for n, t in enumerate(titles)]
     build(Memory(papers, [SURVEY]), tmp_path / "corpus")
-    facts = Facts(tmp_path / "corpus")
+    facts = StoredCorpus(tmp_path / "corpus")
     view = PlainView(facts, "2002-01-01")
     scores = Bm25(facts, ("title",)).scores("Graphs of the tree graph", view)
     graph, tree = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
@@ -137,16 +133,16 @@ def test_titles_of_other_scripts_are_kept():
     assert title_key("深層 学習") == "深層学習"
 
 
-def test_a_twin_has_the_same_shape_and_never_was():
+def test_a_decoy_has_the_same_shape_and_never_was():
     rng = random.Random(1)
     for paper_id in ("w7-55bc4a51a7", "arXiv:2101.00001v2", "é:Tie 'x'"):
-        twin = twin_of(paper_id, {paper_id}, rng)
-        assert twin != paper_id
-        assert [(c.isdigit(), c.isupper(), len(repr(c))) for c in twin] == [
+        decoy = decoy_of(paper_id, {paper_id}, rng)
+        assert decoy != paper_id
+        assert [(c.isdigit(), c.isupper(), len(repr(c))) for c in decoy] == [
             (c.isdigit(), c.isupper(), len(repr(c))) for c in paper_id
         ]
-    assert twin_of("—", set(), rng) is None
-    assert twin_of("1", set("0123456789"), rng) is None
+    assert decoy_of("—", set(), rng) is None
+    assert decoy_of("1", set("0123456789"), rng) is None
 
 
 @pytest.mark.parametrize("paper_id", ["w7-55", "t", "it's", "x" * 300, "a\x00", "a\ud800", "é"])
@@ -185,75 +181,6 @@ def test_all_kinds_of_hidden_ids_are_drawn(facts):
     assert {"p:day", "p:leap", "p:last", "p:later"} <= set(seen)
 
 
-def test_public_attributes_are_walked_all_the_way_down(facts):
-    class Inner:
-        def __init__(self, value: Any) -> None:
-            self.value = {"deep": [(value,)]}
-            self._private = "p:day"
-
-        @property
-        def computed(self) -> str:
-            return "p:leap"
-
-        def method(self) -> str:
-            return "p:old"
-
-    found: list[str] = []
-    inner = Inner("p:last")
-    inner.value["self"] = inner  # type: ignore[assignment]
-    headings = frozenset({"Rhenium"})
-
-    def say(check: str, what: str) -> None:
-        found.append(f"{check}: {what}")
-
-    assert check_attributes(inner, facts, headings, say) > 3
-    assert sorted(found) == [
-        "attribute: env.computed is 'p:leap'",
-        "attribute: env.value['deep'][0][0] is 'p:last'",
-    ]
-    found.clear()
-    check_attributes([Inner("Rhenium")], facts, headings, say)
-    assert "attribute: env[0].value['deep'][0][0] is 'Rhenium'" in found
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        np.array([["x", "p:last"]]),
-        np.array([{"x": "p:last"}], object),
-        np.array([(1, "p:last")], [("n", int), ("id", "U9")])[0],
-        deque(["p:last"]),
-        {"p:last": 1}.keys(),
-        {1: "p:last"}.values(),
-        functools.reduce(lambda inner, _: [inner], range(40), ["p:last"]),
-    ],
-    ids=["array", "objects", "record", "deque", "keys", "values", "deep"],
-)
-def test_containers_are_looked_into(facts, value):
-    found: list[str] = []
-    check_attributes([value], facts, frozenset(), lambda check, what: found.append(what))
-    assert found
-    assert all(what.endswith("is 'p:last'") for what in found)
-
-
-def test_what_cannot_be_looked_at_is_a_finding(facts):
-    found: list[str] = []
-    deep = functools.reduce(lambda inner, _: [inner], range(60), ["p:last"])
-    check_attributes(deep, facts, frozenset(), lambda check, what: found.append(what))
-    assert len(found) == 1
-    assert found[0].endswith("leads on after 50 steps, too deep to look at")
-    found.clear()
-    many = ["p:last", *(f"t{n}" for n in range(200_000))]
-    check_attributes(many, facts, frozenset(), lambda check, what: found.append(what))
-    assert found == [
-        "env[0] is 'p:last'",
-        "env leads to more than 200,000 objects, too many to look at",
-    ]
-    found.clear()
-    check_attributes([np.int64(1), np.float64(2)], facts, frozenset(), lambda *_: found.append(_))
-    assert found == []  # a number of NumPy leads on for ever: .T.T.T
-
-
 @pytest.mark.parametrize(
     ("metrics", "wrong"),
     [({"recall@10": 1.0}, False), ({}, False), ({"mrr": math.nan}, True), ({"mrr": "p"}, True)],
@@ -273,7 +200,7 @@ def test_nothing_of_the_view_takes_part_in_what_is_expected():
     import ast
 
     root = Path(arena.testing.__file__).parent
-    for name in ("exposure", "files", "reference"):
+    for name in ("exposure", "stored", "reference"):
         tree = ast.parse((root / f"{name}.py").read_text(encoding="utf-8"))
         imported = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         own = {n for n in imported if n.startswith("arena") and not n.startswith("arena.testing")}

@@ -1,7 +1,7 @@
 """A second reading of a corpus' Parquet files, independent of the code that serves them.
 
-Nothing of `arena.corpus` or `arena.dates` is imported here: `arena audit` and `arena check` compare
-the answers of the environments with what this module reads and derives.
+Nothing of `arena.corpus` or `arena.dates` is imported here: the audit compares the answers of the
+environments with what this module reads and derives.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class StoredDigests(NamedTuple):
     texts: dict[str, str]
 
 
-class Facts:
+class StoredCorpus:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
     Args:
@@ -183,18 +183,18 @@ class Facts:
             yield from section
 
     def broken_rules(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (name of a leak, file, what is wrong) where rows break a rule of the format."""
+        """Yield (id of a check, file, what is wrong) where rows break a rule of the format."""
         papers, before = self.papers, (-1, b"")
         rows: list[StoredPaper | StoredSurvey] = [*papers, *self.surveys.values()]
         for dated in rows:
             if dated.date != (expected := last_day(dated.date, dated.precision)):
                 file = "papers" if isinstance(dated, StoredPaper) else "tasks/surveys"
                 what = f"{dated.id!r} is dated {dated.date} by {dated.precision!r}, not {expected}"
-                yield "stored dates", f"{file}.parquet", what
+                yield "files.dates", f"{file}.parquet", what
         for paper in papers:
             if before >= (before := (paper.day, paper.id.encode("utf-8", "surrogatepass"))):
                 what = f"row {paper.number}, {paper.id!r}, comes after a later or equal one"
-                yield "stored order", "papers.parquet", what
+                yield "files.order", "papers.parquet", what
             has_text = paper.abstract or paper.number in self.sections
             searchable = paper.day != NEVER and not paper.flagged
             for wrong, what in (
@@ -203,22 +203,22 @@ class Facts:
                 (paper.survey and has_text, "is a survey and has a text"),
             ):
                 if wrong:
-                    yield "stored surveys", "papers.parquet", f"{paper.id!r} {what}"
+                    yield "files.surveys", "papers.parquet", f"{paper.id!r} {what}"
         linkable = dict(enumerate(((self.days < NEVER) & ~self.survey).tolist()))
         for link, times in Counter(self.links).items():
             if not all(map(linkable.get, link)) or link[0] == link[1] or times > 1:
-                yield "stored links", "references.parquet", f"{link} stands {times} times"
+                yield "files.links", "references.parquet", f"{link} stands {times} times"
         for number in self.sections.keys() - linkable.keys():
-            yield "stored links", "sections.parquet", f"there is no document {number}"
+            yield "files.links", "sections.parquet", f"there is no document {number}"
         for survey in self.surveys.values():
             if self._of_papers and (fault := self._no_task(survey)):
-                yield "stored gold", "tasks/surveys.parquet", f"{survey.id!r} {fault}"
+                yield "files.gold", "tasks/surveys.parquet", f"{survey.id!r} {fault}"
             for row in survey.references:
                 status = self._status(row["reference"], survey)
                 if (row["document"], row["status"]) != status:
                     what = f"{row['document']}, {row['status']!r}, and should be {status}"
                     what = f"{row['reference']!r} of {survey.id!r} is document {what}"
-                    yield "stored gold", "tasks/gold.parquet", what
+                    yield "files.gold", "tasks/gold.parquet", what
 
     @cached_property
     def _titles(self) -> Counter[str]:

@@ -1,30 +1,32 @@
-"""`arena check`: every check passes for our environments, and fails for one that breaks its rule.
+"""The contract: every check passes for our environments, and fails for one that breaks its rule.
 
 This module registers the broken environments, so that another process can make them too.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import shutil
 
 import gymnasium
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from gymnasium.utils import EzPickle
-from helpers import reseal
+from helpers import contents, reseal
+from hypothesis import given
+from hypothesis import strategies as st
 
 import arena
 from arena.cli import main
 from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet, environment_ids
-from arena.testing import CHECKS, Result, Subject, check_environment
-from arena.testing.walk import values_of
-
-pytestmark = pytest.mark.usefixtures("read_once")
+from arena.testing import AuditReport, audit
+from arena.testing.checked import CheckedEnv, difference, random_play, record, replay
+from arena.testing.contract import CONTRACT, check_contract, schema_error, violation
+from arena.testing.labels import public, relabelled
+from arena.testing.report import CheckError
+from arena.testing.values import first_difference, plain, strings
 
 
 def gold_rows(corpus, survey):
@@ -105,18 +107,6 @@ class Picky(Own):
         self.action_space = PickySpace(self.action_space.tools)
 
 
-class SlowSpace(ToolCallSpace):
-    def contains(self, x):
-        odd = sum(character in ("?", "!") for _ in range(5) for character in str(x)[:40_000])
-        return odd >= 0 and super().contains(x)
-
-
-class Slow(Own):
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self.action_space = SlowSpace(self.action_space.tools)
-
-
 class Unseeded(Own):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
@@ -189,12 +179,6 @@ class Misnamed(SurveyEnv):
         return *outcome, info | {"reward_terms": terms}
 
 
-class OneMoreRead(Own):
-    def __init__(self, corpus, max_reads=100, **arguments):
-        super().__init__(corpus, max_reads=max_reads + 1, **arguments)
-        EzPickle.__init__(self, corpus, max_reads, **arguments)
-
-
 class NeverOver(SurveyEnv):
     """Goes on after the end as if nothing were."""
 
@@ -223,45 +207,21 @@ class Charging(SurveyEnv):
         return outcome
 
 
-class Future(Own):
-    """The last hit is a paper of the last day of the corpus."""
-
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        papers = pq.read_table(f"{corpus}/papers.parquet", columns=["id", "date"]).to_pylist()
-        self._future = max((p for p in papers if p["date"]), key=lambda p: p["date"])["id"]
-
-    def step(self, action):
-        observation, *rest = super().step(action)
-        result = json.loads(observation["result"])
-        if len(result.get("hits", ())) > 20:
-            result["hits"][-1]["id"] = self._future  # as long as the others
-            text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-            observation = observation | {"result": text}
-        return observation, *rest
-
-
 BROKEN = {
     "ClosesOnce": ("gymnasium", "closed already"),
     "Undescribed": ("schema", "read has no description"),
     "Unbounded": ("schema", "the schema of search allows k=100,"),
     "Picky": ("space", "raised UnicodeEncodeError"),
-    "Slow": ("space", "contains() of an action takes"),
     "Unseeded": ("space", "the same seed gives other samples"),
     "Hashing": ("determinism", "info.order is"),
     "Forgetful": ("pickling", "info.note differs at character 0"),
     "OddVector": ("vector", "rewards[0] is"),
-    "Remembering": ("replay", "info.after is False and then True"),
+    "Remembering": ("determinism", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
     "Misnamed": ("rewards", "begins with no name of a reward"),
-    "OneMoreRead": (
-        "budgets",
-        "an episode begins with the budget {'steps': 12, 'searches': 2, 'reads': 4",
-    ),
-    "NeverOver": ("budgets", "does not raise gymnasium.error.ResetNeeded"),
-    "Fragile": ("bad_actions", "raised TypeError: unhashable type"),
-    "Charging": ("bad_actions", "the action None cost {'steps': 1, 'reads': 1}"),
-    "Future": ("no_future", "is dated 20"),
+    "NeverOver": ("reset", "does not raise gymnasium.error.ResetNeeded"),
+    "Fragile": ("bad-actions", "raised TypeError: unhashable type"),
+    "Charging": ("bad-actions", "the action None cost {'steps': 1, 'reads': 1}"),
 }
 
 
@@ -322,15 +282,6 @@ class RendersGold(Knowing):
         return text and f"{text}wanted: {self._gold[-1]}\n"
 
 
-class HidesGoldInACrowd(Knowing):
-    """Behind more than can be looked at."""
-
-    def reset(self, *, seed=None, options=None):
-        found = super().reset(seed=seed, options=options)
-        self.crowd = [*range(200_001), self._gold]
-        return found
-
-
 class HidesGoldDeepDown(Knowing):
     def reset(self, *, seed=None, options=None):
         found = super().reset(seed=seed, options=options)
@@ -344,6 +295,19 @@ class HasTheTasks(Knowing):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
         self.tasks = TaskSet(str(corpus))
+
+
+class KnowsTheTasks(Own):
+    """Tells the labels of a task set."""
+
+    def __init__(self, corpus, tasks=None, **arguments):
+        super().__init__(corpus, tasks=tasks, **arguments)
+        EzPickle.__init__(self, corpus, tasks=tasks, **arguments)
+        self._where = str(tasks)
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, info | {"wanted": gold(self._where, info["survey"])}
 
 
 class LeakyVector(SurveyVectorEnv):
@@ -364,7 +328,9 @@ class Honest(Own):
 
     def step(self, action):
         outcome = super().step(action)
-        self.shown.update(dict.fromkeys(values_of("id", json.loads(outcome[0]["result"]))))
+        self.shown.update(
+            dict.fromkeys(t for key, t in strings(json.loads(outcome[0]["result"])) if key == "id")
+        )
         if isinstance(action, dict) and action.get("tool") == "select":
             self.chosen |= set(action["arguments"].get("paper_ids", ()))
         return outcome
@@ -415,23 +381,22 @@ class MarksTheInfluential(Organizing):
 
 
 LEAKS = {
-    "ListsGold": "at the reset.env.env.targets[",
-    "HidesGoldInTheSpace": "hint['deep'][0]['er'] differs",
-    "SaysHowMany": "at the reset.observation['result'] differs",
+    "ListsGold": "at the reset.env.targets[",
+    "HidesGoldInTheSpace": "observation_space.hint.deep[0].er differs",
+    "SaysHowMany": "at the reset.observation.result differs",
     "JudgesWhatIsHandedIn": ".observation.result differs",
-    "KeepsWhatWasFound": "env.env.found{...} differs",
+    "KeepsWhatWasFound": "env.found",
     "TellsInInfo": "info.all[0] differs",
     "RendersGold": "at the reset.env.render() differs",
-    "HidesGoldInACrowd": "env leads to more than 200,000 objects",
-    "HidesGoldDeepDown": "env leads on after 50 steps",
-    "HasTheTasks": "env.env.tasks is a TaskSet",
-    "LeakyVector": "vector env.seek[0][0] differs",
-    "TellsTheHeadings": "env.env.outline differs",
+    "HidesGoldDeepDown": "env.deep[0][0]",
+    "HasTheTasks": "env.tasks is a TaskSet, which may lead to labels",
+    "LeakyVector": "vector.env.seek[0][0] differs",
+    "TellsTheHeadings": "env.outline differs",
     "MentionsAHeading": "with other labels: ",
     "MarksTheInfluential": "with other labels: ",
 }
 
-for _name in (*BROKEN, *LEAKS, "Rolling", "Honest"):
+for _name in (*BROKEN, *LEAKS, "Rolling", "Honest", "KnowsTheTasks"):
     if f"test/{_name}-v0" not in gymnasium.registry:
         _own, _is_vector = f"{__name__}:{_name}", _name.endswith("Vector")
         gymnasium.register(
@@ -442,217 +407,111 @@ for _name in (*BROKEN, *LEAKS, "Rolling", "Honest"):
         )
 
 
-def failing(results):
-    return {result.check: result.detail for result in results if not result.passed}
-
-
-ALL = CHECKS.names()
-HERE = [name for name in ALL if name != "determinism"]  # which starts a process: seconds
+def failing(name, corpus, checks=None, episodes=2, seed=0, **options):
+    """The failed checks of an environment, without their group, and what was wrong."""
+    report = AuditReport()
+    chosen = checks and [f"contract.{check}" for check in checks]
+    checked = CheckedEnv(name, {"corpus": corpus, **options}, seed, episodes)
+    check_contract(checked, report, chosen)
+    return {found.check.removeprefix("contract."): found.what for found in report.findings}
 
 
 @pytest.mark.parametrize("name", environment_ids())
 def test_our_environments_pass(world, name):
-    results = check_environment(name, world, episodes=3)
-    assert failing(results) == {}
-    assert [result.check for result in results] == ALL
-    assert {result.environment for result in results} == {name}
-    assert all(result.detail for result in results)
+    assert failing(name, world, episodes=3) == {}
 
 
 def test_every_check_has_an_environment_that_breaks_it():
-    assert {check for check, _ in BROKEN.values()} | {"no_gold"} == set(ALL)
+    covered = {check for check, _ in BROKEN.values()} | {"no-gold", "isolation"}
+    assert {f"contract.{check}" for check in covered} == set(CONTRACT)
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_environment_that_breaks_one_rule_fails_that_check(world, name):
     check, detail = BROKEN[name]
-    options = {"note": "kept"} if name == "Forgetful" else None
-    results = check_environment(
-        f"{__name__}:test/{name}-v0",
-        world,
-        options=options,
-        episodes=2,
-        checks=ALL if check == "determinism" else HERE,
-    )
-    assert set(failing(results)) == {check}, failing(results)
-    assert detail in failing(results)[check]
+    options = {"note": "kept"} if name == "Forgetful" else {}
+    all_here = [each.partition(".")[2] for each in CONTRACT]
+    if check != "determinism":  # which starts a process: seconds
+        all_here.remove("determinism")
+    failed = failing(f"{__name__}:test/{name}-v0", world, all_here, **options)
+    assert set(failed) == {check}, failed
+    assert detail in failed[check]
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_found(world, name):
-    results = check_environment(
-        f"test/{name}-v0", world, episodes=3, checks=["gymnasium", "no_future", "no_gold"]
-    )
-    assert set(failing(results)) == {"no_gold"}, failing(results)
-    assert LEAKS[name] in failing(results)["no_gold"]
+    failed = failing(f"test/{name}-v0", world, ["gymnasium", "no-gold"], 3)
+    assert set(failed) == {"no-gold"}, failed
+    assert LEAKS[name] in failed["no-gold"]
 
 
 def test_chance_fails_wherever_episodes_are_compared(world):
-    results = check_environment("test/Rolling-v0", world, episodes=2)
-    assert {"determinism", "pickling", "replay", "vector"} <= set(failing(results))
-    assert "info.luck is" in failing(results)["determinism"]
+    failed = failing("test/Rolling-v0", world, ["determinism", "pickling", "vector"])
+    assert set(failed) == {"determinism", "pickling", "vector"}
+    assert "info.luck is" in failed["determinism"]
 
 
 @pytest.mark.parametrize("corpus", ["world", "mini"])
 def test_what_an_agent_knows_anyway_is_no_leak(corpus, request):
     """In a tiny corpus what was shown or selected may well be the gold itself."""
     corpus = request.getfixturevalue(corpus)
-    results = check_environment("test/Honest-v0", corpus, checks=["no_gold"], episodes=12)
-    assert failing(results) == {}
+    assert failing("test/Honest-v0", corpus, ["no-gold"], 12) == {}
 
 
-def test_titles_that_name_the_headings_are_no_leak(world):
-    """Papers that are given or found may well be called as the survey's parts are."""
-    results = check_environment("arena/Organization-v0", world, checks=["no_gold"], episodes=24)
-    assert failing(results) == {}
-
-
-def test_a_check_that_crashes_has_failed(world, monkeypatch):
-    def crash(subject):
-        """Crash."""
-        raise ZeroDivisionError("division\nby zero")
-
-    CHECKS.names()
-    monkeypatch.setitem(CHECKS._items, "crash", crash)
-    assert check_environment("arena/Discovery-v0", world, checks=["crash"]) == [
-        Result("arena/Discovery-v0", "crash", False, "ZeroDivisionError: division by zero")
-    ]
-
-
-def test_references_that_are_given_are_no_leak_but_those_found_may_not_be_gold(world):
+def test_references_that_are_given_are_no_leak(world):
     """With references="found" the episode begins with what a run found."""
-    surveys = list(TaskSet(world).surveys)
-    found = {survey: gold(world, survey)[:4] for survey in surveys}
+    found = {survey: gold(world, survey)[:4] for survey in TaskSet(world).surveys}
     for options in ({"references": "oracle"}, {"references": "found", "found": found}):
-        results = check_environment(
-            "arena/Organization-v0", world, options=options, checks=["no_gold"], episodes=2
-        )
-        assert failing(results) == {}
-    assert not Subject("arena/Discovery-v0", world, {}).gives_references
-    assert Subject("test/TellsTheHeadings-v0", world, {}).gives_references
+        assert failing("arena/Organization-v0", world, ["no-gold"], 6, **options) == {}
 
 
-# The command.
+def test_the_labels_of_a_task_set_are_exchanged_too(world, tmp_path):
+    from corpus_builder.paper_tasks import write_paper_tasks
+
+    write_paper_tasks(world, tmp_path / "tasks", least=3, most=20)
+    options = {"tasks": tmp_path / "tasks"}
+    assert failing("arena/Discovery-v0", world, ["no-gold"], **options) == {}
+    leak = failing("test/KnowsTheTasks-v0", world, ["no-gold"], **options)
+    assert "info.wanted" in leak["no-gold"]
 
 
-def test_the_command(world, capsys):
-    options = ["--corpus", str(world), "--episodes", "2", "--checks", "gymnasium,replay"]
-    assert main(["check", *options]) == 0
-    out = capsys.readouterr().out
-    assert "10 of 10 checks passed." in out
-    assert "FAILED" not in out
-    assert main(["check", "arena/Selection-v0", *options, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert re.fullmatch(r"2 episodes, \d+ steps, in reverse order", printed["results"][1]["detail"])
-    printed["results"][1]["detail"] = ""
-    assert printed == {
-        "results": [
-            {"environment": "arena/Selection-v0", "check": "gymnasium", "passed": True,
-             "detail": "check_env, warnings as errors"},
-            {"environment": "arena/Selection-v0", "check": "replay", "passed": True,
-             "detail": ""},
-        ],
-        "left_out": {},
-    }  # fmt: skip
-
-
-def test_the_command_reports_what_failed(world, capsys):
+def test_an_audit_without_actions_checks_the_contract_alone(world, capsys):
     name = f"{__name__}:test/Generous-v0"
+    report = audit(world, 0, environments=[name])
+    assert (report.counts["actions"], report.counts["contract checks"]) == (0, len(CONTRACT))
+    assert [finding.check for finding in report.findings] == ["contract.rewards"]
     with pytest.raises(SystemExit) as stop:
-        main(["check", name, "--corpus", str(world), "--checks", "rewards,replay"])
+        main(["audit", name, "--corpus", str(world), "--actions", "0"])
     assert stop.value.code == 1
-    out, err = capsys.readouterr()
-    assert "1 of 2 checks passed." in out
-    assert "FAILED" in out
-    assert err.startswith(f"arena check: {name}: rewards FAILED: reward ")
-    assert err.count("\n") == 1
+    assert f"FOUND contract.rewards: {name}: reward by default" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["arena/Discovry-v0"], "Did you mean 'arena/Discovery-v0'"),
-        (["no_such_module:x/Y-v0"], "cannot be imported: ModuleNotFoundError"),
-        (["json:x/Y-v0"], "no environment 'json:x/Y-v0'"),
-        (["arena/Discovery-v0", "--env-option", "max_stepz=3"], "max_stepz"),
-        (["arena/Discovery-v0", "--env-option", "max_steps=0"], "max_steps=0"),
-        (["arena/Discovery-v0", "--env-option", "max_steps"], "write NAME=VALUE"),
-        (["arena/Discovery-v0", "--env-option", "corpus=x"], "the corpus is no option"),
-        (["--checks", "replai"], "Did you mean 'replay'"),
-        (["--checks", ","], "nothing was checked"),
-        (["--checks", ""], "nothing was checked"),
-        (["arena/Discovery-v0", "--checks", ","], "nothing was checked"),
-        (["--episodes", "0"], "episodes=0"),
-        (["--seed", "-1"], "seed=-1"),
-    ],
-)
-def test_bad_input_is_one_line(world, capsys, arguments, message):
-    assert main(["check", "--corpus", str(world), *arguments]) == 2
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    assert message in err
+def test_a_corpus_without_mind_maps(world, tmp_path):
+    """What cannot be scored there is left out of the contract, and the report says so."""
+    import hashlib
+    import shutil
 
-
-def test_no_corpus(tmp_path, capsys):
-    assert main(["check", "--corpus", str(tmp_path / "none")]) == 2
-    assert "there is no directory" in capsys.readouterr().err
-
-
-def test_a_corpus_without_mind_maps(world, tmp_path, capsys):
-    """What cannot be played there is left out, unless it is asked for."""
     other = tmp_path / "other"
     shutil.copytree(world, other)
     path = other / "tasks/mind_maps.parquet"
     table = pq.read_table(path)
     rows = [row | {"mind_map": None} for row in table.to_pylist()]
-    pq.write_table(type(table).from_pylist(rows, schema=table.schema), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
     manifest = json.loads((other / "manifest.json").read_text())
     data = path.read_bytes()
     entry = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     manifest["files"]["tasks/mind_maps.parquet"] = entry
     (other / "manifest.json").write_text(json.dumps(manifest))
     reseal(other)
-    options = ["--corpus", str(other), "--checks", "replay", "--episodes", "1"]
-    assert main(["check", *options]) == 0
-    out = capsys.readouterr().out
-    assert "3 of 3 checks passed." in out
-    assert "arena/Organization-v0 was left out: no survey" in out
-    assert main(["check", "arena/Organization-v0", *options]) == 2
+    report = audit(other, 20, environments=["arena/Organization-v0"])
+    assert report.clean
+    assert list(report.settings["left_out"]) == ["arena/Organization-v0"]
 
 
-def test_a_path_that_speaks_of_mind_maps_hides_no_bad_input(world, tmp_path, capsys):
-    """The type of the error decides what is left out, not words in it."""
-    corpus = tmp_path / "mind-map"
-    shutil.copytree(world, corpus)
-    options = ["--corpus", str(corpus), "--checks", "replay", "--env-option"]
-    for option, message in (
-        ("retriever=dense", "has no index 'dense'"),
-        ("max_stepz=3", "max_stepz"),
-    ):
-        assert main(["check", *options, option]) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert message in err
-
-
-def test_another_engine_and_other_arguments(world):
+def test_another_reward_and_other_arguments(world):
     options = {"reward": "gain+cost", "reward_options": {"cost": {"per_read": 0.5}}, "max_k": 7}
-    results = check_environment(
-        "arena/Selection-v0", world, options=options, episodes=2, seed=40, checks=HERE
-    )
-    assert failing(results) == {}
-
-
-def test_a_view_that_forgets_the_day_of_a_link_is_found(world, monkeypatch):
-    """A later paper that cites one in reach comes back, if only in an error."""
-
-    def linked(self, paper_id, *, citing):
-        linked = self._store.linked(self._document(paper_id), citing=citing)
-        return [self._store.ids[d] for d in linked.tolist()]
-
-    monkeypatch.setattr(arena.CorpusView, "_linked", linked)
-    results = check_environment("arena/Discovery-v0", world, checks=["no_future"])
-    assert re.search(r"'w7-\w+' is dated 20\d\d-", failing(results)["no_future"])
+    checks = ["space", "schema", "pickling", "rewards", "bad-actions"]
+    assert failing("arena/Selection-v0", world, checks, seed=40, **options) == {}
 
 
 def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
@@ -670,5 +529,115 @@ def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
 
     original = SurveyEnv.step
     monkeypatch.setattr(SurveyEnv, "step", step)
-    results = check_environment("arena/Selection-v0", world, checks=["no_gold"])
-    assert "with other labels: step 1.observation.result differs" in failing(results)["no_gold"]
+    failed = failing("arena/Selection-v0", world, ["no-gold"])
+    assert "with other labels: step 1.observation.result differs" in failed["no-gold"]
+
+
+# What the checks are made of.
+
+
+def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
+    before, own = contents(world), TaskSet(world)
+    for keep in (False, True):
+        copies = [tmp_path / f"{keep}-{number}" for number in range(2)]
+        for number, copy in enumerate(copies):
+            relabelled(world, copy, number, keep_references=keep)
+            after = {name: (copy / name).read_bytes() for name in before}
+            changed = {name for name in after if before[name] != after[name]}
+            labels = {f"tasks/{name}.parquet" for name in ("gold", "mind_maps", "articles")}
+            assert changed == {"manifest.json", *labels}
+            assert arena.Corpus.open(copy).at("2015").search("membrane", 3)
+        one, two = map(TaskSet, copies)  # which compare the hashes of the files
+        for survey in own.surveys:
+            gains, old, new = (tasks.gold(survey).gains for tasks in (own, one, two))
+            if keep:
+                assert list(old) == list(new) == list(gains)
+                assert all(new[paper] != old[paper] for paper in new)
+            else:
+                assert set(old) | set(new) == set(gains)
+                assert not set(old) & set(new)
+                assert 0 < len(old) < len(new)
+            assert one.article(survey) != two.article(survey) != own.article(survey)
+            assert one.mind_map(survey) != two.mind_map(survey) != own.mind_map(survey)
+
+
+def test_public_attributes():
+    class Thing:
+        kind = "class"
+
+        def __init__(self):
+            self.public, self._private = {"a": [1, ("x", {"z", "y"})]}, "secret"
+
+        @property
+        def broken(self):
+            raise RuntimeError
+
+        def method(self):
+            return "unreached"
+
+    thing = Thing()
+    assert public(thing, "t") == {"kind": "class", "public": {"a": [1, ["x", ["y", "z"]]]}}
+    thing.other = Thing()
+    with pytest.raises(CheckError, match=r"t\.other is a Thing, which may lead to labels"):
+        public(thing, "t")
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"type": "strng"}, "$.type is invalid: 'strng' is not"),
+        ({"type": "array", "items": {"type": "string", "max": 3}}, "has the keyword 'max'"),
+        ({"type": "integer", "maximum": 9, "default": 10}, "default: $: 10 is greater than"),
+        ([], "is invalid"),
+    ],
+)
+def test_malformed_schemas(schema, why):
+    assert why in schema_error(schema)
+
+
+def test_values_against_a_schema():
+    schema = {"type": "object", "properties": {"k": {"type": "integer", "minimum": 1}},
+              "required": ["k"], "additionalProperties": False}  # fmt: skip
+    assert schema_error(schema) is None
+    assert violation({"k": 1}, schema) is None
+    assert "'k' is a required property" in violation({}, schema)
+    assert "$.k: 0 is less than the minimum of 1" in violation({"k": 0}, schema)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | st.text("ab", max_size=2),
+    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.text("k", max_size=2), inside),
+    max_leaves=5,
+)
+
+
+@given(JSON, JSON)
+def test_values_differ_exactly_if_their_json_does(one, other):
+    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    zeros = "-0.0" in json.dumps([one, other])  # equal to 0.0, and to be taken as equal
+    assert (first_difference(plain(one), plain(other)) is None) == same or zeros
+    assert plain(one) == one
+
+
+def test_the_first_difference():
+    assert first_difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a[1].b is 2 and then 3"
+    assert first_difference({"a": 1}, {}) == "a is there only the first time"
+    assert first_difference("abc", "abd").startswith("value differs at character 2: 'abc' and")
+    assert plain((np.int64(1), {2: np.array([1.5])}, float("nan"))) == [1, {"2": [1.5]}, "nan"]
+
+
+def test_recorded_episodes_do_something(world):
+    """Random play that never found a paper, or submitted nothing, would prove nothing."""
+    checked = CheckedEnv("arena/Survey-v0", {"corpus": world})
+    tools = [action["tool"] for trace in checked.traces for action in trace.actions]
+    assert set(tools) == set(checked.tools)
+    errors = sum("error" in json.loads(s[0]["result"]) for t in checked.traces for s in t.steps)
+    assert errors < len(tools) / 2
+    assert any(step[1] > 0 for trace in checked.traces for step in trace.steps)
+    assert any(step[-1].get("answers") for trace in checked.traces for step in trace.steps)
+    env = checked.make()
+    one, two = (record(env, 3, random_play(env, 3, 9), 9) for _ in range(2))
+    assert difference(one, two) is None
+    two.steps[-1][1] += 0.25
+    assert f"step {len(two.steps)}, " in difference(one, two)
+    assert difference(one, replay(env, one, form=lambda action: None)) is not None
