@@ -121,8 +121,6 @@ STILL_THERE = {
     ("arena.tasks._pairs", "arena.suites.bloom_eval.base"),
     ("arena.tasks._pairs", "arena.tasks.task_set"),
     ("arena.tasks.task_set", "arena.suites.bloom_eval.article"),
-    ("arena.testing.report", "arena.testing.contract"),
-    ("arena.testing.walk", "arena.testing.report"),
 }
 """Arrows that close a circle and are to be removed: who removes one removes its line."""
 

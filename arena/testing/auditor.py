@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 
 from arena._internal.code import code_sha256
+from arena._internal.lazy import require
 from arena._internal.options import whole
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
@@ -31,7 +32,8 @@ from arena.testing.audited import (
     check_hits,
     compare,
 )
-from arena.testing.contract import CheckedEnv, check_contract
+from arena.testing.checked import CheckedEnv
+from arena.testing.contract import check_contract
 from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainView
 from arena.testing.report import AuditReport, Reporter
@@ -77,6 +79,7 @@ def audit(
         All findings and how much was checked. The audit does not stop at a finding.
     """
     begun = time.perf_counter()
+    require("the audit", "jsonschema")
     whole("actions", actions, 0, _MOST)
     whole("seed", seed, 0, _MOST)
     engines = tuple(_names("retrievers", retrievers))
@@ -110,7 +113,7 @@ def audit(
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             if share:
                 attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
-        attacked = _Views(state, random.Random(f"{seed} views"))
+        attacked = Views(state, random.Random(f"{seed} views"))
         for _ in range(views):
             attacked.ask()
             bar.update(1)
@@ -184,7 +187,7 @@ def audited_envs(
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
-        checked = CheckedEnv(env_id, made | (options or {}))
+        checked = CheckedEnv(env_id, {**made, **(options or {})})
         plain = AuditedEnv(checked.spec.id, checked.task, dict(options or {}))
         given, stages = plain.starts_with_references, stages_of(plain.task)
         own = [plain]
@@ -347,7 +350,7 @@ def _info_of(infos: Mapping[str, Any], place: int) -> dict[str, Any]:
     }
 
 
-class _Views:
+class Views:
     """Asks views of a corpus for papers, and compares the answers with those of the reference."""
 
     def __init__(self, state: AuditState, rng: random.Random) -> None:
@@ -359,7 +362,7 @@ class _Views:
         """Open a view at a random cutoff and call all its methods, one search with another view."""
         rng, log = self._rng, self._state.log
         engine = rng.choice(self._state.retrievers)
-        (plain, cutoff), (other, later) = self._reference(engine), self._reference(engine)
+        (plain, cutoff), (other, later) = self.reference(engine), self.reference(engine)
         where = f"Corpus.at({cutoff!r}, exclude={sorted(plain.excluded)!r}, retriever={engine!r})"
         log.cutoffs.add(plain.cutoff)
         attacker = Attacker(plain, rng)
@@ -369,7 +372,7 @@ class _Views:
                 for written, each in ((cutoff, plain), (later, other))
             )
             expected = {"len": len(plain), "cutoff": plain.cutoff}
-            report = self._reporter(where, "len()")
+            report = self.reporter(where, "len()")
             compare({"len": len(view), "cutoff": view.cutoff}, expected, report)
             query, k = attacker.text(), rng.choice((1, 10, 100))
             one = view.search(query, k)
@@ -379,12 +382,12 @@ class _Views:
                 (f"search_batch({query!r:.200}, {k}) with one at {later!r}", plain, both[0]),
                 (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
             ):
-                found, report = [hit._asdict() for hit in hits], self._reporter(where, name)
+                found, report = [hit._asdict() for hit in hits], self.reporter(where, name)
                 check_hits((each, query, k, 0), found, self._state, report)
             for _ in range(3):
                 name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
                 wanted, got = (_asked(each, name, paper_id) for each in (plain, view))
-                compare(got, wanted, self._reporter(where, f"{name}({paper_id!r})"))
+                compare(got, wanted, self.reporter(where, f"{name}({paper_id!r})"))
                 if paper_id in plain:
                     log.counts["papers returned"] += 1
                     log.counts["texts compared"] += name in ("paper", "sections")
@@ -394,7 +397,7 @@ class _Views:
         except Exception as error:
             log.add("answer.crash", where, "", f"{type(error).__name__}: {error}")
 
-    def _reference(self, engine: str) -> tuple[PlainView, Any]:
+    def reference(self, engine: str) -> tuple[PlainView, Any]:
         """Return what exists before a random day, and one way to write the day."""
         rng, papers = self._rng, self._stored.papers
         near = rng.choice((0, 0, 1, 1, -1, 400, rng.randint(-500, 500)))
@@ -412,7 +415,8 @@ class _Views:
         excluded = rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3))))
         return PlainView(self._stored, date.isoformat(), excluded, engine), written
 
-    def _reporter(self, where: str, action: str) -> Reporter:
+    def reporter(self, where: str, action: str) -> Reporter:
+        """Return a function that takes findings of one question."""
         self._state.log.views[action.partition("(")[0]] += 1
         return lambda check, what: self._state.log.add(check, where, action, what)
 

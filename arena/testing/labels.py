@@ -7,6 +7,7 @@ import inspect
 import json
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
                 kept.append(row)
         return kept
 
-    changes = {
+    changes: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {
         _GOLD: gold,
         _MIND_MAPS: lambda rows: [row | {"mind_map": row["mind_map"] and tree} for row in rows],
         _ARTICLES: lambda rows: [row | {"outline": tree, "article": f"{number}."} for row in rows],

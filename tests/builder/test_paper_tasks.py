@@ -20,7 +20,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError
 from arena.tasks import TaskSet
 from arena.testing import audit
-from arena.testing.files import Facts
+from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.sources.jsonl import JsonLines
@@ -67,7 +67,7 @@ def test_the_tasks_of_the_example_by_hand(tiny, tasks):
     assert manifest["counts"] == {
         "candidates": 4, "same_title": 0, "tasks": 4, "labels": 5, "influential": 1,
     }  # fmt: skip
-    assert not list(Facts(tiny, tasks).broken_rules())
+    assert not list(StoredCorpus(tiny, tasks).broken_rules())
 
 
 def test_options_and_hashes(tiny, tmp_path):
@@ -172,7 +172,7 @@ def test_an_audit_finds_the_paper_itself(world, world_tasks, monkeypatch):
     monkeypatch.setattr(Corpus, "at", a_day_late)
     environments = ["arena/Discovery-v0"]
     report = audit(world, actions=400, environments=environments, tasks=world_tasks)
-    shown = [finding for finding in report.findings if finding.check == "hidden paper"]
+    shown = [finding for finding in report.findings if finding.check == "leak.paper"]
     assert any(f"survey {finding.what.split()[0]} " in finding.where for finding in shown)
 
 
@@ -186,7 +186,7 @@ def test_an_audit_finds_tasks_that_are_not_what_the_papers_say(tiny, tasks, name
     rows = table.to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), file)
-    assert {check for check, *_ in Facts(tiny, tasks).broken_rules()} == {"stored gold"}
+    assert {check for check, *_ in StoredCorpus(tiny, tasks).broken_rules()} == {"files.gold"}
 
 
 def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import arena
 from arena.doors import DoorEnv, door_names, find_door
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
-from arena.testing import audit
+from arena.testing import AuditReport
+from arena.testing.auditor import attack_environment, audited_envs, open_audit
 
 WITH_EPISODES = [name for name in door_names() if name not in {"retrieve"}]
 
@@ -137,12 +139,35 @@ def test_the_model_sees_our_tools(world: Path, door: Any) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_leaks_through_the_door(world: Path, door: Any, request: Any) -> None:
-    door(gymnasium.make("arena/Discovery-v0", corpus=world))  # skips if a package is missing
-    name = request.node.callspec.params["door"]
-    report = audit(world, actions=600, seed=5, door=name)
+@pytest.mark.parametrize("env_id", ENDINGS)
+def test_nothing_leaks_through_the_door(world: Path, door: Any, env_id: str) -> None:
+    """The attacks of the audit on every tool, sent through the framework's own client."""
+    report = AuditReport()
+    state = open_audit(world, ("bm25",), None, report)
+    made = {"corpus": str(world), "retriever": "bm25"}
+    for audited in audited_envs([env_id], made, state.stored):
+        if not audited.vector:
+            attack_environment(audited, made, state, random.Random(5), 100, behind=door)
     assert report.clean, report.findings[:3]
-    assert report.to_json()["settings"]["door"] == name
+    assert report.counts["actions"] >= 200
+    assert report.counts["decoys compared"] > 5
+
+
+def test_a_leak_through_the_door_is_found(
+    world: Path, door: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = arena.CorpusView.__init__
+    monkeypatch.setattr(
+        arena.CorpusView,
+        "__init__",
+        lambda self, store, day, *rest: late(self, store, day + 1000, *rest),
+    )
+    report = AuditReport()
+    state = open_audit(world, ("bm25",), None, report)
+    made = {"corpus": str(world), "retriever": "bm25"}
+    (audited, *_) = audited_envs(["arena/Discovery-v0"], made, state.stored)
+    attack_environment(audited, made, state, random.Random(5), 60, behind=door)
+    assert report.by_check["leak.paper"]
 
 
 def test_an_unknown_door_is_refused() -> None:

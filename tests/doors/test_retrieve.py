@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +15,12 @@ import requests
 import arena
 from arena.cli import main
 from arena.doors import retrieve
-from arena.doors.retrieve import RetrieveDoor, Searcher, make_app
+from arena.doors.retrieve import Searcher, make_app
 from arena.errors import DataError
-from arena.testing import audit
+from arena.testing import AuditReport
+from arena.testing.attacks import Attacker
+from arena.testing.audited import check_hits
+from arena.testing.auditor import Views, open_audit
 
 
 @pytest.fixture(scope="module")
@@ -272,12 +276,28 @@ def test_the_client_of_verl(world, address):
     assert "400 Client Error" in json.loads(text)["result"]
 
 
-def test_the_audit_searches_through_this_door(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = audit(world, actions=80, seed=1, door="retrieve")
-    assert report.clean
-    assert report.to_json()["doors"] == {"door": 80}
-    search = RetrieveDoor.search
-    late = lambda self, before, *more: search(self, "9999", *more)  # noqa: E731
-    monkeypatch.setattr(RetrieveDoor, "search", late)
-    found = audit(world, actions=80, seed=1, door="retrieve").to_json()["findings_by_check"]
-    assert found["hidden paper"] > 0
+@pytest.mark.parametrize("late", [False, True])
+def test_attacks_at_random_cutoffs(world: Path, late: bool) -> None:
+    """Queries of an agent that knows the whole corpus, with papers that are left out."""
+    report, rng = AuditReport(), random.Random(1)
+    state = open_audit(world, ("bm25",), None, report)
+    searcher, views = Searcher(world), Views(state, rng)
+    for _ in range(80):
+        view, _ = views.reference("bm25")
+        attacker = Attacker(view, rng)
+        day = "9999" if late else view.cutoff
+        url = [("before", day), *(("exclude", each) for each in view.excluded)]
+        body = {"queries": [attacker.text(), attacker.text()], "topk": 10, "return_scores": True}
+        found = json.loads(searcher.answer(url, json.dumps(body).encode()))["result"]
+        for query, hits in zip(body["queries"], found, strict=True):
+            rows = [hit["document"] | {"score": hit["score"]} for hit in hits]
+            shown = []
+            for row in rows:
+                paper = view.row(row["id"])
+                if paper is not None:
+                    assert row["contents"] == f'"{paper.title}"\n{paper.abstract}'
+                more = {"title": paper.title, "date": paper.date} if paper else {}
+                shown.append({"id": row["id"], "score": row["score"], **more})
+            check_hits((view, query, 10, 0), shown, state, views.reporter(view.cutoff, "retrieve"))
+    assert set(report.by_check) == ({"leak.paper", "answer.score"} if late else set())
+    assert report.counts["papers returned"] > 500

@@ -19,7 +19,7 @@ from local_model import EXAMPLE, LocalModel, missing
 import arena
 from arena.agents import actions_from, tool_message
 from arena.llm import Client, ModelSession, RequestRefusedError, as_json
-from arena.testing.checks.spaces import violation
+from arena.testing.contract import violation
 
 pytestmark = [
     pytest.mark.usefixtures("alone"),
