@@ -191,8 +191,8 @@ class Attacker:
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
         self._weights = {name: _WEIGHTS.get(name, 12) for name in target.schemas}
         self._weights |= {
-            "<malformed>": 6 * bool(target.malformed),
-            "<paged>": 6 * ("search" in target.schemas),
+            "<malformed>": 8 * bool(target.malformed),
+            "<paged>": 10 * ("search" in target.schemas),
             "<decoy>": 24,
         }
 

@@ -85,7 +85,7 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
             "write": {"heading": "x", "text": f"Known [@{{{paper_id}}}]."},
             "submit_report": {"text": f"Known [@{{{paper_id}}}]."},
         }[tool]
-        answer = {"organize": "mind_map", "write": "report", "submit_report": "report"}
+        answer = {"organize": "map", "write": "report", "submit_report": "report"}
         episode = episode_of(view, answer.get(tool, "ranking"))
         try:
             result = call(episode, tool, **arguments)
@@ -266,9 +266,7 @@ def test_results_are_json_of_known_keys(tool, keys, inside, world):
         "organize": {"mind_map": {"label": "x", "children": ["y"], "papers": [paper_id]}},
         "finish": {},
     }.get(tool, {"paper_id": paper_id})
-    result = call(
-        episode_of(view, "mind_map" if tool == "organize" else "ranking"), tool, **arguments
-    )
+    result = call(episode_of(view, "map" if tool == "organize" else "ranking"), tool, **arguments)
     assert set(result) == keys
     json.dumps(result)
     if inside is not None:
