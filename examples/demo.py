@@ -119,8 +119,7 @@ def organize(corpus: arena.Corpus, output: Path) -> None:
     print(f"\norganization: mean over {scored} surveys, their references given; of a distance less "
           f"is better ({time.monotonic() - started:.1f} s);\nother topics is a floor: the maps of "
           "clustering scored against those of other surveys")  # fmt: skip
-    names = ("paper_filing_agreement", *summary["mean"])
-    rows = [(name, *(column[name] for column in columns.values())) for name in names]
+    rows = [(name, *(column[name] for column in columns.values())) for name in summary["mean"]]
     print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
 
 
