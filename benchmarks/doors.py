@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
-    ExitStack,
     asynccontextmanager,
     contextmanager,
 )
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +23,6 @@ import numpy as np
 import requests
 
 import arena
-from arena.doors import Door, find_door
 from arena.session import Sessions
 from benchmarks.report import Results, check_range, head, numbers, queries_of, serving, table
 
@@ -53,12 +51,12 @@ def measure(
     searches: int = 8,
     episodes: int = 512,
     k: int = 10,
-    clients: tuple[str, ...] | None = None,
     idle: float = 10.0,
 ) -> Results:
     """Time many episodes at once, also through doors.
 
-    The servers run in processes of their own; their client writes HTTP with little more than
+    The servers run in processes of their own, that of OpenEnv with its own client if its package
+    is installed; for the others a client writes HTTP with little more than
     sockets, so that the server is measured and not the client.
 
     Args:
@@ -68,9 +66,6 @@ def measure(
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
-        clients (NAMES): Doors to play through with their framework's own client in place of the
-            servers. Each client has a thread of this process; those of OpenEnv are asynchronous
-            and share one server.
         idle: Seconds after which an episode that nobody plays is closed; longer than a client
             waits between two of its calls.
 
@@ -90,16 +85,11 @@ def measure(
     queries = queries_of(opened)
     opened.at("9999", retriever=retriever).search("compiles what is compiled late")
     setup = _Setup(opened, retriever, k, idle)
-    ways: dict[str, Way] = {
-        f"{name}, its own client": _openenv
-        if name == "openenv"
-        else partial(_with_clients, find_door(name))
-        for name in clients or ()
-    }
+    ways = _WAYS if find_spec("openenv") is None else _WAYS | {"openenv": _openenv}
     rows = []
     for number in counts:
         count = max(episodes, number)
-        for name, play in (ways or _WAYS).items():
+        for name, play in ways.items():
             plan = [list(islice(queries, searches)) for _ in range(count)]
             played = play(setup, number, plan)
             rows.append({"door": name, "sessions": number, "episodes": count, **played._asdict()})
@@ -159,24 +149,6 @@ def _in_threads(setup: _Setup, number: int, plan: Plan) -> Played:
         sessions.close(session.key)
 
     return _play([player] * number, plan)._replace(left=len(sessions))
-
-
-def _with_clients(door: type[Door], setup: _Setup, number: int, plan: Plan) -> Played:
-    """Play through a door as the framework does, each client in a thread."""
-    sessions = Sessions.make(setup.corpus, retriever=setup.retriever, idle=setup.idle)
-
-    @contextmanager
-    def episode(client: Door, place: int) -> Iterator[Callable[[str], str]]:
-        client.open(place, None)
-        yield lambda query: client.call(**setup.search(query)).text
-
-    with ExitStack() as stack:
-        clients = [door(sessions) for _ in range(number)]
-        for client in clients:
-            stack.callback(client.close)
-        played = _play([partial(episode, client) for client in clients], plan)
-    left = _left(lambda: len(sessions), setup.idle)
-    return played._replace(left=left, megabytes=megabytes_of(os.getpid()))
 
 
 def _left(count: Callable[[], int], idle: float) -> int:

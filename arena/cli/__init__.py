@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from arena.cli import judge, mindmap, results, serve
+from arena.cli import judge, mindmap, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
 from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
 from arena.cli.search import read, search
 from arena.cli.testing import audit
+from arena.doors import servers
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
@@ -39,9 +40,9 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",
-        "WHAT",
+        "DOOR",
         "arena serve retrieve --corpus demo/world --before 2015-01-01",
-        {"mcp": serve.mcp, "openenv": serve.openenv, "retrieve": serve.retrieve},
+        {},
     ),
 }
 
@@ -49,11 +50,14 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     words = sys.argv[1:] if argv is None else argv
-    return run_command(make_parser("evaluate" in words[:1]), argv)
+    return run_command(make_parser(words[0] if words else ""), argv)
 
 
-def make_parser(suites: bool) -> Parser:
-    """Return the parser of the whole command line; `suites` adds a command for each suite."""
+def make_parser(asked: str) -> Parser:
+    """Return the parser of the whole command line.
+
+    What suites and doors add is there if `asked`, the first word, is ``evaluate`` or ``serve``.
+    """
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
@@ -63,7 +67,7 @@ def make_parser(suites: bool) -> Parser:
         add_command(commands, name, function)
     for name, (summary, metavar, example, functions) in _GROUPS.items():
         group = add_group(commands, name, summary, metavar, example)
-        for inner, function in functions.items():
+        for inner, function in (servers() if name == asked == "serve" else functions).items():
             add_command(group, inner, function)
-    results.add_evaluate(commands, suites)
+    results.add_evaluate(commands, asked == "evaluate")
     return parser

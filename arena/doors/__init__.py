@@ -1,212 +1,24 @@
 """Doors: the same episodes in other frameworks, one file each.
 
 A door gives the calls of a framework to a session of `arena.session`, and returns what the session
-answers in the framework's form. Its module is imported only when it is named. What it names
-``DOOR`` plays episodes through the door with the framework's own client: the contract test and
-``arena audit --door NAME`` drive every door by it.
+answers in the framework's form. Its module is imported only when it is named. One that serves has
+a function ``serve``, which is the command ``arena serve NAME``.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
-
-import gymnasium
-from gymnasium.error import ResetNeeded
-
-from arena._internal.lazy import missing
-from arena.corpus import Corpus
-from arena.doors._http import serve as serve
-from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.session import Sessions, SessionStep
-
-_RESULT = '"result": '
+from collections.abc import Callable
+from contextlib import suppress
 
 
-class Reply(NamedTuple):
-    """What a call returned through a door.
-
-    Attributes:
-        text: What the model reads.
-        reward: Reward of the step, which the trainer sees.
-        terminated: Whether the agent ended the episode.
-        truncated: Whether a budget ended it.
-        info: Info of the step.
-    """
-
-    text: str
-    reward: float = 0.0
-    terminated: bool = False
-    truncated: bool = False
-    info: Mapping[str, Any] = MappingProxyType({})
-
-    @classmethod
-    def of(cls, text: str, step: SessionStep | None) -> Reply:
-        """Return the reply of a door whose framework leaves rewards to the session."""
-        assert step is not None
-        return cls(text, step.reward, step.terminated, step.truncated, step.info)
-
-
-class Door(ABC):
-    """Plays episodes through a door, with the framework's own client.
-
-    Args:
-        sessions: Sessions behind the door.
-    """
-
-    refuses: ClassVar[str] = ""
-    """Which calls the framework refuses before they reach the episode; empty for none."""
-    known: Collection[str] | None = None
-    """The tools whose calls the framework lets reach the episode; None for all."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self.sessions = sessions
-
-    @abstractmethod
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Start an episode; return the text that the model reads first, and the survey's id."""
-
-    @abstractmethod
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool in the open episode."""
-
-    @abstractmethod
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools as the model sees them, in the form of `arena.tool_schemas`."""
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the framework lets a call reach the episode."""
-        return self.known is None or tool in self.known
-
-    def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """End the client, and the server if there is one."""
-
-
-class SearchDoor(ABC):
-    """Searches through a door that has no episodes; what its module names ``DOOR``.
-
-    Args:
-        corpus: A built corpus.
-        retriever: Name of an engine.
-    """
-
-    @abstractmethod
-    def __init__(self, corpus: Corpus, retriever: str) -> None: ...
-
-    @abstractmethod
-    def search(
-        self, before: str, exclude: Sequence[str], queries: Sequence[str], k: int
-    ) -> list[list[tuple[str, str, float]]]:
-        """Return the hits of each query, best first: id, text that the client reads, and score."""
-
-
-class DoorEnv(gymnasium.Env[dict[str, Any], Any]):
-    """The environment as it is behind a door: every step goes through the framework's client.
-
-    Args:
-        door: The door.
-    """
-
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self.action_space = door.sessions.env.action_space
-        self.observation_space = door.sessions.env.observation_space
-        self._head: dict[str, Any] = {}
-
-    def accepts(self, action: Any) -> bool:
-        """Return whether an action can be sent: it is a call, and the framework lets it pass."""
-        call = _call_of(action)
-        return call is not None and self._door.accepts(*call)
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode, as the plain environment does."""
-        text, survey = self._door.open(seed, (options or {}).get("survey"))
-        observation = _observation(text)
-        self._head = {name: observation[name] for name in ("topic", "cutoff")}
-        return observation, {"survey": survey}
-
-    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Send one call through the door.
-
-        Raises:
-            DataError: The action cannot be sent, see `accepts`.
-            gymnasium.error.ResetNeeded: The episode is over.
-        """
-        call = _call_of(action)
-        if call is None:
-            raise DataError(f"{clip(action)} is no call of a tool, so the door cannot send it.")
-        reply = self._door.call(*call)
-        if "reward_terms" not in reply.info:
-            raise ResetNeeded(reply.text)
-        observation = self._head | _observation(reply.text)
-        return observation, reply.reward, reply.terminated, reply.truncated, dict(reply.info)
-
-    def render(self) -> None:
-        """Return None: a door shows nothing to a person."""
-
-    def close(self) -> None:
-        """End the client."""
-        self._door.close()
-
-
-def door_names() -> list[str]:
-    """Return the names of all doors."""
-    return [module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"]
-
-
-def find_door(name: str) -> type[Door]:
-    """Return what plays episodes through a door; imports its module and no other's.
-
-    Raises:
-        UnknownNameError: There is no such door.
-        DataError: It has no episodes, or its packages are missing.
-    """
-    door = load_door(name)
-    if not issubclass(door, Door):
-        raise DataError(f"the door {name!r} has no episodes.")
-    return door
-
-
-def load_door(name: str) -> type[Door | SearchDoor]:
-    """Return what a door's module names ``DOOR``, whether it has episodes or not.
-
-    Raises:
-        UnknownNameError: There is no such door.
-        DataError: Its packages are missing.
-    """
-    if name not in door_names():
-        raise UnknownNameError(f"no door named {clip(name)}.{did_you_mean(name, door_names())}")
-    try:
-        door: type[Door | SearchDoor] = importlib.import_module(f"{__name__}.{name}").DOOR
-    except ModuleNotFoundError as error:
-        raise missing(f"the door {name!r}", error) or error from None
-    return door
-
-
-def _call_of(action: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return name and arguments if `action` is a call that JSON in UTF-8 can hold, else None."""
-    try:
-        value = json.loads(action) if isinstance(action, str | bytes) else action
-        if not isinstance(value, dict) or value.keys() != {"tool", "arguments"}:
-            return None
-        tool, arguments = value["tool"], value["arguments"]
-        text = json.dumps([tool, arguments], allow_nan=False, ensure_ascii=False).encode()
-        if json.loads(text) != [tool, arguments]:  # a key that is a number, say
-            return None
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return (tool, arguments) if isinstance(tool, str) and isinstance(arguments, dict) else None
-
-
-def _observation(text: str) -> dict[str, Any]:
-    """Return the observation that a model reads, its result as the very text that it holds."""
-    observation: dict[str, Any] = json.loads(text)
-    observation["result"] = text[text.index(_RESULT) + len(_RESULT) : -1]
-    return observation
+def servers() -> dict[str, Callable[..., None]]:
+    """Return name of each door that serves -> its command; doors without their packages do not."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith("_"):
+            with suppress(ImportError):
+                door = importlib.import_module(f"{__name__}.{module.name}")
+                found[module.name] = getattr(door, "serve", None)
+    return {name: serve for name, serve in found.items() if serve is not None}

@@ -14,21 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from anyio.from_thread import start_blocking_portal
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, execute_tools
+from inspect_ai.model import ChatMessageUser
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import Tool, ToolCall, ToolDef, ToolError, ToolParams
+from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams
 from inspect_ai.util import registry_info, store
 
 from arena.corpus import Corpus
-from arena.doors import Door, Reply
 from arena.session import Session, Sessions
 from arena.tasks import TASKS, TaskSet
-from arena.tools.base import function_schema
 
 OVER = "researcharena:over"
 """Key of a sample's store: whether its episode is over."""
@@ -50,9 +47,6 @@ def episodes(
         corpus: Directory of a built corpus.
         surveys: Ids of surveys, or how many of the first; by default all that can be scored.
         options: Arguments of the environment, such as ``max_steps=20`` or ``reward="gain"``.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     specification, opened = TASKS.get(name), Corpus.of(corpus)
     tasks, chosen = TaskSet(opened), [surveys] if isinstance(surveys, str) else surveys
@@ -159,63 +153,6 @@ def _params(function: dict[str, Any]) -> ToolParams:
             if "enum" in part:
                 part["enum"].append(None)
     return ToolParams(**parameters)
-
-
-class InspectDoor(Door):
-    """Plays episodes with the function by which inspect's solvers call tools."""
-
-    refuses = (
-        "Calls of unknown tools, arguments that do not fit the schema, and arguments nested more "
-        "than 100 deep: inspect answers them itself, and no step is charged."
-    )
-
-    def __init__(self, sessions: Sessions) -> None:
-        super().__init__(sessions)
-        self._running = start_blocking_portal()
-        self._portal = self._running.__enter__()
-        self._tools: list[Tool] = []
-        functions = [schema["function"] for schema in sessions.schemas()]
-        self._known = {each["name"]: _params(each) for each in functions}
-
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Open a session and make its tools."""
-        self._session = self.sessions.open(seed=seed, survey=survey)
-        self._tools = tools_of(self._session, self.sessions.schemas())
-        return self._session.opening, self._session.survey
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Carry out a message of a model that calls a tool."""
-        call = ToolCall(id="1", function=tool, arguments=arguments)
-        said = ChatMessageAssistant(content="", tool_calls=[call])
-        (message,) = self._portal.call(execute_tools, [said], self._tools).messages
-        text = message.error.message if message.error else message.text
-        if not self.accepts(tool, arguments):
-            return Reply(text)
-        return Reply.of(text, self._session.last)
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools as inspect gives them to a model's interface."""
-        return [
-            function_schema(t.name, t.description, t.parameters.model_dump(exclude_none=True))
-            for t in map(ToolDef, self._tools)
-        ]
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether inspect's own checks let a call pass."""
-        from inspect_ai.model import _call_tools as own
-
-        return (
-            tool in self._known
-            and not own._exceeds_max_depth(arguments)
-            and own.validate_tool_input(arguments, self._known[tool]) is None
-        )
-
-    def close(self) -> None:
-        """End the thread that runs the calls."""
-        self._running.__exit__(None, None, None)
-
-
-DOOR = InspectDoor
 
 
 def _named(register: Any, name: str, function: Any) -> Any:

@@ -6,7 +6,6 @@ has no sessions since 2026-07-28.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Iterable, Mapping
@@ -17,14 +16,12 @@ from weakref import WeakKeyDictionary
 import anyio
 
 from arena import __version__
-from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
-from arena.doors import Door, Reply
-from arena.doors._http import refusal
+from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import Session, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
-from arena.tools.base import function_schema, schemas_of_tools
+from arena.tools.base import schemas_of_tools
 from arena.tools.calls import parse_action
 
 if TYPE_CHECKING:
@@ -222,11 +219,7 @@ _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruc
 
 
 def _session(sessions: Sessions, request: Any) -> Session:
-    """Return the session that an HTTP request names; open it if it is new.
-
-    Raises:
-        DataError, CapacityError, ClosedSessionError: The request names none, or none can be opened.
-    """
+    """Return the session that an HTTP request names; open it if it is new."""
     asked = request.query_params
     key = request.headers.get(HEADER) or asked.get("episode")
     if not key:
@@ -262,73 +255,60 @@ def _listed(schemas: list[dict[str, Any]]) -> Any:
     return listed
 
 
-class ClientDoor(Door):
-    """Plays episodes with the official client over HTTP's wire format, without a socket.
+def serve(
+    *,
+    corpus: str,
+    task: str | None = None,
+    before: str | None = None,
+    retriever: str = "bm25",
+    reward: str | None = None,
+    env_option: dict[str, Any] | None = None,
+    seed: int | None = None,
+    survey: str | None = None,
+    http: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    most: int = 4096,
+    idle: float = 1800.0,
+) -> None:
+    """Serve the tools of an episode, or of a dated library, to clients of MCP.
+
+    Over stdio one episode is played; over HTTP one for each key in the URL, such as
+    /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
-        sessions: Sessions behind the door.
-        server: A server of MCP.
-        app: Its application.
+        before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its last day)
+            or YYYY (31 December).
+        seed: Over stdio: seed of the draw of the survey.
+        survey (ID): Over stdio: survey to play.
+        http: Serve HTTP instead of standard input and output.
+        most: Episodes that may be open at once.
+        idle: Seconds after which an episode that nobody plays is closed.
+
+    Example:
+        arena serve mcp --corpus demo/world --task discovery --http
     """
+    from arena.corpus import Corpus
+    from arena.envs import EnvConfig
 
-    def __init__(self, sessions: Sessions, server: Any, app: Any) -> None:
-        from anyio.from_thread import start_blocking_portal
-
-        super().__init__(sessions)
-        self._app, self._episodes = app, 0
-        self._stack, self._connection = contextlib.ExitStack(), contextlib.ExitStack()
-        self._portal = self._stack.enter_context(start_blocking_portal())
-        running = self._portal.wrap_async_context_manager(server.session_manager.run())
-        self._stack.enter_context(running)
-
-    def connect(self, **parameters: Any) -> str:
-        """Connect a client whose address has a key of its own, and parameters; return the key."""
-        import httpx2
-        from mcp.client import Client
-        from mcp.client.streamable_http import streamable_http_client
-
-        self._connection.close()
-        self._episodes += 1
-        key = f"{id(self)}-{self._episodes}"
-        asked = {"episode": key} | {k: v for k, v in parameters.items() if v is not None}
-        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(self._app))
-        url = f"http://127.0.0.1:1/mcp?{httpx2.QueryParams(asked)}"
-        client: Any = Client(streamable_http_client(url, http_client=web))
-        self._client = self._connection.enter_context(
-            self._portal.wrap_async_context_manager(client)
+    if (task is None) == (before is None):
+        raise DataError("give --task to serve episodes, or --before to serve a library.")
+    if (before is not None or http) and (seed is not None or survey is not None):
+        raise DataError(
+            "--seed and --survey go with one episode over stdio. Over HTTP the URL names them: "
+            "/mcp?episode=rollout-1&seed=7."
         )
-        return key
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools that the server lists, as functions."""
-        tools: list[McpTool] = self._portal.call(self._client.list_tools).tools
-        return [function_schema(t.name, t.description or "", t.input_schema) for t in tools]
-
-    def close(self) -> None:
-        """End client and server."""
-        self._connection.close()
-        self._stack.close()
-
-
-class McpDoor(ClientDoor):
-    """Plays episodes with the official client."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        require("the door 'mcp'", "mcp")
-        server = episode_server(sessions)
-        super().__init__(sessions, server, http_app(server))
-
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Connect a client whose address has a key of its own."""
-        self.connect(seed=seed, survey=survey)
-        got: Any = self._portal.call(self._client.get_prompt, "task")
-        return got.messages[0].content.text, got.meta["survey"]
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool."""
-        got: Any = self._portal.call(self._client.call_tool, tool, arguments)
-        step = {name: value for name, value in got.meta[STEP].items() if name != "total"}
-        return Reply(got.content[0].text, **step)
-
-
-DOOR = McpDoor
+    if before is not None:
+        opened = Corpus.open(corpus)
+        view = opened.at(before, retriever=opened.retriever(retriever))
+        sessions, server = None, library_server(DatedLibrary(view))
+    else:
+        assert task is not None
+        settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
+        sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=most, idle=idle)
+        only = None if http else sessions.open(seed=seed, survey=survey)
+        server = episode_server(sessions, only)
+    if http:
+        serve_app(http_app(server, sessions), host, port, "/mcp")
+    else:
+        serve_stdio(server)

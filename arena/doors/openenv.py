@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
-from openenv import core
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
-
 from arena import __version__
-from arena.doors import Door, Reply, _http
+from arena._internal.lazy import require
+from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, Sessions
-from arena.tools.base import function_schema
+
+try:
+    from openenv import core
+except ImportError:  # the command says what is missing
+    bases = ("CallToolObservation", "Environment", "GenericEnvClient")
+    core = SimpleNamespace(**dict.fromkeys(bases, object))
 
 NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
@@ -72,9 +73,6 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
             split: Split of `index`.
             index: Place of the survey in the task API.
             unknown: Refused.
-
-        Raises:
-            DataError, UnknownNameError, CapacityError: An argument is unusable; nothing changes.
         """
         for name in unknown:
             known = ("seed", "episode_id", "survey", "split", "index")
@@ -90,12 +88,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         return Answer(tool_name="reset", result=session.opening, metadata=about)
 
     def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
-        """Call a tool; or list the tools, which needs no episode.
-
-        Raises:
-            DataError: There was no reset.
-            UnknownSessionError: The episode was closed because nobody played it.
-        """
+        """Call a tool; or list the tools, which needs no episode."""
         if isinstance(action, core.ListToolsAction):
             functions = [schema["function"] for schema in self._sessions.schemas()]
             tools = [core.Tool(**{_FIELDS[k]: each[k] for k in _FIELDS}) for each in functions]
@@ -165,14 +158,17 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
         most: Clients at a time, >= 1; one more gets the error CAPACITY_REACHED.
         idle: Seconds after which the session of a client that sends nothing is closed, > 0.
     """
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
     limits = core.ConcurrencyConfig(max_concurrent_envs=most, session_timeout=idle)
     make = partial(LiteratureEnvironment, sessions)
     app = core.create_fastapi_app(
         make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
     )
-    app.add_exception_handler(ArenaError, lambda _, error: _http.refusal(400, error))
+    app.add_exception_handler(ArenaError, lambda _, error: refusal(400, error))
 
-    async def health(_: Request) -> JSONResponse:
+    async def health(_: Any) -> JSONResponse:
         return JSONResponse({"status": "healthy", "open": len(sessions)})
 
     app.router.routes.insert(0, Route("/health", health))  # before OpenEnv's own
@@ -193,37 +189,31 @@ class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
         return core.State(**payload)
 
 
-class OpenEnvDoor(Door):
-    """Plays episodes with OpenEnv's generic client, over a server at a free port."""
+def serve(
+    *,
+    corpus: str,
+    task: str,
+    retriever: str = "bm25",
+    reward: str | None = None,
+    env_option: dict[str, Any] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    most: int = 256,
+    idle: float = 1800.0,
+) -> None:
+    """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
-    def __init__(self, sessions: Sessions) -> None:
-        super().__init__(sessions)
-        listening = _http.listen("127.0.0.1", 0)
-        self._server = _http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
-        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
-        self._thread.start()
-        self._client = core.GenericEnvClient(base_url=_http.address(listening)).sync()
+    Args:
+        most: Clients at a time.
+        idle: Seconds after which the session of a client that sends nothing is closed.
 
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Reset."""
-        got = self._client.reset(seed=seed, survey=survey)
-        return got.observation["result"], got.metadata["survey"]
+    Example:
+        arena serve openenv --corpus demo/world --task discovery
+    """
+    require("arena serve openenv", "openenv")
+    from arena.envs import EnvConfig
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool."""
-        got = self._client.step({"type": "call_tool", "tool_name": tool, "arguments": arguments})
-        return Reply(got.observation["result"], got.reward, **got.metadata)
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools that the server lists, as functions."""
-        tools = self._client.step({"type": "list_tools"}).observation["tools"]
-        return [function_schema(**{k: tool[_FIELDS[k]] for k in _FIELDS}) for tool in tools]
-
-    def close(self) -> None:
-        """End client and server."""
-        self._client.close()
-        self._server.should_exit = True
-        self._thread.join()
-
-
-DOOR = OpenEnvDoor
+    settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
+    # A reset opens an episode before it closes another.
+    sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=2 * most, idle=idle)
+    serve_app(make_app(sessions, most, idle), host, port, websockets=True)

@@ -13,8 +13,7 @@ from arena._internal.lazy import require
 from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
-from arena.doors import SearchDoor
-from arena.doors._http import refusal
+from arena.doors._http import refusal, serve_app
 from arena.errors import DataError, clip
 from arena.papers import MAX_QUERY, Hit
 
@@ -48,9 +47,6 @@ class Searcher:
         retriever: Engine, as `Corpus.retriever` takes it.
         retriever_options: Its options.
         topk: Papers of a query that names no number, 1 to 1,000.
-
-    Raises:
-        DataError, CorpusError, UnknownNameError: if one of them cannot be used.
     """
 
     def __init__(
@@ -81,9 +77,6 @@ class Searcher:
         Args:
             parameters: Names and values in the URL: ``before`` once, ``exclude`` any times.
             body: JSON: ``queries`` or ``query``, ``topk`` and ``return_scores``.
-
-        Raises:
-            DataError: if one of them is not as it must be; says what to do.
         """
         for name, _ in parameters:
             if name not in ("before", "exclude"):
@@ -152,11 +145,7 @@ class Searcher:
 
 
 def make_app(searcher: Searcher) -> Starlette:
-    """Return the ASGI application: ``POST /retrieve`` and ``GET /health``.
-
-    Raises:
-        DataError: if starlette is missing.
-    """
+    """Return the ASGI application: ``POST /retrieve`` and ``GET /health``."""
     require("/retrieve", "starlette", "uvicorn")
     from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette
@@ -183,23 +172,26 @@ def make_app(searcher: Searcher) -> Starlette:
                              Route("/health", health)])  # fmt: skip
 
 
-class RetrieveDoor(SearchDoor):
-    """Sends requests as Search-R1 does, and reads the answers; without the server before it."""
+def serve(
+    *,
+    corpus: str,
+    before: str | None = None,
+    topk: int = 3,
+    retriever: str = "bm25",
+    retriever_option: dict[str, Any] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+) -> None:
+    """Serve Search-R1's /retrieve, for Search-R1, verl and SkyRL.
 
-    def __init__(self, corpus: Corpus, retriever: str) -> None:
-        self._searcher = Searcher(corpus, retriever=retriever)
+    Args:
+        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
+            (31 December). Without it, each URL names one: /retrieve?before=2015-01-01.
+        topk: Papers of a query that names no number.
+        retriever_option: Option of the engine, such as statistics=corpus.
 
-    def search(
-        self, before: str, exclude: Sequence[str], queries: Sequence[str], k: int
-    ) -> list[list[tuple[str, str, float]]]:
-        """Return the hits of each query: id, ``contents`` and score."""
-        parameters = [("before", before), *(("exclude", each) for each in exclude)]
-        body = json.dumps({"queries": list(queries), "topk": k, "return_scores": True}).encode()
-        result = json.loads(self._searcher.answer(parameters, body))["result"]
-        return [
-            [(hit["document"]["id"], hit["document"]["contents"], hit["score"]) for hit in hits]
-            for hits in result
-        ]
-
-
-DOOR = RetrieveDoor
+    Example:
+        arena serve retrieve --corpus demo/world --before 2015-01-01
+    """
+    searcher = Searcher(corpus, before, retriever, retriever_option, topk)
+    serve_app(make_app(searcher), host, port, "/retrieve")

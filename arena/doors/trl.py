@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.corpus import Corpus
-from arena.doors import Door, Reply
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
 from arena.session import Session, Sessions
@@ -67,9 +66,6 @@ def environment_factory(
         corpus: A built corpus, or its directory.
         task: Name of the task.
         settings: Settings of `arena.envs.EnvConfig`, such as ``reward`` or ``max_steps``.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     return _class_of(Sessions.make(corpus, task, **settings))
 
@@ -95,9 +91,6 @@ def rows(
         prompt: File with the text of the user's message. The first observation follows it.
         columns: Further columns of every row, such as ``environment="easy"`` where the trainer
             has a mapping of several environments.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     from datasets import Dataset
 
@@ -139,42 +132,3 @@ def _bounds(part: dict[str, Any]) -> str:
     said = [f"at least {least}"] * (least is not None) + [f"at most {most}"] * (most is not None)
     said += [f"by default {default}"] * (default is not None)
     return f" ({', '.join(said)})" if said else ""
-
-
-class TrlDoor(Door):
-    """Plays episodes as the trainer does: finds the tools in the class, and calls them."""
-
-    refuses = "tools that the episode does not have"
-
-    def __init__(self, sessions: Sessions) -> None:
-        super().__init__(sessions)
-        self._rollout = _class_of(sessions)()
-        self.known = [
-            name
-            for name, _ in inspect.getmembers(type(self._rollout), inspect.isfunction)
-            if name not in ("reset", "get_reward") and name[0] != "_"
-        ]
-
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Reset the instance with a row."""
-        text = self._rollout.reset(prompt=[], seed=seed, survey=survey)
-        return text, self._rollout._session.survey
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool; an error is what the trainer shows to the model."""
-        try:
-            if not self.accepts(tool, arguments):
-                raise ValueError(f"Tool {tool} not found.")
-            text = getattr(self._rollout, tool)(**arguments)
-            return Reply.of(text, self._rollout._session.last)
-        except Exception as error:
-            return Reply(str({"error": str(error)}), truncated=True)
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools as a chat template renders them."""
-        from transformers.utils.chat_template_utils import get_json_schema
-
-        return [get_json_schema(getattr(self._rollout, name)) for name in self.known or ()]
-
-
-DOOR = TrlDoor

@@ -15,13 +15,10 @@ from typing import Any, Self
 
 import verifiers.v1 as vf
 from anyio import to_thread
-from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ListToolsResult
 from pydantic import Field, model_validator
-from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 
-from arena.doors import Reply
-from arena.doors.mcp import ClientDoor, result_of, tools_of
+from arena.doors.mcp import result_of, tools_of
 from arena.errors import ArenaError
 from arena.session import Session, Sessions, Totals
 from arena.tasks import TaskSet
@@ -108,12 +105,7 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         return result_of(step.text, step.failed)
 
     def _session(self) -> Session:
-        """Return the session of the rollout that calls; its first call opens it.
-
-        Raises:
-            UnknownSessionError: The session was closed, after its idle time-out say.
-            DataError, UnknownNameError, CapacityError: It cannot be opened.
-        """
+        """Return the session of the rollout that calls; its first call opens it."""
         state = self.state
         if state.actions:
             return self.sessions.get(state.key)
@@ -204,11 +196,7 @@ class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]
     """One episode for each survey of a built corpus."""
 
     def load(self) -> Iterator[SurveyTask]:
-        """Yield the episodes.
-
-        Raises:
-            CorpusError, UnknownNameError, DataError: An option is unusable.
-        """
+        """Yield the episodes."""
         served = self.config.served().model_dump_json()
         tasks = TaskSet(self.config.corpus)
         prompts = sessions_of(served).prompts(tasks, self.config.surveys)
@@ -222,55 +210,6 @@ class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]
         """Return the one tool server of all rollouts."""
         return [SurveyTools(config.served())]
 
-
-class _Beside(SurveyTools):
-    """The tools in this process, with the state of one rollout that is here, too."""
-
-    rollout: EpisodeState
-
-    async def _pull_state(self) -> EpisodeState:
-        state: EpisodeState = EpisodeState.model_validate_json(self.rollout.model_dump_json())
-        return state
-
-    async def _push_state(self, before: bytes) -> None:
-        self.rollout = self.state
-
-
-class VerifiersDoor(ClientDoor):
-    """Plays episodes through the tool server, with the client that verifiers' harnesses have.
-
-    Client and conversion of results are those of the harness. Not covered are the harness's loop,
-    the server's process, the way of the state over HTTP, and rows.
-    """
-
-    refuses = "tools that the episode does not have"
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._tools = _Beside(ToolsConfig())
-        self._tools.sessions = sessions
-        server = MCPServer("tools")
-        self._tools.register(server)
-        app = server.streamable_http_app(json_response=True, stateless_http=True)
-        super().__init__(sessions, server, app)
-        self.known = {schema["function"]["name"] for schema in sessions.schemas()}
-
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Begin a rollout."""
-        key = self.connect()
-        self._tools.rollout = EpisodeState(key=key, seed=seed, survey=survey)
-        self._session = self.sessions.open(key, seed=seed, survey=survey)
-        return self._session.opening, self._session.survey
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool as the harness does, which knows the listed ones."""
-        if not self.accepts(tool, arguments):
-            return Reply(f"error: unknown tool {tool!r}")
-        result: Any = self._portal.call(self._client.call_tool, tool, arguments)
-        text = mcp_content_to_chat_content(result.content)
-        return Reply.of(str(text), self._session.last)
-
-
-DOOR = VerifiersDoor
 
 if __name__ == "__main__":
     SurveyTools.run()

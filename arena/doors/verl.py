@@ -7,18 +7,11 @@ closes when verl drops that object.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import io
 import json
-import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
-import yaml
-
-from arena.doors import Door, Reply
 from arena.errors import ArenaError, DataError
 from arena.session import Session, Sessions, SessionStep
 from arena.tasks import TaskSet
@@ -42,9 +35,6 @@ def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[
         corpus: Directory of a corpus, as the trainer's machines see it.
         task: A registered task.
         arguments: Further arguments of `Sessions.make`, such as ``reward`` or ``max_steps``.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     sessions = Sessions.make(corpus, task, **arguments)
     return _entries(sessions, {"corpus": corpus, "task": task, **arguments})
@@ -63,9 +53,6 @@ def rows(
         surveys: Ids of surveys, or how many of the first; by default all that can be scored.
         task: The task of `tool_config`.
         arguments: The further arguments of `tool_config`; the prompt names the budget.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     sessions = Sessions.make(corpus, task, **arguments)
     names = [schema["function"]["name"] for schema in sessions.schemas()]
@@ -88,9 +75,6 @@ def compute_score(
     """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
 
     ``over`` is 1 if the episode ended, and ``steps`` counts its actions.
-
-    Raises:
-        DataError: The episode could not be opened.
     """
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
@@ -152,66 +136,3 @@ def _entries(sessions: Sessions, arguments: Mapping[str, Any]) -> dict[str, Any]
 
 def _kwargs(names: Iterable[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"create_kwargs": arguments} for name in names}
-
-
-class VerlDoor(Door):
-    """Plays episodes as verl's agent loop does: it loads the configuration and calls its tools."""
-
-    refuses = "tools that the configuration does not have"
-
-    def __init__(self, sessions: Sessions) -> None:
-        if BaseTool is object:
-            raise DataError(
-                "the door 'verl' needs the package 'verl', which does not load. Run: make door-verl"
-            )
-        from verl.tools.tool_registry import load_all_tools
-
-        super().__init__(sessions)
-        entries = _entries(sessions, {"corpus": f"of the door {id(self)}"})
-        _SHARED[json.dumps(entries["tools"][0]["config"], sort_keys=True)] = sessions
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-            yaml.safe_dump(entries, file)
-            file.flush()
-            with contextlib.redirect_stdout(io.StringIO()):  # each tool prints its schema
-                self._tools = {tool.name: tool for tool in load_all_tools(file.name, None)}
-        self.known = self._tools
-        self._runner = asyncio.Runner()
-        self._loop = SimpleNamespace(
-            tools=self._tools, max_tool_response_length=10**9, tool_response_truncate_side="middle"
-        )
-
-    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
-        """Begin a rollout whose row names the survey, or a seed."""
-        from verl.experimental.agent_loop.tool_agent_loop import AgentData
-
-        asked = _kwargs(self._tools, {"seed": seed, "survey": survey})
-        self._rollout = AgentData([], [], [], None, None, {}, "rollout", asked)
-        session = next(iter(self._tools.values())).episode(self._rollout)
-        return session.opening, session.survey
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
-        """Call a tool as the agent loop does."""
-        from verl.experimental.agent_loop.tool_agent_loop import FunctionCall, ToolAgentLoop
-
-        asked = FunctionCall(name=tool, arguments=json.dumps(arguments))
-        calling = ToolAgentLoop._call_tool(
-            self._loop, asked, self._rollout.tools_kwargs, self._rollout
-        )
-        response, reward, _ = self._runner.run(calling)
-        if not self.accepts(tool, arguments):
-            return Reply(response.text, reward)
-        return Reply.of(response.text, _EPISODES[self._rollout].last)._replace(reward=reward)
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools as the agent loop gives them to the chat template."""
-        return [
-            tool.tool_schema.model_dump(exclude_unset=True, exclude_none=True)
-            for tool in self._tools.values()
-        ]
-
-    def close(self) -> None:
-        """End the event loop."""
-        self._runner.close()
-
-
-DOOR = VerlDoor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def rows(world: Path, tmp_path: Path) -> Any:
 
 def test_every_door_answers_every_call(rows: Any, capsys: Any) -> None:
     found = rows("--sessions", "1,3")
-    doors = ("plain environment", "sessions in threads", "mcp over HTTP", "/retrieve")
+    doors = ["plain environment", "sessions in threads", "mcp over HTTP", "/retrieve"]
+    doors += ["openenv"] * (find_spec("openenv") is not None)
     assert [(row["door"], row["sessions"]) for row in found] == [
         (door, number) for number in (1, 3) for door in doors
     ]
@@ -40,14 +42,6 @@ def test_every_door_answers_every_call(rows: Any, capsys: Any) -> None:
         assert row["lost"] == 0
         assert row["left"] in (0, None)
     assert "| mcp over HTTP " in capsys.readouterr().out
-
-
-def test_a_door_with_its_own_client(rows: Any) -> None:
-    found = rows("--sessions", "1,2", "--clients", "mcp, trl")
-    assert [(row["door"], row["sessions"]) for row in found] == [
-        (f"{door}, its own client", number) for number in (1, 2) for door in ("mcp", "trl")
-    ]
-    assert [(len(row["calls"]), row["lost"]) for row in found] == [(6, 0)] * 4
 
 
 @pytest.mark.parametrize(

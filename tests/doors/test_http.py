@@ -1,9 +1,8 @@
-"""The server that doors over HTTP share: who may ask, what is refused, how it ends."""
+"""What stands before every server: who may ask, how much, and how it ends."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import socket
@@ -21,9 +20,6 @@ pytest.importorskip("uvicorn", reason="needs the extra serve")
 from serving import serving
 
 ASK = {"query": "retrieval"}
-HEAD = (
-    b"POST /retrieve?before=2022 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-)
 
 
 def app(corpus):
@@ -41,19 +37,10 @@ def post(address: str, **options) -> requests.Response:
     return requests.post(f"{address}/retrieve?before=2022", **({"json": ASK} | options), timeout=60)
 
 
-def raw(address: str, sent: bytes) -> bytes:
-    """Send bytes; return all that comes until the server hangs up."""
-    host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as client:
-        client.sendall(sent)
-        return b"".join(iter(lambda: client.recv(1 << 16), b""))
-
-
 @pytest.mark.parametrize(
     ("options", "status", "error"),
     [
-        ({"headers": {"Host": "evil.example"}}, 421, "Host 'evil.example' is not this machine"),
-        ({"headers": {"Host": "["}}, 421, "Host '[' is not this machine"),
+        ({"headers": {"Host": "evil.example"}}, 400, "Invalid host header"),
         ({"headers": {"Origin": "https://evil.example"}}, 403, "a page of 'https://evil.example'"),
         ({"json": None, "data": b" " * (_http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": iter([b" " * (1 << 22)] * 9)}, 413, "more than 4,194,304 bytes"),
@@ -63,7 +50,7 @@ def raw(address: str, sent: bytes) -> bytes:
 )
 def test_refusals(address, options, status, error):
     got = post(address, **options)
-    assert (got.status_code, error in got.json()["error"]) == (status, True), got.text
+    assert (got.status_code, error in got.text) == (status, True), got.text
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:8000"])
@@ -76,53 +63,13 @@ def test_other_methods_and_paths(address):
     assert requests.get(f"{address}/other", timeout=60).status_code == 404
 
 
-def test_what_is_no_http(address):
-    assert raw(address, b"\0\xff\r\n\r\n").startswith(b"HTTP/1.1 400 ")
-    assert b" 400 " in raw(address, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 99_999)
-
-
-def test_half_a_request(mini, monkeypatch):
-    monkeypatch.setattr(_http, "PATIENCE", 0.2)
-    with serving(app(mini)) as address:
-        assert raw(address, b"") == b""  # nothing
-        assert raw(address, HEAD[:40]) == b""  # half a head
-        got = raw(address, HEAD + b'Content-Length: 100\r\n\r\n{"query": "x')
-        assert got.startswith(b"HTTP/1.1 408 ")
-        assert b"the body was not there in 0.2 s" in got
-        assert post(address).status_code == 200
-
-
-def test_a_client_that_does_not_read(world, monkeypatch):
-    """It is hung up on, though it goes on sending."""
-    monkeypatch.setattr(_http, "PATIENCE", 0.5)
-    body = json.dumps({"queries": ["lattice erosion"] * 4096, "topk": 10}).encode()  # 20 MB
-    with serving(app(world)) as address:
-        host, port = address.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=60) as client:
-            client.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-            assert client.recv(1, socket.MSG_PEEK)
-            with pytest.raises((ConnectionResetError, BrokenPipeError)):
-                while True:
-                    client.send(b"x")
-        assert post(address).status_code == 200
-
-
 def test_too_many_connections(mini, monkeypatch):
     monkeypatch.setattr(_http, "CLIENTS", 2)
     with serving(app(mini)) as address, requests.Session() as first, requests.Session() as second:
         url = f"{address}/health"
-        assert [first.get(url).status_code, second.get(url).status_code] == [200, 200]
-        assert raw(address, b"").startswith(b"HTTP/1.1 503 ")
         assert first.get(url).status_code == 200
-
-
-def test_ending_under_load_shows_no_trace(mini, caplog):
-    with serving(app(mini)) as address:
-        client = socket.create_connection(address.removeprefix("http://").split(":"))
-        client.sendall(HEAD + b"Content-Length: 100\r\n\r\n")
-        assert post(address).status_code == 200
-    client.close()
-    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+        assert second.get(url).status_code == 503
+        assert first.get(url).status_code == 200
 
 
 def test_a_small_answer_is_sent_at_once():
@@ -144,21 +91,14 @@ def test_a_token(mini):
         assert post(address.replace("//", "//any:secret@")).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("host", "origin", "status"),
-    [
-        (b"evil", b"", 421),
-        (b"localhost", b"https://a.example", 403),
-        (b"[::1]", b"http://[::1]", 401),
-    ],
-)
-def test_a_websocket_is_guarded(host, origin, status):
+@pytest.mark.parametrize(("origin", "status"), [(b"https://a.example", 403), (b"", 401)])
+def test_a_websocket_is_guarded(origin, status):
     sent = []
 
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "websocket", "headers": [(b"host", host), (b"origin", origin)]}
+    scope = {"type": "websocket", "headers": [(b"host", b"localhost"), (b"origin", origin)]}
     asyncio.run(_http.Guard(None, True, "secret")(scope, None, send))
     assert sent[0]["status"] == status
 

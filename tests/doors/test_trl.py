@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import gymnasium
 import pytest
+from door_clients import DoorEnv
+from door_clients.trl import TrlDoor
 from gymnasium.error import ResetNeeded
 
 import arena
-from arena.doors import DoorEnv
-from arena.doors.trl import DOOR, environment_factory, rows
+from arena.doors.trl import environment_factory, rows
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet
@@ -92,7 +93,7 @@ def test_a_reward_is_the_sum_and_the_end_an_error(world: Path) -> None:
 
 
 def test_what_trl_says_of_an_unknown_tool_and_of_the_end(world: Path) -> None:
-    behind = DoorEnv(DOOR(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
+    behind = DoorEnv(TrlDoor(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
     behind.reset(seed=1)
     unknown: dict[str, Any] = {"tool": "seek", "arguments": {}}
     assert not behind.accepts(unknown)

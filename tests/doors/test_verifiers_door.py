@@ -14,12 +14,14 @@ import pytest
 from gymnasium.error import ResetNeeded
 from llm_server import LLMServer, Trouble, completion, tool_call
 
-from arena.doors import DoorEnv
 from arena.errors import UnknownNameError
 from arena.session import Sessions, opening_text, step_text
 from arena.tasks import TaskSet
 
 vf = pytest.importorskip("verifiers.v1")
+
+from door_clients import DoorEnv  # noqa: E402
+from door_clients.verifiers import VerifiersDoor  # noqa: E402
 
 from arena.doors import verifiers as door  # noqa: E402
 
@@ -158,7 +160,7 @@ def test_vf_eval_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
 
 
 def test_the_harness_knows_no_other_tools(world: Path) -> None:
-    behind = DoorEnv(door.DOOR(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
+    behind = DoorEnv(VerifiersDoor(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
     behind.reset(seed=1)
     unknown: dict[str, Any] = {"tool": "seek", "arguments": {}}
     assert not behind.accepts(unknown)
@@ -173,7 +175,7 @@ def test_the_harness_knows_no_other_tools(world: Path) -> None:
 
 def test_a_closed_session_is_not_opened_again(world: Path) -> None:
     sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
-    door_of = door.DOOR(sessions)
+    door_of = VerifiersDoor(sessions)
     door_of.open(1, None)
     door_of.call("finish", {})
     sessions.close_all()

@@ -1,0 +1,50 @@
+"""OpenEnv's generic client."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from openenv import core
+
+from arena.doors import _http
+from arena.doors.openenv import _FIELDS, make_app
+from arena.session import Sessions
+from arena.tools.base import function_schema
+from door_clients import Door, Reply
+
+
+class OpenEnvDoor(Door):
+    """Plays episodes with OpenEnv's generic client, over a server at a free port."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
+        listening = _http.listen("127.0.0.1", 0)
+        self._server = _http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
+        self._thread.start()
+        self._client = core.GenericEnvClient(base_url=_http.address(listening)).sync()
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Reset."""
+        got = self._client.reset(seed=seed, survey=survey)
+        return got.observation["result"], got.metadata["survey"]
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool."""
+        got = self._client.step({"type": "call_tool", "tool_name": tool, "arguments": arguments})
+        return Reply(got.observation["result"], got.reward, **got.metadata)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools that the server lists, as functions."""
+        tools = self._client.step({"type": "list_tools"}).observation["tools"]
+        return [function_schema(**{k: tool[_FIELDS[k]] for k in _FIELDS}) for tool in tools]
+
+    def close(self) -> None:
+        """End client and server."""
+        self._client.close()
+        self._server.should_exit = True
+        self._thread.join()
+
+
+CLIENT = OpenEnvDoor
