@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -21,8 +22,7 @@ from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import Session, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
-from arena.tools.base import schemas_of_tools
-from arena.tools.calls import parse_action
+from arena.tools.base import parse_action, schemas_of_tools
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
@@ -71,7 +71,7 @@ class DatedLibrary:
         for name in _READING:
             tool = TOOLS.get(name).narrowed({"k": (1, max_k)}, {})
             kept = tuple(p for p in tool.parameters if p.name != "retriever")  # there is one
-            self.tools[name] = tool._replace(parameters=kept)
+            self.tools[name] = replace(tool, parameters=kept)
         self._view, self._lock = view, threading.Lock()
 
     @property

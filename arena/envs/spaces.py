@@ -11,7 +11,7 @@ from typing import Any
 
 from gymnasium.spaces import Space
 
-from arena.tools import Parameter, Tool, parse_action
+from arena.tools import Tool, parse_action
 
 # ASCII, accents, Greek, Cyrillic, Han, an emoji beyond the basic plane, JSON's own characters.
 _SAMPLE = 'abcdefghijklmnopqrstuvwxyz 0123456789éßλжя深学🜁"\\{}[]\n'
@@ -79,38 +79,38 @@ class ToolCallSpace(Space[Any]):
             for tool in self.tools.values()
             if self._shown
             or not self._words
-            or not any(p.required and p.kind == "string" and _is_id(p) for p in tool.parameters)
+            or not any(
+                _is_id(name) and tool.schema["properties"][name]["type"] == "string"
+                for name in tool.schema["required"]
+            )
         ]
         tool = self._one(tools)
         arguments = {
-            parameter.name: self._value(parameter)
-            for parameter in tool.parameters
-            if parameter.required or self.np_random.integers(2)
+            name: self._value(name, part)
+            for name, part in tool.schema["properties"].items()
+            if name in tool.schema["required"] or self.np_random.integers(2)
         }
         return {"tool": tool.name, "arguments": arguments}
 
-    def _value(self, parameter: Parameter) -> Any:
-        if parameter.choices:
-            return self._one(parameter.choices)
-        if parameter.kind == "integer":
-            least, most = parameter.bounds
-            least = 0 if least is None else least
-            most = least + 20 if most is None else min(most, least + 20)
+    def _value(self, name: str, part: Mapping[str, Any]) -> Any:
+        if "enum" in part:
+            return self._one(part["enum"])
+        if part["type"] == "integer":
+            least = part.get("minimum", 0)
+            most = min(part.get("maximum", least + 20), least + 20)
             return int(self.np_random.integers(least, most + 1))
-        if parameter.kind == "object":
+        if part["type"] == "object":
             leaves = [
                 {"label": word, "children": [], "papers": self._ids()}
                 for word in self._some_words()
             ]
             return {"label": " ".join(self._some_words()), "children": leaves, "papers": []}
-        if "[@" in parameter.description:
+        if "[@" in part["description"]:
             cited = "; ".join(f"@{paper_id}" for paper_id in self._ids())
             return " ".join([*self._some_words(), *[f"[{cited}]."] * bool(cited)])
-        drawn = self._ids() if _is_id(parameter) and self._words else self._some_words()
+        drawn = self._ids() if _is_id(name) and self._words else self._some_words()
         return (
-            drawn
-            if parameter.kind == "strings"
-            else " ".join(drawn if not _is_id(parameter) else drawn[:1])
+            drawn if part["type"] == "array" else " ".join(drawn if not _is_id(name) else drawn[:1])
         )
 
     def _some_words(self) -> list[str]:
@@ -140,6 +140,6 @@ class ToolCallSpace(Space[Any]):
         return isinstance(other, ToolCallSpace) and other.tools == self.tools
 
 
-def _is_id(parameter: Parameter) -> bool:
+def _is_id(name: str) -> bool:
     """Return whether an argument names papers, as ``paper_id`` and ``paper_ids`` do."""
-    return parameter.name.removesuffix("s").endswith("id")
+    return name.removesuffix("s").endswith("id")

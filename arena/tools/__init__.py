@@ -10,14 +10,16 @@ from arena.papers import MAX_QUERY, MAX_SUBMITTED
 from arena.tools.base import (
     TOOLS,
     BudgetError,
+    Call,
     Parameter,
     Search,
     Shown,
     Tool,
     ToolError,
+    json_action,
+    parse_action,
     tool_schemas,
 )
-from arena.tools.calls import Call, json_action, parse_action
 from arena.tools.episode import SUBMIT_TOOLS, Answer, Episode, answer_json
 from arena.tools.search import encode, make_searches
 

@@ -14,26 +14,35 @@ The schemas are those of OpenAI's chat completions, which most servers of models
 
 from __future__ import annotations
 
-import copy
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Optional
 
 import gymnasium
+import numpy as np
+from annotated_types import Interval
 
 from arena.corpus.view import CorpusView
-from arena.errors import ArenaError, DataError, clip
+from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.registry import Registry
 
-_KINDS = {"str": "string", "int": "integer", "list[str]": "strings", "dict[str, Any]": "object"}
-_TYPES: dict[str, dict[str, Any]] = {
-    "string": {"type": "string"},
-    "integer": {"type": "integer"},
-    "strings": {"type": "array", "items": {"type": "string"}},
-    "object": {"type": "object"},
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+_EXPECTED = {
+    "string": "a string",
+    "integer": "an integer",
+    "array": "a list of strings",
+    "object": "an object",
 }
-_OPTIONAL = " | None"
+# Of JSON schema, in the order in which models see them.
+_KEYWORDS = ("type", "items", "description", "minimum", "maximum", "enum", "default")
+_FORM = 'Write {"tool": "search", "arguments": {"query": "..."}}.'
+_PLAIN = {str, int, list, type(None)}
 
 
 class ToolError(ArenaError):
@@ -45,25 +54,12 @@ class BudgetError(ToolError):
 
 
 class Parameter(NamedTuple):
-    """One argument of a tool.
-
-    Attributes:
-        name: Name of the argument.
-        kind: ``string``, ``integer``, ``strings`` or ``object``.
-        default: Value of an argument that is left out or null.
-        required: Whether a call must have the argument.
-        description: Its entry in the docstring.
-        bounds: Least and most value of an integer; None for no bound.
-        choices: The values that a string may have; empty for any.
-    """
+    """One argument of a tool; `default` is ``...`` if a call must have the argument."""
 
     name: str
-    kind: str
+    annotation: Any
     default: Any
-    required: bool
     description: str
-    bounds: tuple[int | None, int | None] = (None, None)
-    choices: tuple[str, ...] = ()
 
 
 class Shown(NamedTuple):
@@ -94,7 +90,8 @@ class Search(NamedTuple):
     offset: int = 0
 
 
-class Tool(NamedTuple):
+@dataclass(frozen=True)
+class Tool:
     """A tool: a plain typed function whose docstring becomes its schema.
 
     Attributes:
@@ -118,48 +115,51 @@ class Tool(NamedTuple):
         cls,
         function: Callable[..., dict[str, Any] | Shown | Search],
         tasks: Sequence[str] = (),
-        **bounds: tuple[int | None, int | None],
     ) -> Tool:
         """Make a tool of a function whose first parameter is the episode.
 
         Args:
             function: Function whose annotations are ``str``, ``int``, ``list[str]`` or
-                ``dict[str, Any]``, or one of them ``| None``, and whose docstring describes every
+                ``dict[str, Any]``, or one of them ``| None``, with bounds as in
+                ``Annotated[int, Interval(ge=1, le=100)]``; and whose docstring describes every
                 argument under ``Args:``.
             tasks: Names of the tasks, or of stages of tasks, that offer the tool.
-            bounds: Least and most value of an integer argument.
 
         Raises:
             DataError: An argument has another type or no description.
         """
         text = inspect.getdoc(function) or ""
         descriptions = _descriptions(text)
-        _, *parameters = inspect.signature(function).parameters.values()
-        for p in parameters:
-            if _kind(p.annotation) not in _KINDS:
-                raise DataError(
-                    f"{function.__name__}: {p.name} is annotated {clip(p.annotation)}. Give one of "
-                    f"{', '.join(_KINDS)}."
-                )
-            if p.name not in descriptions:
-                raise DataError(f"{function.__name__}: describe {p.name!r} under 'Args:'.")
-        return cls(
+        _, *arguments = inspect.signature(function).parameters.values()
+        for argument in arguments:
+            if argument.name not in descriptions:
+                raise DataError(f"{function.__name__}: describe {argument.name!r} under 'Args:'.")
+        tool = cls(
             function.__name__,
             function,
             " ".join(re.split(r"\n\s*\n(?:Args|Returns|Raises):", text)[0].split()),
             tuple(
                 Parameter(
                     p.name,
-                    _KINDS[_kind(p.annotation)],
-                    None if p.default is inspect.Parameter.empty else p.default,
-                    p.default is inspect.Parameter.empty,
+                    # Each by itself: that of the episode may be for type checkers alone.
+                    eval(p.annotation, function.__globals__)
+                    if isinstance(p.annotation, str)
+                    else p.annotation,
+                    ... if p.default is p.empty else p.default,
                     descriptions[p.name],
-                    bounds.get(p.name, (None, None)),
                 )
-                for p in parameters
+                for p in arguments
             ),
             tuple(tasks),
         )
+        for p, part in zip(tool.parameters, tool.schema["properties"].values(), strict=True):
+            items = part.get("items", {"type": "string"}).get("type")
+            if part.get("type") not in _EXPECTED or items != "string":
+                raise DataError(
+                    f"{tool.name}: {p.name} is annotated {clip(p.annotation)}. Give one of "
+                    "str, int, list[str], dict[str, Any]."
+                )
+        return tool
 
     def narrowed(
         self, bounds: Mapping[str, tuple[int, int]], choices: Mapping[str, Sequence[str]]
@@ -168,32 +168,67 @@ class Tool(NamedTuple):
 
         A default beyond the bounds is moved to the nearest of them.
         """
-        return self._replace(
-            parameters=tuple(
-                p._replace(
-                    default=_clamped(p.default, *bounds[p.name]) if p.name in bounds else p.default,
-                    bounds=bounds.get(p.name, p.bounds),
-                    choices=tuple(choices.get(p.name, p.choices)),
-                )
-                for p in self.parameters
+        parameters = []
+        for p in self.parameters:
+            if p.name in bounds:
+                least, most = bounds[p.name]
+                kind = Annotated[int, Interval(ge=least, le=most)]
+                p = p._replace(annotation=kind, default=min(max(p.default, least), most))
+            elif p.name in choices:
+                p = p._replace(annotation=Optional[Literal[tuple(choices[p.name])]])  # noqa: UP045
+            parameters.append(p)
+        return replace(self, parameters=tuple(parameters))
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """The arguments as a pydantic model, which checks calls and gives the schema."""
+        from pydantic import ConfigDict, Field, WithJsonSchema, create_model
+
+        # Models write an object as text now and then; its tool reads both.
+        either = Annotated[dict[str, Any] | str, WithJsonSchema({"type": "object"})]
+        fields: dict[str, Any] = {
+            p.name: (
+                either if p.annotation == dict[str, Any] else p.annotation,
+                Field(default=p.default, description=p.description),
             )
-        )
+            for p in self.parameters
+        }
+        form = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
+        return create_model(self.name, __config__=form, **fields)
+
+    @cached_property
+    def check(self) -> Callable[[dict[str, Any]], Any]:
+        """The compiled check of `model`, which raises a ValueError."""
+        return self.model.__pydantic_validator__.validate_python
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        full = self.model.model_json_schema()
+        parts = {}
+        for p in self.parameters:
+            part = full["properties"][p.name]
+            for form in part.get("anyOf", ()):  # that of a default of None says nothing
+                part |= form if form != {"type": "null"} else {}
+            if "const" in part:
+                part["enum"] = [part["const"]]
+            shown = {name: part[name] for name in _KEYWORDS if part.get(name) is not None}
+            parts[p.name] = shown
+        return {
+            "type": "object",
+            "properties": parts,
+            "required": [p.name for p in self.parameters if p.default is ...],
+            "additionalProperties": False,
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the model, a class of no module; it is made again."""
+        return {name: vars(self)[name] for name in self.__dataclass_fields__}
 
     def usage(self) -> str:
         """Return how to call it: ``search(query, k?)``."""
-        names = [p.name + "?" * (not p.required) for p in self.parameters]
+        names = [p.name + "?" * (p.default is not ...) for p in self.parameters]
         return f"{self.name}({', '.join(names)})"
-
-
-def _clamped(default: int | None, least: int, most: int) -> int | None:
-    return None if default is None else min(max(default, least), most)
-
-
-def _kind(annotation: Any) -> str:
-    """Return an annotation as it is written, whether its evaluation was postponed or not."""
-    name = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else ""
-    text = name or str(annotation).replace("typing.", "")
-    return text.removesuffix(_OPTIONAL)
 
 
 def _descriptions(docstring: str) -> dict[str, str]:
@@ -228,16 +263,10 @@ def tool_schemas(
 
 def schemas_of_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:
     """Return tools in the same form as `tool_schemas`."""
-    schemas = []
-    for tool in tools:
-        parameters = {
-            "type": "object",
-            "properties": {p.name: _schema(p) for p in tool.parameters},
-            "required": [p.name for p in tool.parameters if p.required],
-            "additionalProperties": False,
-        }
-        schemas.append(function_schema(tool.name, tool.description, parameters))
-    return schemas
+    return [
+        function_schema(tool.name, tool.description, json.loads(json.dumps(tool.schema)))
+        for tool in tools
+    ]
 
 
 def function_schema(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -246,17 +275,101 @@ def function_schema(name: str, description: str, parameters: dict[str, Any]) -> 
     return {"type": "function", "function": function}
 
 
-def _schema(parameter: Parameter) -> dict[str, Any]:
-    """Return the JSON schema of an argument."""
-    schema = {**copy.deepcopy(_TYPES[parameter.kind]), "description": parameter.description}
-    for name, bound in zip(("minimum", "maximum"), parameter.bounds, strict=True):
-        if bound is not None:
-            schema[name] = bound
-    if parameter.choices:
-        schema["enum"] = list(parameter.choices)
-    if parameter.default is not None:
-        schema["default"] = parameter.default
-    return schema
+class Call(NamedTuple):
+    """A well-formed call."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+
+
+def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
+    """Return the call that `action` stands for, or one sentence on what is wrong with it.
+
+    Args:
+        action: A mapping with ``tool`` and ``arguments``, or the same as JSON text.
+        tools: Known tools by name.
+    """
+    value: Any = action if isinstance(action, str) or _is_plain(action) else json_action(action)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return f"the action {clip(value)} is not JSON. {_FORM}"
+    if not isinstance(value, dict):
+        return f"the action {clip(value)} is not an object. {_FORM}"
+    if extra := value.keys() - {"tool", "arguments"}:
+        return f"an action has no key {clip(min(extra, key=str))}. {_FORM}"
+    name, arguments = value.get("tool"), value.get("arguments", {})
+    if not isinstance(name, str) or name not in tools:
+        return f"no tool {clip(name)}.{did_you_mean(name, tools)}"
+    tool = tools[name]
+    if not isinstance(arguments, dict):
+        return f"arguments={clip(arguments)} is not an object. Call {tool.usage()}."
+    try:
+        return Call(tool, vars(tool.check(arguments)))
+    except ValueError:
+        pass
+    parts, required = tool.schema["properties"], tool.schema["required"]
+    # JSON has one type of number, and models write 10.0 for 10; null leaves an argument out.
+    given = {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        for key, value in arguments.items()
+        if value is not None or key in required or key not in parts
+    }
+    from pydantic import ValidationError
+
+    try:
+        return Call(tool, vars(tool.check(given)))
+    except ValidationError as error:
+        return _refusal(tool, error)
+
+
+def _is_plain(action: object) -> bool:
+    """Return whether `action` is a call that JSON can hold as it is, as most are."""
+    if type(action) is not dict or type(action.get("arguments")) is not dict:
+        return False
+    return _PLAIN.issuperset(map(type, action["arguments"].values()))
+
+
+def _refusal(tool: Tool, error: ValidationError) -> str:
+    """Return what is wrong with the arguments of a call, first things first."""
+    first = error.errors(include_url=False)[0]
+    name, kind, value = first["loc"][0], first["type"], first["input"]
+    if kind == "missing":
+        return f"{tool.name} needs the argument {name!r}. Call {tool.usage()}."
+    part = tool.schema["properties"].get(name)
+    if part is None:
+        return f"{tool.name} takes no argument {clip(name)}. Call {tool.usage()}."
+    if kind == "literal_error" and isinstance(value, str):
+        return f"no {name} {clip(value)}.{did_you_mean(value, part['enum'])}"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        least, most = part.get("minimum"), part.get("maximum")
+        span = f"{least} or more" if most is None else f"from {least} to {most}"
+        return f"{name}={clip(value)} is out of range. Give {name} {span}."
+    return f"{name}={clip(value)} is not {_EXPECTED[part['type']]}. Call {tool.usage()}."
+
+
+def json_action(action: object) -> Any:
+    """Return `action` as a JSON value, which is what a run plays and records.
+
+    Tuples become lists, mappings objects, NumPy's numbers numbers, and bytes text. An action that
+    JSON cannot hold becomes a text that says why; an environment refuses it as any other text that
+    is not JSON.
+    """
+    try:
+        if isinstance(action, bytes):
+            action = action.decode()
+        return json.loads(json.dumps(action, allow_nan=False, default=_to_json))
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"({error})"
+
+
+def _to_json(item: object) -> object:
+    if isinstance(item, np.bool_ | np.integer | np.floating):
+        return item.item()
+    if isinstance(item, Mapping):
+        return dict(item)
+    raise TypeError(f"JSON cannot hold a {type(item).__name__}")
 
 
 TOOLS: Registry[Tool] = Registry(

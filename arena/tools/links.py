@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
+
+from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import PER_PAGE
@@ -10,7 +13,7 @@ from arena.tools.base import TOOLS, Shown, Tool, ToolError
 from arena.tools.episode import Episode
 
 
-def references(episode: Episode, paper_id: str, page: int = 1) -> Shown:
+def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
     """List the papers that a paper cites, oldest first, with id, title and date.
 
     Args:
@@ -21,7 +24,7 @@ def references(episode: Episode, paper_id: str, page: int = 1) -> Shown:
     return _listed(episode, "references", paper_id, episode.view.references(paper_id), page)
 
 
-def citations(episode: Episode, paper_id: str, page: int = 1) -> Shown:
+def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
     """List the papers that cite a paper, oldest first, with id, title and date.
 
     Args:
@@ -49,4 +52,4 @@ def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page:
 
 
 for _function in (references, citations):
-    TOOLS.register(_function.__name__)(Tool.of(_function, page=(1, None)))
+    TOOLS.register(_function.__name__)(Tool.of(_function))

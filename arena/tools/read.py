@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
+
+from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import MAX_TITLE, PAGE, SECTION_NAME, SECTIONS
@@ -10,7 +13,12 @@ from arena.tools.base import TOOLS, Shown, Tool, ToolError
 from arena.tools.episode import Episode
 
 
-def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Shown:
+def read(
+    episode: Episode,
+    paper_id: str,
+    section: Annotated[int, Ge(0)] = 0,
+    page: Annotated[int, Ge(1)] = 1,
+) -> Shown:
     """Read a paper: section 0 is the abstract, the others are the full text, in pages.
 
     Args:
@@ -50,4 +58,4 @@ def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Sh
     return Shown(result, (paper.id,))
 
 
-TOOLS.register("read")(Tool.of(read, section=(0, None), page=(1, None)))
+TOOLS.register("read")(Tool.of(read))

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from operator import add
+from typing import Annotated
 
 import orjson
+from annotated_types import Interval
 
 from arena.corpus.view import Ranked, rank_batch
 from arena.papers import MAX_QUERY, MAX_TITLE, Brief
@@ -26,7 +28,11 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def search(
-    episode: Episode, query: str, k: int = 10, offset: int = 0, retriever: str | None = None
+    episode: Episode,
+    query: str,
+    k: Annotated[int, Interval(ge=1, le=MAX_K)] = 10,
+    offset: Annotated[int, Interval(ge=0, le=MAX_OFFSET)] = 0,
+    retriever: str | None = None,
 ) -> Search:
     """Find papers by words. Returns hits with id, title, date and score, best first.
 
@@ -79,4 +85,4 @@ def _listed(ranked: Ranked[tuple[str, str]], offset: int) -> Shown:
     return Shown(f'{{"hits":[{hits}}}]}}', ids)
 
 
-TOOLS.register("search")(Tool.of(search, k=(1, MAX_K), offset=(0, MAX_OFFSET)))
+TOOLS.register("search")(Tool.of(search))

@@ -21,6 +21,8 @@ from arena.rewards import make_rewards
 from arena.tasks import TASKS
 
 PLUGINS = '''
+import dataclasses
+
 from arena.metrics import checked, metric
 from arena.rewards import Reward
 from arena.tasks import Task
@@ -46,7 +48,7 @@ def _shout(episode, words: str) -> dict:
     """
     return {"said": words.upper()}
 
-shout = Tool.of(_shout)._replace(name="shout")
+shout = dataclasses.replace(Tool.of(_shout), name="shout")
 quick = Task(description="A quick one.", instruction="Be quick.", metrics=("recall@10",),
              headline="recall@10", answer="ranking")
 

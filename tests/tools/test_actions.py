@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import UserDict
 from types import MappingProxyType
 
 import numpy as np
@@ -14,67 +13,43 @@ from helpers import arena_surveys, call, make_env, playing, result, within_reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import arena
 from arena.envs import TextSpace, ToolCallSpace
-from arena.tools import TOOLS, Parameter
+from arena.tools import TOOLS
 
 BAD_ACTIONS = [
-    (None, "is no object"),
-    (7, "is no object"),
-    ([], "is no object"),
-    ("", "is no JSON"),
-    ("search for cats", "is no JSON"),
-    (b"\xff\xfe", "is no JSON"),
-    ("[" * 100_000, "is no JSON"),
-    ('"search"', "is no object"),
+    (None, "is not an object"),
+    ([], "is not an object"),
+    ("search for cats", "is not JSON"),
+    (b"\xff\xfe", "is not JSON"),
+    ("[" * 100_000, "is not JSON"),
     ({}, "no tool None"),
     ({"tool": "serach", "arguments": {}}, "Did you mean 'search' or 'select'"),
-    (b"", "is no JSON"),
-    ('{"tool": "search", "arguments": {"query": "cats", "k": NaN}}', "k=nan is not an integer"),
-    ('{"tool": "search", "arguments": {"query": "' + "c" * 1_000_000 + '"', "is no JSON"),
-    ({"tool": "search", "arguments": None}, "arguments=None is no object"),
-    ({"tool": "search", "arguments": {5: 1, "query": "cats"}}, "takes no argument '5'"),
-    ({"tool": object()}, "holds a object, which JSON cannot hold"),
-    ({"tool": "search", "arguments": {"query": {1, 2}}}, "holds a set, which JSON cannot hold"),
     ({"tool": ["search"]}, "no tool"),
-    ({"tool": 10**5000}, "or of thousands of digits"),
     ({"tool": "search", "args": {}}, "no key 'args'"),
-    ({"tool": "search", "arguments": "cats"}, "is no object"),
+    ({"tool": "search", "arguments": "cats"}, "arguments='cats' is not an object"),
+    ({"tool": "search", "arguments": {"query": {1, 2}}}, "(JSON cannot hold a set)' is not JSON"),
+    ('{"tool": "search", "arguments": {"query": "cats", "k": NaN}}', "k=nan is not an integer"),
+    (call("search", query="cats", k=float("nan")), "is not JSON"),
+    (call("search", query="cats", k=10**5000), "is out of range"),
     (call("search"), "needs the argument 'query'"),
     (call("search", query=5), "query=5 is not a string"),
-    (call("search", query=["cats"]), "is not a string"),
     (call("search", query="cats", k="5"), "k='5' is not an integer"),
     (call("search", query="cats", k=5.5), "k=5.5 is not an integer"),
-    (call("search", query="cats", k=True), "is not an integer"),
+    (call("search", query="cats", k=True), "k=True is not an integer"),
     (call("search", query="cats", k=0), "Give k from 1 to 100"),
-    (call("search", query="cats", k=-3), "Give k from 1 to 100"),
     (call("search", query="cats", k=101), "Give k from 1 to 100"),
-    (call("search", query="cats", k=10**4000), "Give k from 1 to 100"),
-    (call("search", query="cats", k=10**5000), "or of thousands of digits"),
     (call("search", query="cats", limit=3), "takes no argument 'limit'"),
-    (call("search", query="c" * 1_000_000), "has 1000000 characters"),
-    (call("search", query="cats", offset=-1), "Give offset from 0 to 1000"),
-    (call("search", query="cats", offset=1001), "Give offset from 0 to 1000"),
+    (call("search", query="c" * 100_000), "has 100000 characters"),
     (call("search", query="cats", retriever="bm52"), "Did you mean 'bm25'"),
-    (call("search", query="cats", retriever=""), "no retriever ''. Known: bm25"),
-    (call("search", query="cats", retriever="x" * 1_000_000), "no retriever 'xxx"),
     (call("read", paper_id="nothing", section=-1), "section=-1 is out of range. Give section 0 or"),
-    (call("read", paper_id="nothing", page=0), "page=0 is out of range. Give page 1 or more"),
-    (call("references", paper_id="nothing", page=0), "page=0 is out of range"),
-    (call("citations", paper_id="nothing"), "no paper 'nothing' here"),
-    (call("select", paper_ids=["nothing"]), "no paper 'nothing' here (1 of 1 ids)"),
-    (call("select", paper_ids=None), "is not a list of strings"),
-    (call("organize", mind_map={"label": "x"}), "no tool 'organize'"),
-    (call("finish", now=True), "finish takes no argument 'now'. Call finish()"),
-    (call("read", paper_id="nothing"), "no paper 'nothing' here"),
     (call("read", paper_id="\ud800" * 100), "no paper"),
-    (call("read", paper_id="x" * 1_000_000), "no paper"),
     (call("read", paper_id=None), "is not a string"),
+    (call("select", paper_ids=["nothing"]), "no paper 'nothing' here (1 of 1 ids)"),
+    (call("organize", mind_map={"label": "x"}), "no tool 'organize'"),
     (call("submit", paper_ids="w7-1"), "is not a list of strings"),
     (call("submit", paper_ids=[1, 2]), "is not a list of strings"),
-    (call("submit", paper_ids={"a": 1}), "is not a list of strings"),
-    (call("submit", paper_ids=["nothing"]), "no paper 'nothing' here (1 of 1 ids)"),
     (call("submit", paper_ids=[str(n) for n in range(1001)]), "1001 ids are too many"),
-    (call("open", path="/etc/passwd"), "no tool 'open'"),
 ]
 
 
@@ -134,81 +109,43 @@ OF_TYPE = {
     "null": None,
     "boolean": True,
     "integer": 3,
-    "fraction": 2.5,
+    "number": 2.5,
     "string": "cats",
-    "long string": "c" * 1_000_000,
-    "empty list": [],
-    "list of strings": ["cats"],
-    "list of numbers": [1],
-    "mixed list": ["cats", None],
-    "nested list": [[["cats"]]],
-    "object": {"cats": 1},
-    "empty object": {},
-    "nested object": {"label": {"label": [{"label": {}}]}},
+    "array": ["cats"],
+    "mixed": ["cats", 1],
+    "object": {"label": "x"},
 }
-FITTING = {
-    "string": {"string", "long string"},
-    "integer": {"integer"},
-    "strings": {"empty list", "list of strings"},
-    "object": {"object", "empty object", "nested object", "string", "long string"},
-}
-VALID = {"string": "cats", "integer": 1, "strings": [], "object": {"label": "x"}}
 
 
-def wrong_calls():
+def wrong_calls(schemas):
     """For every tool and parameter a value of every wrong type; missing and extra arguments."""
-    for name in TOOLS.names():
-        parameters = TOOLS.get(name).parameters
-        needed = {p.name: VALID[p.kind] for p in parameters if p.required}
-        for parameter in parameters:
-            for kind, value in OF_TYPE.items():
-                left_out = value is None and not parameter.required
-                if kind not in FITTING[parameter.kind] and not left_out:
-                    yield (
-                        f"{name} {parameter.name} {kind}",
-                        call(name, **needed | {parameter.name: value}),
-                    )
+    for schema in schemas:
+        name, form = schema["function"]["name"], schema["function"]["parameters"]
+        parts = form["properties"]
+        needed = {key: OF_TYPE[parts[key]["type"]] for key in form["required"]}
+        for key, part in parts.items():
+            fitting = {part["type"]} | ({"string"} if part["type"] == "object" else set())
+            fitting |= set() if key in needed else {"null"}
+            for kind in OF_TYPE.keys() - fitting:
+                yield call(name, **needed | {key: OF_TYPE[kind]})
         for missing in needed:
-            yield (
-                f"{name} without {missing}",
-                call(name, **{key: value for key, value in needed.items() if key != missing}),
-            )
-        for kind, value in OF_TYPE.items():
-            yield f"{name} extra {kind}", call(name, **needed, extra=value)
-            if not isinstance(value, dict):
-                yield f"{name} arguments {kind}", {"tool": name, "arguments": value}
-            yield f"{name} key {kind}", {"tool": name, "arguments": needed, "more": value}
+            yield call(name, **{key: value for key, value in needed.items() if key != missing})
+        yield call(name, **needed, extra=1)
 
 
-WRONG = dict(wrong_calls())
-
-
-def test_the_wrong_calls_cover_every_parameter():
-    assert len(WRONG) > 400
-    for name in TOOLS.names():
-        for parameter in TOOLS.get(name).parameters:
-            assert sum(key.startswith(f"{name} {parameter.name} ") for key in WRONG) >= 8
-
-
-@pytest.mark.parametrize("name", ["arena/Discovery-v0", "arena/Survey-v0"])
-@pytest.mark.parametrize("tool", TOOLS.names())
-def test_no_wrong_type_leaves_a_trace(world, untouched, name, tool):
-    env = make_env(world, name)
-    if name == "arena/Discovery-v0":
-        rest, expected = untouched
-    else:
-        rest = rest_of(world, env)
-        expected = undisturbed(env, rest)
-    for what, action in WRONG.items():
-        if not what.startswith(f"{tool} "):
-            continue
-        for given_as in (action, json.dumps(action))[name == "arena/Survey-v0" :]:
-            step, others = afterwards(env, given_as, rest)
-            assert set(result(step)) == {"error"}, what
-            assert len(step[0]["result"]) < 600, what
-            assert step[1:4] == (0.0, False, False), what
-            assert others == expected, what
-            assert not env.action_space.contains(given_as), what
+@pytest.mark.parametrize("as_text", [False, True])
+def test_no_wrong_type_leaves_a_trace(world, as_text):
+    env = make_env(world, "arena/Survey-v0")
+    rest = rest_of(world, env)
+    expected = undisturbed(env, rest)
+    wrong = list(wrong_calls(arena.tool_schemas(env)))
+    assert len(wrong) > 80
+    for action in wrong:
+        step, others = afterwards(env, json.dumps(action) if as_text else action, rest)
+        assert set(result(step)) == {"error"}, action
+        assert step[1:4] == (0.0, False, False), action
+        assert others == expected, action
+        assert not env.action_space.contains(action), action
 
 
 junk = st.recursive(
@@ -354,31 +291,12 @@ def test_an_answer_cannot_be_submitted_twice(world):
     assert env.step(call("submit", paper_ids=papers[:2]))[4]["answers"]["discovery"] == papers[:2]
 
 
-@pytest.mark.parametrize("wrap", [dict, UserDict, MappingProxyType])
-def test_any_mapping_is_an_object(world, wrap):
+def test_a_mapping_is_an_object(world):
     env = make_env(world)
     env.reset(seed=1)
-    action = wrap({"tool": "search", "arguments": wrap({"query": "membrane", "k": np.int64(2)})})
+    arguments = MappingProxyType({"query": "membrane", "k": np.int64(2)})
+    action = MappingProxyType({"tool": "search", "arguments": arguments})
     assert len(result(env.step(action))["hits"]) == 2
-
-
-class Forged(str):
-    """A string that is equal to nothing but itself, and to anything it is asked about."""
-
-    __hash__ = str.__hash__
-
-    def __eq__(self, other):
-        return self is other if isinstance(other, Forged) else str.__eq__(self, other)
-
-
-def test_ids_with_an_equality_of_their_own_count_once(world):
-    env = make_env(world)
-    env.reset(seed=1)
-    hit = result(env.step(call("search", query="membrane", k=1)))["hits"][0]
-    info = env.step(call("submit", paper_ids=[Forged(hit["id"]) for _ in range(900)]))[4]
-    assert info["answers"]["discovery"] == [hit["id"]]
-    assert type(info["answers"]["discovery"][0]) is str
-    assert max(info["metrics"].values()) <= 1
 
 
 def test_text_space():
@@ -425,13 +343,6 @@ def test_any_text_of_any_script_is_a_query(world, text):
     assert space.contains(call("search", query=text))
     assert space.contains(json.dumps(call("search", query=text)))
     assert space.contains(json.dumps(call("search", query=text), ensure_ascii=False))
-
-
-def test_every_parameter_has_a_known_kind():
-    for name in TOOLS.names():
-        for parameter in TOOLS.get(name).parameters:
-            assert isinstance(parameter, Parameter)
-            assert parameter.kind in FITTING
 
 
 def test_a_whole_number_may_be_written_with_a_point(world):

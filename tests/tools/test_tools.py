@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from typing import Annotated
 
 import pyarrow.parquet as pq
 import pytest
+from annotated_types import Ge
 from helpers import act, arena_surveys, call, links, playing, result, within_reach
 from hypothesis import given
 from hypothesis import strategies as st
@@ -397,7 +400,7 @@ def test_no_more_is_shown_than_the_budget_allows(mini, limit, chosen):
 
 
 def test_a_function_becomes_a_tool():
-    def venue(episode, paper_id: str, depth: int = 3, of: str | None = None):
+    def venue(episode, paper_id: str, depth: Annotated[int, Ge(1)] = 3, of: str | None = None):
         """Say where a paper appeared.
 
         More on this.
@@ -413,24 +416,35 @@ def test_a_function_becomes_a_tool():
             Nothing.
         """
 
-    tool = Tool.of(venue, depth=(1, None))
+    tool = Tool.of(venue)
     assert tool.description == "Say where a paper appeared. More on this."
     assert tool.usage() == "venue(paper_id, depth?, of?)"
-    assert [tuple(p) for p in tool.parameters] == [
-        ("paper_id", "string", None, True, "an id that a search returned.", (None, None), ()),
-        ("depth", "integer", 3, False, "how deep.", (1, None), ()),
-        ("of", "string", None, False, "what of.", (None, None), ()),
-    ]
+    assert tool.schema == {
+        "type": "object",
+        "properties": {
+            "paper_id": {"type": "string", "description": "an id that a search returned."},
+            "depth": {"type": "integer", "description": "how deep.", "minimum": 1, "default": 3},
+            "of": {"type": "string", "description": "what of."},
+        },
+        "required": ["paper_id"],
+        "additionalProperties": False,
+    }
+    read = arena.tools.TOOLS.get("read").narrowed({}, {})
+    assert pickle.loads(pickle.dumps(read)) == read
 
 
 def test_a_function_that_is_no_tool_is_refused():
     def odd(episode, paper: float):
-        """Args:\n    paper: it."""
+        """Do it.
+
+        Args:
+            paper: it.
+        """
 
     def silent(episode, paper: str):
         """Nothing on it."""
 
-    with pytest.raises(DataError, match=r"odd: paper is annotated 'float'. Give one of str, int"):
+    with pytest.raises(DataError, match=r"odd: paper is annotated <class 'float'>\. Give one"):
         Tool.of(odd)
     with pytest.raises(DataError, match="silent: describe 'paper' under 'Args:'"):
         Tool.of(silent)
