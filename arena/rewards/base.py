@@ -96,22 +96,14 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
         UnknownNameError: There is no such reward and no such metric.
         DataError: A name stands twice, or an option is unknown or out of its range.
     """
-    if not isinstance(name, str):
-        raise DataError(f"reward={clip(name)}: give a name, or names joined by '+'.")
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):
         raise DataError(f"reward={clip(name)} names one reward twice.")
     kinds = {part: _is_metric(part) for part in names}
-    options = {} if options is None else options
-    if not isinstance(options, Mapping):
-        raise DataError(
-            f"reward_options={clip(options)}: give a mapping such as {{'cost': {{...}}}}."
-        )
-    for key, value in options.items():
+    options = options or {}
+    for key in options:
         if key not in kinds:
             raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
-        if not isinstance(value, Mapping):
-            raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
     return [_make(part, is_metric, options.get(part, {})) for part, is_metric in kinds.items()]
 
 

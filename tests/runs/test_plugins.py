@@ -63,6 +63,13 @@ class Shouts(arena.Agent):
 '''
 
 
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    """What a file registers is gone after the test."""
+    METRICS.names()
+    monkeypatch.setattr(METRICS, "_items", dict(METRICS._items))
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("plugins") / "plugins.py"

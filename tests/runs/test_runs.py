@@ -303,7 +303,7 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
 
 def test_the_list_of_plug_ins(capsys):
     for kind, name in (
-        ("rewards", "shaped"), ("tools", "organize"), ("mind-map-metrics", "heading_soft_recall"),
+        ("rewards", "shaped"), ("tools", "organize"), ("metrics", "heading_soft_recall"),
     ):  # fmt: skip
         assert arena.cli.main(["list", kind, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[name]
