@@ -25,11 +25,12 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import gymnasium
+from annotated_types import Ge
 
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.envs import EnvConfig, SurveyEnv
@@ -218,17 +219,17 @@ class Sessions:
         DataError: `env` is another environment, or a number is out of range.
     """
 
+    @checked
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
         *,
-        most: int = MOST,
+        most: Annotated[int, Ge(1)] = MOST,
         idle: float = IDLE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not isinstance(env.unwrapped, SurveyEnv):
             raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
-        whole("most", most, 1)
         if not idle > 0:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import write_json
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
 from arena.corpus import Corpus, Section, layout
@@ -30,6 +31,7 @@ _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
 
 
+@checked
 def make_digests(
     directory: str | Path,
     input_name: str,
@@ -37,7 +39,7 @@ def make_digests(
     *,
     surveys: Sequence[str] | int | None = None,
     every: bool = False,
-    characters: int = 20_000,
+    characters: Annotated[int, Ge(1)] = 20_000,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Let a language model make the digest of each paper of a corpus, from the paper's text alone.
@@ -70,7 +72,6 @@ def make_digests(
     kind = INPUTS.get(name)
     if kind.read is None or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
-    whole("characters", characters, 1)
     client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
     question = Question(templates[name], kind.read)
     root = Path(os.path.realpath(directory))

@@ -9,14 +9,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import duckdb
 import pyarrow as pa
+from annotated_types import Ge
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json, write_json
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena._internal.process import cores
 from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.corpus import Corpus, layout
@@ -66,13 +67,14 @@ JOIN (SELECT citing, count(*) AS n FROM staged_survey_references GROUP BY citing
 """
 
 
+@checked
 def write_paper_tasks(
     directory: str | Path,
     output: str | Path,
     *,
-    least: int = LEAST,
-    most: int | None = None,
-    seed: int = 0,
+    least: Annotated[int, Ge(1)] = LEAST,
+    most: Annotated[int, Ge(1)] | None = None,
+    seed: Annotated[int, Ge(0)] = 0,
     test: Sequence[str] | int | None = None,
     before: str | dt.date | None = None,
     overwrite: bool = False,
@@ -106,9 +108,6 @@ def write_paper_tasks(
         CorpusError: `directory` holds no corpus, or `output` something else.
     """
     root, output = Path(os.path.realpath(directory)), Path(output)
-    whole("least", least, 1)
-    whole("seed", seed, 0)
-    whole("most", 1 if most is None else most, 1)
     corpus = Corpus.open(root)
     end, named = _end(corpus, test, before)
 

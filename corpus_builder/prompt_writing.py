@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from annotated_types import Ge
 
 from arena._internal.files import atomic_write
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
@@ -157,13 +159,14 @@ class SurveyText(NamedTuple):
     domain: str
 
 
+@checked
 def write_prompts(
     source: str | Path,
     output: str | Path,
     llm: Mapping[str, Any],
     *,
     surveys: Sequence[str] | int | None = None,
-    characters: int = 20_000,
+    characters: Annotated[int, Ge(1)] = 20_000,
 ) -> dict[str, Any]:
     """Let a language model write a prompt at each level for each survey, from the survey's text.
 
@@ -192,7 +195,6 @@ def write_prompts(
         CorpusError: `source` is a directory without a corpus.
         LLMError: The model could not be asked; the answers that came are kept.
     """
-    whole("characters", characters, 1)
     client, templates, config = open_model(llm, TEMPLATES, PROMPTS)
     client.check()
     of_corpus = Path(source).is_dir()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from annotated_types import Ge
 from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Dict, Discrete
@@ -13,7 +14,7 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import checked_seed
 from arena.envs.core import SurveyEnv
@@ -43,13 +44,13 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
     kind: ClassVar[type[SurveyEnv]] = SurveyEnv
     envs: list[SurveyEnv]  # type: ignore[assignment]
 
+    @checked
     def __init__(
         self,
-        num_envs: int = 1,
+        num_envs: Annotated[int, Ge(1)] = 1,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         **arguments: Any,
     ) -> None:
-        whole("num_envs", num_envs, 1)
         modes = [mode.value for mode in AutoresetMode]
         if autoreset_mode not in (*AutoresetMode, *modes):
             raise DataError(

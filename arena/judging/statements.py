@@ -12,10 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
 
 from arena._internal.files import sha256_json, write_json
-from arena._internal.options import parameters_of, whole
+from arena._internal.options import checked, parameters_of
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
     LONGEST,
@@ -84,14 +86,15 @@ class StatementJudgements:
         return Judgements("match", ("match",), (0, 1), mean, counts, items, self.judge, self.sha256)
 
 
+@checked
 def judge_reports(
     reports: Mapping[str, Report | None],
     views: Mapping[str, CorpusView],
     client: Client,
     *,
     voters: Sequence[Client] = (),
-    votes: int = 3,
-    most: int | None = None,
+    votes: Annotated[int, Ge(0)] = 3,
+    most: Annotated[int, Ge(1)] | None = None,
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
     schemas: bool = False,
@@ -118,9 +121,6 @@ def judge_reports(
         DataError: A template cannot be used, `votes` is negative, or `most` is below 1.
         LLMError: A model could not be asked.
     """
-    whole("votes", votes, 0)
-    if most is not None:
-        whole("most", most, 1)
     questions = open_questions(prompts, schemas)
     voters = voters or [client]
     session, asked = ModelSession(client), {each.model: ModelSession(each) for each in voters}

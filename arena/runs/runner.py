@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from arena import __version__, trec
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
@@ -57,6 +59,7 @@ _DIGITS = 16
 _HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a hash looks like
 
 
+@checked
 def run(
     corpus: Corpus | str | Path,
     task: EnvConfig | str,
@@ -67,8 +70,8 @@ def run(
     surveys: Sequence[str] | int | None = None,
     tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
-    seed: int = 0,
-    jobs: int = 1,
+    seed: Annotated[int, Ge(0)] = 0,
+    jobs: Annotated[int, Ge(1)] = 1,
     isolate: bool = False,
     timed: bool = False,
     overwrite: bool = False,
@@ -120,8 +123,6 @@ def run(
     metrics = checked_metrics(metrics or None, task) or []
     task_set = TaskSet(corpus)
     agent_options = agent_options or {}
-    whole("jobs", jobs, 1)
-    whole("seed", seed, 0)
     chosen = play_order(task_set, _choose(task, task_set, surveys, config.prompt or "title"))
     starting_papers = None
     if config.found is not None:

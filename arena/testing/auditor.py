@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import gymnasium
+from annotated_types import Interval
 
 from arena._internal.code import code_sha256
 from arena._internal.lazy import require
-from arena._internal.options import whole
+from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
@@ -47,10 +48,11 @@ _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 
 _OWN = ("corpus", "tasks", "surveys", "retriever", "retrievers", "tools")
 
 
+@checked
 def audit(
     corpus: str | Path,
-    actions: int = 10_000,
-    seed: int = 0,
+    actions: Annotated[int, Interval(ge=0, le=_MOST)] = 10_000,
+    seed: Annotated[int, Interval(ge=0, le=_MOST)] = 0,
     retrievers: Sequence[str] = ("bm25",),
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
@@ -80,8 +82,6 @@ def audit(
     """
     begun = time.perf_counter()
     require("the audit", "jsonschema")
-    whole("actions", actions, 0, _MOST)
-    whole("seed", seed, 0, _MOST)
     engines = tuple(_names("retrievers", retrievers))
     ids = environment_ids() if environments is None else _names("environments", environments)
     if not engines or not ids:

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, unquote, urlsplit
 
-from arena._internal.options import number, whole
+from annotated_types import Ge, Interval
+
+from arena._internal.options import checked
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from corpus_builder.download.fetch import GO_ON, KEY_HEADER, FailedError, Fetcher, TransientError
@@ -49,17 +51,18 @@ def object_name(link: object) -> str:
     return name if name.endswith(_SUFFIX) else name + _SUFFIX
 
 
+@checked
 def download(
     output: str | Path,
     release: str = "latest",
     datasets: Sequence[str] = DATASETS,
     *,
-    parallel: int = 4,
+    parallel: Annotated[int, Interval(ge=1, le=64)] = 4,
     key_env: str = "S2_API_KEY",
     base_url: str = BASE_URL,
-    rate: float = 1.0,
-    attempts: int = 8,
-    patience: float = 60.0,
+    rate: Annotated[float, Ge(1e-6)] = 1.0,
+    attempts: Annotated[int, Interval(ge=1, le=1000)] = 8,
+    patience: Annotated[float, Ge(1e-3)] = 60.0,
     verify: bool = False,
     dry_run: bool = False,
     on_estimate: Callable[[dict[str, Any]], None] = lambda estimate: None,
@@ -95,10 +98,6 @@ def download(
             refused, the directory holds another release, or files could not be fetched.
         ArenaError: If another process writes the directory, or the API does not answer.
     """
-    whole("parallel", parallel, 1, 64)
-    whole("attempts", attempts, 1, 1000)
-    number("rate", rate, 1e-6)
-    number("patience", patience, 1e-3)
     if not base_url.startswith(("http://", "https://")):
         raise DataError(f"base URL {clip(base_url)}: must begin with https:// or http://.")
     if not datasets:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any, NamedTuple
 
-from arena._internal.options import check_names, whole
+from arena._internal.options import check_names
 from arena.errors import DataError, clip
 from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced, without_thoughts
 from arena.mindmap import MindMap, read_mind_map
@@ -71,7 +71,8 @@ class Extraction:
         self._figures, self._images = figures, Semaphore(_IMAGES)
         llm = dict(options)
         vision, self._max_bytes = llm.pop("vision_model", None), llm.pop("max_bytes", MAX_BYTES)
-        whole("max_bytes", self._max_bytes, 1, 100_000_000)
+        if self._max_bytes not in range(1, 100_000_001):
+            raise DataError(f"max_bytes={clip(self._max_bytes)}: give 1 to 100,000,000.")
         self._reader, self._templates, pick = open_model(llm, TEMPLATES, PROMPTS)
         self._viewer, read = self._reader, pick
         if vision and vision != llm["model"]:

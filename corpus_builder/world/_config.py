@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
-from arena._internal.options import number, whole
+from arena._internal.options import check_options
 from arena.errors import DataError
 
 PAPERS_PER_SURVEY = 10
 """A survey needs papers to cite: a world holds at most one survey for this many papers."""
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "seed": (0, 2**63 - 1),
-    "papers": (20, 5_000_000),
-    "surveys": (0, 500_000),
-    "depth": (1, 6),
-    "first_year": (1000, 9000),
-    "years": (1, 500),
-    **dict.fromkeys(("synonymy", "distractors", "reference_noise", "year_only", "influential",
-                     "undated"), (0.0, 1.0)),
-}  # fmt: skip
+Share = Annotated[float, Interval(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -65,26 +58,22 @@ class WorldConfig:
             for its surveys.
     """
 
-    seed: int = 7
-    papers: int = 3000
-    surveys: int = 30
-    depth: int = 3
-    synonymy: float = 0.5
-    distractors: float = 0.4
-    reference_noise: float = 0.15
-    year_only: float = 0.15
-    influential: float = 0.15
-    undated: float = 0.01
-    first_year: int = 2001
-    years: int = 20
+    seed: Annotated[int, Interval(ge=0, le=2**63 - 1)] = 7
+    papers: Annotated[int, Interval(ge=20, le=5_000_000)] = 3000
+    surveys: Annotated[int, Interval(ge=0, le=500_000)] = 30
+    depth: Annotated[int, Interval(ge=1, le=6)] = 3
+    synonymy: Share = 0.5
+    distractors: Share = 0.4
+    reference_noise: Share = 0.15
+    year_only: Share = 0.15
+    influential: Share = 0.15
+    undated: Share = 0.01
+    first_year: Annotated[int, Interval(ge=1000, le=9000)] = 2001
+    years: Annotated[int, Interval(ge=1, le=500)] = 20
 
     def __post_init__(self) -> None:
-        for name, (low, high) in _RANGES.items():
-            value, knob = getattr(self, name), f"world knob {name}"
-            if isinstance(low, float):  # YAML reads a share of 0 as an int
-                object.__setattr__(self, name, number(knob, value, low, high))
-            else:
-                whole(knob, value, low, int(high))
+        for name, value in check_options("world", WorldConfig, vars(self)).items():
+            object.__setattr__(self, name, value)  # YAML reads a share of 0 as an integer
         if self.surveys * PAPERS_PER_SURVEY > self.papers:
             raise DataError(
                 f"World knob surveys is {self.surveys}, too many for papers={self.papers}: at most "

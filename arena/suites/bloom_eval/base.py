@@ -19,14 +19,15 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from arena import metrics
 from arena._internal.files import sha256_json
-from arena._internal.options import whole
+from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
@@ -116,20 +117,17 @@ class Tools:
 
     encoder: str = "static"
     matcher: Literal["embedding", "judge"] = "embedding"
-    threshold: float = 0.6
+    threshold: Annotated[float, Interval(ge=0, le=1)] = 0.6
     clusters: Literal["linkage", "bertopic"] = "linkage"
     judge: Client | None = None
     prompts: str | Path | None = None
     schemas: bool = False
-    most: int | None = None
-    longest: int | None = None
+    most: Annotated[int, Ge(1)] | None = None
+    longest: Annotated[int, Ge(500)] | None = None
     official: bool = False
 
     def __post_init__(self) -> None:
-        if self.longest is not None:
-            whole("longest", self.longest, 500)
-        if self.most is not None:
-            whole("most", self.most, 1)
+        check_options("comparison of surveys", type(self), vars(self))
         if self.matcher == "judge" and self.judge is None:
             raise DataError("--matcher judge: name a model with --llm-option model=NAME.")
         if self.judge is not None or self.prompts is not None:

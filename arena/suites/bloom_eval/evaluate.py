@@ -17,7 +17,6 @@ from typing import Any, Literal
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
 from arena._internal.lazy import load
-from arena._internal.options import number
 from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
@@ -89,7 +88,7 @@ def score_surveys(
     """
     judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
     tools = Tools(
-        encoder=encoder, matcher=matcher, threshold=number("threshold", threshold, 0, 1),
+        encoder=encoder, matcher=matcher, threshold=threshold,
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
     )  # fmt: skip
@@ -290,7 +289,8 @@ def _people(
             raise DataError(f"{path!r}: no topic {clip(topic)}.{did_you_mean(topic, topics)}")
         if name not in columns:
             raise DataError(f"{path!r}: no score {clip(name)}.{did_you_mean(name, columns)}")
-        number(f"{topic} {name}", score, -1e18)
+        if not isinstance(score, int | float):
+            raise DataError(f"{path!r}: {topic} {name}={clip(score)}: give a number.")
     return people
 
 
