@@ -85,9 +85,6 @@ class Registry(Generic[T]):
 
         Args:
             name: Non-empty, no white space.
-
-        Raises:
-            DataError: `name` is malformed, or (when decorating) another object has it.
         """
         if not isinstance(name, str) or name.split() != [name]:
             raise DataError(
@@ -105,12 +102,7 @@ class Registry(Generic[T]):
         return decorate
 
     def get(self, name: str) -> T:
-        """Return the plug-in registered as `name`, or the one that ``FILE.py:NAME`` names.
-
-        Raises:
-            UnknownNameError: There is none; the message suggests the nearest names.
-            DataError: An entry point and another plug-in share the name; or as `resolve`.
-        """
+        """Return the plug-in registered as `name`, or the one that ``FILE.py:NAME`` names."""
         self._discover()
         if isinstance(name, str):
             name = self.resolve(name)
@@ -127,9 +119,6 @@ class Registry(Generic[T]):
         """Return the name of a plug-in that ``FILE.py:NAME`` names; any other text as it is.
 
         The object has the name by which the file registers it, else its name in the file.
-
-        Raises:
-            DataError: There is no such file or object, or the file does not import.
         """
         file, _, inside = name.rpartition(":")
         if name.endswith(".py"):
@@ -227,11 +216,7 @@ _loaded: dict[Path, tuple[int, ModuleType]] = {}
 
 
 def load_file(file: str | Path) -> ModuleType:
-    """Return the module in a file, which is executed once unless it changes.
-
-    Raises:
-        DataError: There is no such file, or it does not import.
-    """
+    """Return the module in a file, which is executed once unless it changes."""
     path = Path(file).resolve()
     if not path.is_file():
         raise DataError(f"there is no file {str(file)!r}.")
@@ -273,9 +258,6 @@ def recorded_name(name: str, where: Path) -> str:
     Args:
         name: Name of a plug-in.
         where: File that records it, for the message.
-
-    Raises:
-        CorpusError: The name is ``FILE.py:NAME``.
     """
     if ".py:" in name:
         raise CorpusError(
@@ -288,12 +270,7 @@ def recorded_name(name: str, where: Path) -> str:
 def make(
     registry: Registry[Callable[..., T]] | Registry[type[T]], name: str, options: Mapping[str, Any]
 ) -> T:
-    """Call the factory registered as `name` with `options` and return what it makes.
-
-    Raises:
-        UnknownNameError: No factory has that name.
-        DataError: An option is unknown, missing, or does not fit the annotation in the signature.
-    """
+    """Call the factory registered as `name` with `options` and return what it makes."""
     factory: Callable[..., T] = registry.get(name)
     return factory(**check_options(f"{registry.kind} {name}", factory, options))
 

@@ -30,7 +30,7 @@ from corpus_builder.manifest import list_files, register
 FIELDS = ("title", "abstract", "fulltext")
 
 # Arguments of `Retriever.build` besides the engine's options.
-_TAKEN = ("source", "directory", "fields", "progress", "spread")
+_TAKEN = ("source", "directory", "fields", "progress", "parallel")
 
 
 class IndexPlan(NamedTuple):
@@ -145,8 +145,8 @@ def write_index(
         return progress(iterable, **(settings | options))  # type: ignore[no-any-return]
 
     kind, options = plan.kind, dict(plan.options)
-    if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
-        options["spread"] = executor.run
+    if executor is not None and kind.runs_in_parallel and (executor.remote or executor.workers > 1):
+        options["parallel"] = executor.run
     description = kind.build(papers, directory, plan.fields, bar, **options) or {}
     try:
         for path in directory.rglob("*.npy"):

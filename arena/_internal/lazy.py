@@ -80,9 +80,6 @@ def load(module: str, what: str = "this") -> Any:
 
     wordllama calls `logging.basicConfig` when it is imported, which would make every library
     of the process talk.
-
-    Raises:
-        DataError: if the package is not installed; `what` needs it.
     """
     root = logging.getLogger()
     level, handlers = root.level, root.handlers[:]
@@ -109,11 +106,7 @@ def package_directory(module: str) -> Path:
 
 
 def resolve_device(device: str) -> str:
-    """Return the device to use; looks for a driver first, because importing torch takes seconds.
-
-    Raises:
-        DataError: if the machine lacks the device, or torch is not installed.
-    """
+    """Return the device to use; looks for a driver first, because importing torch takes seconds."""
     if device == "auto":
         return "cuda" if has_cuda() else "cpu"
     kind = device.partition(":")[0]

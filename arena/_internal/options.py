@@ -68,9 +68,6 @@ def check_options(
         factory: Function or class.
         options: Keyword arguments that a user gave.
         without: Parameters that are no options.
-
-    Raises:
-        DataError: An option is unknown, missing, or does not fit its annotation.
     """
     known = {name: p for name, p in parameters_of(factory).items() if name not in without}
     if not takes_any(factory):

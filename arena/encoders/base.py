@@ -59,9 +59,5 @@ def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
     Args:
         name: Name of a registered encoder.
         options: Options of the encoder by name.
-
-    Raises:
-        UnknownNameError: if no encoder has that name.
-        DataError: if it has no such option, an option is out of its range, or a package is absent.
     """
     return make(ENCODERS, name, options)

@@ -59,9 +59,6 @@ class FlagEncoder:
             device: ``"auto"`` (CUDA if there is one, else the CPU), ``"cpu"``, ``"cuda"``,
                 ``"cuda:1"``, ``"mps"``.
             precision: ``"float16"``, ``"float32"``, or ``"auto"``: float16 on CUDA, else float32.
-
-        Raises:
-            DataError: if an option is out of its range, or a package is absent.
         """
         require("the encoder flag", "FlagEmbedding", "torch", "transformers")
         if query_instruction is None:
@@ -255,12 +252,7 @@ def is_local(model: str) -> bool:
 
 
 def folder(model: str) -> Path:
-    """Return the folder of a model: a local one, or one downloaded from the hub, once.
-
-    Raises:
-        DataError: if it is not here and cannot be downloaded, or its weights are pickles, which
-            can run any code when they are loaded.
-    """
+    """Return the folder of a model: a local one, or one downloaded from the hub, once."""
     if is_local(model):
         path = Path(model).expanduser()
         if any(path.glob("*.bin")) and not _has_safetensors(path):

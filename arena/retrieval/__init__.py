@@ -9,11 +9,11 @@ from arena.retrieval.base import (
     Combiner,
     IndexInput,
     Name,
+    ParallelMap,
     Ranking,
     Request,
     Retriever,
     Scope,
-    Spread,
     parse_name,
 )
 
@@ -22,10 +22,10 @@ __all__ = [
     "Combiner",
     "IndexInput",
     "Name",
+    "ParallelMap",
     "Ranking",
     "Request",
     "Retriever",
     "Scope",
-    "Spread",
     "parse_name",
 ]

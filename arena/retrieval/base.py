@@ -72,7 +72,7 @@ class IndexInput(Protocol):
         ...
 
 
-class Spread(Protocol):
+class ParallelMap(Protocol):
     """Calls a function on many tasks in other processes."""
 
     def __call__(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
@@ -94,8 +94,8 @@ class Retriever(ABC):
     resumes: ClassVar[bool] = False
     """Whether `build` resumes from what a killed build left in the directory."""
 
-    spreads: ClassVar[bool] = False
-    """Whether `build` takes ``spread``, a `Spread` for work that other processes can do; the
+    runs_in_parallel: ClassVar[bool] = False
+    """Whether `build` takes ``parallel``, a `ParallelMap` for work that other processes can do; the
     files are the same with and without it."""
 
     unsafe_files: ClassVar[tuple[str, ...]] = ()
@@ -128,19 +128,11 @@ class Retriever(ABC):
             progress: Wraps an iterable over papers to show a progress bar; keyword arguments are
                 tqdm's.
             options: Options of the engine.
-
-        Raises:
-            DataError: if an option is unknown or out of its range.
         """
 
     @classmethod
     def open(cls, directory: Path, /, **options: Any) -> Retriever:
-        """Open an index that `build` wrote, with options of the engine: those of its constructor.
-
-        Raises:
-            DataError: if an option is unknown or out of its range.
-            CorpusError: if the index is damaged.
-        """
+        """Open an index that `build` wrote, with options of the constructor."""
         place = next(iter(parameters_of(cls)))
         options = check_options(f"engine {cls.registered_name()}", cls, options, (place,))
         return cls(directory, **options)  # type: ignore[call-arg]
@@ -187,7 +179,7 @@ class OpenedIndex:
         self._directory, self._path = directory, directory / mapped
         self._stat = self._path.stat() if self._path.exists() else None
 
-    def check(self) -> None:
+    def require_same_file(self) -> None:
         """Raise CorpusError if another index is in the place of this one."""
         now = self._path.stat() if self._path.exists() else None
         if self._stat is None or now is None or not os.path.samestat(self._stat, now):
@@ -222,11 +214,6 @@ def parse_name(text: str) -> Name:
 
     White space around names does not count. The names need not exist. ``FILE.py:NAME`` stands for
     the index that an engine of a file has by default, the name of the engine in lower case.
-
-    Raises:
-        DataError: if there is no such file or engine; if a parenthesis or a part is missing or one
-            too many, if a combination has fewer than two parts or the same twice, or if it is
-            nested deeper than five.
 
     >>> str(parse_name("hybrid( bm25, hybrid(titles,dense) )"))
     'hybrid(bm25,hybrid(titles,dense))'
@@ -284,11 +271,7 @@ class Combiner(Retriever):
 
     @classmethod
     def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Retriever:
-        """Return the combination of `parts`, with options of the constructor.
-
-        Raises:
-            DataError: if an option is unknown or does not fit its annotation.
-        """
+        """Return the combination of `parts`, with options of the constructor."""
         first, *known = parameters_of(cls)
         owner = f"engine {cls.registered_name()}"
         check_names(owner, options, [*known, *parts])

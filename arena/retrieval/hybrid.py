@@ -50,9 +50,6 @@ class Hybrid(Combiner):
             weights: Weight of each part, in (0, 1e6]; 1 by default.
             depth: Number of hits that are taken of every part, >= 1; the `k` of a search, if that
                 is more.
-
-        Raises:
-            DataError: if an option is out of its range or has no effect.
         """
         if fusion == "score" and k is not None:
             raise DataError(f"k={k:g}: only fusion='rrf' has a k.")

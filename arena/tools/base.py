@@ -124,9 +124,6 @@ class Tool:
                 ``Annotated[int, Interval(ge=1, le=100)]``; and whose docstring describes every
                 argument under ``Args:``.
             tasks: Names of the tasks, or of stages of tasks, that offer the tool.
-
-        Raises:
-            DataError: An argument has another type or no description.
         """
         text = inspect.getdoc(function) or ""
         descriptions = _descriptions(text)
@@ -248,9 +245,6 @@ def tool_schemas(
 
     Args:
         env: An environment of this project, wrapped or not, scalar or vector.
-
-    Raises:
-        DataError: `env` is another environment.
     """
     space = getattr(env, "single_action_space", None) or getattr(env, "action_space", None)
     tools = getattr(space, "tools", None)

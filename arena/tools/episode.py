@@ -117,21 +117,13 @@ class Episode:
         return self.stages[self._at][0]
 
     def spend(self, what: str) -> None:
-        """Take one off a budget.
-
-        Raises:
-            BudgetError: Nothing is left of it.
-        """
+        """Take one off a budget."""
         if self.budget[what] <= 0:
             raise BudgetError(_SPENT[what])
         self.budget[what] -= 1
 
     def spend_written(self, characters: int) -> None:
-        """Take the characters of a text off the budget ``written``.
-
-        Raises:
-            ToolError: Fewer are left; then the episode goes on, so that the draft is not lost.
-        """
+        """Take the characters of a text off the budget ``written``."""
         left = self.budget.get("written", 0)
         if characters > left:
             raise ToolError(
@@ -154,11 +146,7 @@ class Episode:
         return {"cited": known, "unknown": len(paper_ids) - known}
 
     def papers(self, paper_ids: Sequence[str]) -> list[str]:
-        """Return distinct ids in order, if they all exist here.
-
-        Raises:
-            ToolError: There are too many ids, or one does not exist.
-        """
+        """Return distinct ids in order, if they all exist here."""
         distinct = list(dict.fromkeys(paper_ids))
         if len(distinct) > MAX_SUBMITTED:
             raise ToolError(f"{len(distinct)} ids are too many. Give at most {MAX_SUBMITTED}.")
@@ -203,9 +191,6 @@ class Episode:
 
         Returns:
             Name and instruction of the next stage; empty at the end.
-
-        Raises:
-            ToolError: This stage wants another kind of answer.
         """
         self.expect(kind)
         self.answers[self.stage] = answer

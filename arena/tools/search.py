@@ -59,9 +59,6 @@ def make_searches(searches: Sequence[Search]) -> list[Shown]:
     Returns:
         For each the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best
         first, with a ``message`` where nothing is left to list.
-
-    Raises:
-        DataError, UnknownNameError, CorpusError: As `CorpusView.search`.
     """
     ranked = rank_batch([(s.view, s.query, s.offset + s.k) for s in searches], hit_text)
     return [_listed(one, search.offset) for search, one in zip(searches, ranked, strict=True)]

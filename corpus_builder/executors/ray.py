@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import pickle
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from arena import __version__
+from arena._internal.lazy import require
 from arena.errors import DataError, WorkerError, clip
 from corpus_builder.executors import EXECUTORS, Executor
 
@@ -47,11 +47,7 @@ class Ray(Executor):
 
     def __init__(self, workers: int | None = None) -> None:
         super().__init__(workers)
-        if importlib.util.find_spec("ray") is None:
-            raise DataError(
-                "the executor ray needs the package 'ray', which is not installed. "
-                "Run: pip install 'researcharena[ray]'"
-            )
+        require("the executor ray", "ray")
         self._ray: Any = None  # the module, once it is connected
         self._pending: list[Any] = []
 

@@ -13,7 +13,7 @@ from helpers import Papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.retrieval import RETRIEVERS, Request, Scope, bm25
+from arena.retrieval import Request, Scope, bm25
 from arena.retrieval.bm25 import BM25Retriever, _build, _kernel
 from arena.text import analyze
 
@@ -130,10 +130,6 @@ def test_threads_share_an_index(tmp_path):
     for number, ranking in enumerate(together):
         assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
         assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
-
-
-def test_registered_by_name():
-    assert RETRIEVERS.get("bm25") is BM25Retriever
 
 
 def test_equals_bm25s(tmp_path):

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.retrieval import RETRIEVERS, Request, Scope
+from arena.retrieval import Request, Scope
 from arena.retrieval.dense import Dense, _flat
 from arena.retrieval.dense._flat import TorchSearch
 
@@ -128,16 +128,6 @@ def test_of_5000_twins_the_first_are_found(tmp_path):
     assert len(set(found.scores.tolist()[1:])) == 1
     found = every_way(engine, query, 10, Scope(5001, tuple(range(1, 4000))))
     assert found.documents.tolist() == list(range(4000, 4010))
-
-
-def test_scores_that_rise_with_every_row(tmp_path):
-    """The worst case of a heap: each row is better than all before it."""
-    papers = [text_of([1, i / 3000, 0]) for i in range(3000)]
-    engine = built(papers, tmp_path)
-    query = text_of([0, 1, 0])
-    found = every_way(engine, query, 100, Scope(3000))
-    expected = oracle(tmp_path, engine._queries.get(query), 100, 3000)
-    assert list(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == expected
 
 
 def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
@@ -257,32 +247,6 @@ def test_threads_share_an_index(tmp_path):
         assert all(same(a, b) for batch in batches for a, b in zip(batch, alone, strict=True))
 
 
-def test_query_vectors_are_kept_up_to_a_number(tmp_path, monkeypatch):
-    build(["1 0 0", "0 1 0"], tmp_path)
-    engine = Dense.open(tmp_path, cache=2)
-    asked = []
-    usual = engine._queries._encoder.queries
-    monkeypatch.setattr(
-        engine._queries._encoder, "queries", lambda texts: asked.extend(texts) or usual(texts)
-    )
-    for query in ("1 0 0", "2 0 0", "1 0 0", "3 0 0", "1 0 0", "2 0 0"):
-        engine.search(query, 1, Scope(2))
-    assert asked == ["1 0 0", "2 0 0", "3 0 0", "2 0 0"]
-    engine.search_batch([Request("5 0 0", 1, Scope(2))] * 9)
-    assert asked[4:] == ["5 0 0"]
-    none = Dense.open(tmp_path, cache=0)
-    assert none.search("1 0 0", 1, Scope(2)).documents.tolist() == [0]
-
-
-def test_nothing_is_read_to_open_an_index(tmp_path):
-    engine = built(["1 0 0", "0 1 0"], tmp_path)
-    base = engine._vectors
-    while isinstance(base.base, np.ndarray):
-        base = base.base
-    assert isinstance(base, np.memmap)
-    assert not engine._vectors.flags.writeable
-
-
 def test_the_paper_ranks_by_distance(tmp_path):
     """Negated Euclidean distance orders vectors of length 1 as the inner product does.
 
@@ -299,35 +263,6 @@ def test_the_paper_ranks_by_distance(tmp_path):
     assert found.documents.tolist() == by_distance.tolist()
     assert len(set(found.scores.tolist())) > 3
     np.testing.assert_array_equal(distances[by_distance], 2 * found.scores - 2)
-
-
-def test_distances_of_rounded_vectors_differ_by_their_lengths_alone(tmp_path):
-    """Rounded to float16 the lengths are not quite 1; the inner product does not mind them."""
-    rng = np.random.default_rng(3)
-    exact = rng.standard_normal((2000, 64))
-    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
-    engine = built([text_of(v) for v in exact[:-1]], tmp_path, dimension=64)
-    query = text_of(exact[-1])
-    found = engine.search(query, 1999, Scope(1999))
-    stored = np.load(tmp_path / "vectors.npy").astype(np.float64)[found.documents]
-    encoded = engine._queries.get(query).astype(np.float64)
-    lengths = (stored**2).sum(axis=1)
-    assert 0 < np.abs(lengths - 1).max() < 2 * 2.0**-11 + 2.0**-20
-    distances = ((stored - encoded) ** 2).sum(axis=1)
-    np.testing.assert_allclose(
-        distances, lengths + (encoded**2).sum() - 2 * found.scores, rtol=0, atol=1e-14
-    )
-    # Two papers change places only if their scores differ by less than half of that.
-    scores = found.scores[np.argsort(distances, kind="stable")]
-    best_after = np.maximum.accumulate(scores[::-1])[::-1]
-    assert (best_after - scores).max() < np.ptp(lengths) / 2 + 1e-14
-    exact_scores = exact[:-1] @ exact[-1]
-    exact_distances = ((exact[:-1] - exact[-1]) ** 2).sum(axis=1)
-    assert np.argsort(-exact_scores).tolist() == np.argsort(exact_distances).tolist()
-
-
-def test_registered_by_name():
-    assert RETRIEVERS.get("dense") is Dense
 
 
 def test_without_options_the_static_encoder_is_used(tmp_path):

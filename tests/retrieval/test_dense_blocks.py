@@ -75,7 +75,7 @@ def test_any_order_of_results(
     whole: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, seed: int, ahead: int
 ) -> None:
     directory = tmp_path_factory.mktemp("any")
-    build(PAPERS, directory, spread=Shuffled(seed, ahead))
+    build(PAPERS, directory, parallel=Shuffled(seed, ahead))
     assert contents(directory) == whole
 
 
@@ -91,14 +91,14 @@ def test_what_was_encoded_is_not_encoded_again(
     directory = tmp_path_factory.mktemp("again")
     first, second = Shuffled(seed, 6, stop), Shuffled(seed, 6)
     with pytest.raises(KeyboardInterrupt):
-        build(PAPERS, directory, spread=first)
+        build(PAPERS, directory, parallel=first)
     state = directory / "building.json"
     done = json.loads(state.read_bytes())["rows"] if state.exists() else 0
     assert done == next(row for row in range(0, 36, 3) if row not in first.rows[:stop])
     if serial:
         build(PAPERS, directory)
     else:
-        build(PAPERS, directory, spread=second)
+        build(PAPERS, directory, parallel=second)
         assert sorted(second.rows) == list(range(done, 33, 3))
     assert contents(directory) == whole
 
@@ -116,7 +116,7 @@ def test_another_encoder_elsewhere_is_refused(
         return map(function, tasks)
 
     with pytest.raises(DataError, match="the encoder numbers is not the same in all processes"):
-        build(PAPERS, tmp_path, spread=spread)
+        build(PAPERS, tmp_path, parallel=spread)
 
 
 def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> None:
@@ -131,7 +131,7 @@ def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> 
     assert not list((tmp_path / "two/index").glob(".*"))
 
 
-def test_spread_is_no_option(world: Path, capsys: Any) -> None:
+def test_parallel_is_no_option(world: Path, capsys: Any) -> None:
     assert main(["index", str(world), "--engine", "dense", "--name", "x",
-                 "--option", "spread=1"]) == 2  # fmt: skip
-    assert "dense has no option 'spread' to build with" in capsys.readouterr().err
+                 "--option", "parallel=1"]) == 2  # fmt: skip
+    assert "dense has no option 'parallel' to build with" in capsys.readouterr().err

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -123,30 +122,6 @@ def test_a_killed_build_goes_on(tmp_path, whole, monkeypatch, point, count, kept
     left = [text for text in papers if text is not None][kept:]
     assert encoded == [text for text in left if text.strip()]
     assert shown == ({"initial": kept} if kept else {})
-
-
-@pytest.mark.slow
-def test_a_build_killed_at_any_time_goes_on(tmp_path, whole):
-    """Killed from outside once it has saved something."""
-    papers = some_papers()
-    code = CHILD.replace("calls = 0", "calls = 0; import time").replace(
-        "papers = Papers", "_build.encode = (lambda f: lambda *a: time.sleep(0.3) or f(*a))("
-        "_build.encode)\npapers = Papers",
-    )  # fmt: skip
-    running = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path), "nowhere", "0"],
-        stdin=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
-    )  # fmt: skip
-    running.stdin.write(json.dumps(papers))
-    running.stdin.close()
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "building.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    assert running.wait() == -signal.SIGKILL
-    assert (tmp_path / "building.json").exists()
-    Dense.build(Papers(papers), tmp_path, ("title",), plain)
-    assert contents(tmp_path) == whole
 
 
 def test_leftovers_of_another_build_are_not_trusted(tmp_path, monkeypatch):
@@ -287,28 +262,6 @@ def test_a_damaged_index(tmp_path, file, change, message):
         Dense.open(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("ivf", 5, "ivf=5"),
-        ("ivf", True, "ivf=True"),
-        ("ivf", {}, "ivf.lists is missing"),
-        ("ivf", {"lists": 4, "training": "9"}, "ivf.training='9'"),
-        ("options", [], r"options=\[\]"),
-        ("config", None, "config=None"),
-        ("dimension", "3", "dimension='3'"),
-        ("dimension", True, "dimension=True"),
-        ("encoder", 7, "encoder=7"),
-    ],
-)
-def test_a_description_of_other_types(tmp_path, key, value, message):
-    build(["1 0 0", "0 1 0"], tmp_path)
-    path = tmp_path / "encoder.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-    with pytest.raises(CorpusError, match=f"encoder.json' is missing or damaged: .*{message}"):
-        Dense.open(tmp_path)
-
-
 def test_an_encoder_of_another_dimension(tmp_path, monkeypatch):
     build(["1 0 0", "0 1 0"], tmp_path)
     monkeypatch.setattr(Numbers, "__init__", lambda self: given(self, 4))
@@ -343,13 +296,6 @@ def test_an_encoder_that_is_no_longer_the_same(tmp_path, monkeypatch):
             "query_runtime": {"version": 2},
         },
     }
-
-
-def test_an_encoder_that_lies_about_its_dimension(tmp_path, monkeypatch):
-    build(["1 0 0"], tmp_path)
-    monkeypatch.setattr(Numbers, "queries", lambda self, texts: np.ones((1, 2), np.float32))
-    with pytest.raises(CorpusError, match=r"vectors of shape \(1, 2\)"):
-        Dense.open(tmp_path).search("1 0 0", 1, Scope(1))
 
 
 # In a corpus.

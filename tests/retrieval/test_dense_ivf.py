@@ -194,36 +194,6 @@ def test_another_index_in_its_place(tmp_path):
     assert not same(again.search(query, 5, Scope(ROWS)), expected)
 
 
-def test_an_index_replaced_while_it_is_opened(tmp_path, monkeypatch):
-    build(["1 0 0"], tmp_path / "index")
-    build(["0 1 0"], tmp_path / "new")
-    usual = dense.read_description
-
-    def replaced(directory):
-        found = usual(directory)
-        directory.rename(tmp_path / "old")
-        (tmp_path / "new").rename(directory)
-        return found
-
-    monkeypatch.setattr(dense, "read_description", replaced)
-    with pytest.raises(CorpusError, match="was rebuilt since"):
-        Dense.open(tmp_path / "index")
-
-
-def test_lists_show_their_progress(tmp_path, monkeypatch):
-    monkeypatch.setattr(_ivf, "_BLOCK_ROWS", 200)
-    shown = []
-
-    def progress(iterable, **options):
-        items = list(iterable)
-        shown.append((options.get("desc"), options.get("total"), len(items)))
-        return items
-
-    options = {"encoder": "numbers", **LISTS}
-    Dense.build(Papers(clusters()), tmp_path, ("title",), progress, **options)
-    assert shown[1:] == [("inverted lists", 4, 4), ("recall of the lists", 3, 3)]
-
-
 BUILD = """
 import sys
 from pathlib import Path
@@ -258,14 +228,6 @@ def test_a_damaged_file(tmp_path, size):
         Dense.open(tmp_path, search="ivf", probes=4).search(clusters(1)[0], 2, Scope(ROWS))
 
 
-def test_lists_of_other_vectors(tmp_path):
-    build(clusters(), tmp_path / "one", **LISTS)
-    build(clusters(650), tmp_path / "two", **LISTS)
-    (tmp_path / "two" / _ivf.IVF).replace(tmp_path / "one" / _ivf.IVF)
-    with pytest.raises(CorpusError, match="holds 650 vectors of 8 dimensions, the index 700"):
-        Dense.open(tmp_path / "one", search="ivf", probes=4).search(clusters(1)[0], 2, Scope(ROWS))
-
-
 def test_without_faiss(tmp_path, monkeypatch, index):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(DataError, match=r"pip install 'researcharena\[ivf\]'"):
@@ -273,16 +235,3 @@ def test_without_faiss(tmp_path, monkeypatch, index):
     assert list(tmp_path.iterdir()) == []
     engine = Dense.open(index[0], search="flat")
     assert len(engine.search(clusters(1)[0], 5, Scope(ROWS)).documents) == 5
-
-
-def test_the_threads_of_faiss_are_left_as_they_were(index):
-    import faiss
-
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(3)
-    try:
-        engine = Dense.open(index[0], search="ivf", probes=4)
-        engine.search(clusters(1)[0], 5, Scope(ROWS))
-        assert faiss.omp_get_max_threads() == 3
-    finally:
-        faiss.omp_set_num_threads(before)

@@ -16,8 +16,8 @@ import pytest
 from dense_helpers import build, same
 
 from arena._internal.lazy import load
-from arena.encoders import ENCODERS, make_encoder
-from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.encoders import make_encoder
+from arena.errors import CorpusError, DataError
 from arena.retrieval import Scope
 from arena.retrieval.dense import Dense
 
@@ -84,12 +84,6 @@ def test_static_has_no_vector_for_nothing(static):
     assert not static.documents([""]).any()
     assert static.documents([]).shape == (0, 256)
     assert np.isfinite(static.queries(["a" * 100_000])).all()
-
-
-def test_static_is_safe_in_threads(static):
-    expected = static.documents(TEXTS).tobytes()
-    with ThreadPoolExecutor(4) as pool:
-        assert all(v.tobytes() == expected for v in pool.map(static.documents, [TEXTS] * 40))
 
 
 def test_importing_wordllama_leaves_logging_alone():
@@ -172,14 +166,6 @@ def test_batches_move_the_last_digits_only(minilm):
     assert (units > 0).mean() < 0.02
 
 
-def test_minilm_is_safe_in_threads(minilm):
-    expected = [minilm.queries([text]) for text in TEXTS]
-    with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda text: minilm.queries([text]), TEXTS * 4)
-        for vector, wanted in zip(found, expected * 4, strict=True):
-            assert vector.tobytes() == wanted.tobytes()
-
-
 @pytest.mark.slow
 def test_minilm_in_a_forked_process():
     """A fork inherits no thread of torch's pool; it encodes with one and does not wait."""
@@ -192,19 +178,6 @@ def test_minilm_in_a_forked_process():
         "child or done(); print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
     assert output(code) == "0\n"
-
-
-@pytest.mark.slow
-def test_minilm_equals_the_ready_vectors(minilm, real_data):
-    """Vectors of "title. abstract" that were made elsewhere."""
-    folder = real_data.directory
-    if not (folder / "minilm.npy").is_file():
-        pytest.skip("the ready vectors are not here")
-    rows = {line: n for n, line in enumerate((folder / "minilm.ids.txt").read_text().split())}
-    papers = [p for p in real_data.read().papers if p.get("abstract")][::1200]
-    ready = np.load(folder / "minilm.npy", mmap_mode="r")[[rows[p["id"]] for p in papers]]
-    found = minilm.documents([f"{p['title']}. {p['abstract']}" for p in papers])
-    assert cosines(found, ready).min() > 0.99999
 
 
 def test_the_configuration_names_the_model_and_no_path(minilm):
@@ -268,35 +241,6 @@ def test_cuda_where_there_is_none():
         pytest.skip("this machine has CUDA")
     with pytest.raises(DataError, match="this machine has none"):
         _ = make_encoder("flag", {"device": "cuda", "model": str(model_folder())}).config
-
-
-def test_a_driver_without_torch(tmp_path, monkeypatch):
-    """As on a machine with a GPU where only the core is installed."""
-    import ctypes
-
-    from arena._internal.lazy import has_cuda, resolve_device
-
-    build([str(n) for n in range(3)], tmp_path, encoder="static")
-    asked, usual = [], ctypes.CDLL
-
-    def library(name, *arguments, **options):
-        if name != "libcuda.so.1":
-            return usual(name, *arguments, **options)
-        asked.append(name)
-        return object()
-
-    monkeypatch.setattr(ctypes, "CDLL", library)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert not has_cuda()
-    assert asked == ["libcuda.so.1"]
-    assert resolve_device("auto") == resolve_device("cpu") == "cpu"
-    assert len(Dense.open(tmp_path, device="auto").search("2", 3, Scope(3)).documents) == 3
-    for device in ("cuda", "cuda:1", "mps"):
-        message = rf"device='{device}' needs the package 'torch'.*'researcharena\[dense\]'"
-        with pytest.raises(DataError, match=message):
-            resolve_device(device)
-    with pytest.raises(DataError, match="device='cuda' needs the package 'torch'"):
-        Dense.open(tmp_path, device="cuda").search("2", 3, Scope(3))
 
 
 def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
@@ -445,17 +389,6 @@ def test_a_model_that_is_had_from_the_hub(monkeypatch):
     assert local.config["model"] == "a local folder"
 
 
-def test_a_folder_that_holds_no_model(tmp_path):
-    encoder = make_encoder("flag", {"model": str(tmp_path), "device": "cpu"})
-    with pytest.raises(DataError, match="does not tell the size of its vectors"):
-        _ = encoder.dimension
-    (tmp_path / "config.json").write_text('{"hidden_size": 4, "model_type": "nothing"}')
-    assert encoder.dimension == 4
-    pytest.importorskip("FlagEmbedding")
-    with pytest.raises(DataError, match="is no model that transformers can load"):
-        encoder.documents(["x"])
-
-
 def test_more_word_pieces_than_the_model_reads():
     encoder = make_encoder("minilm", {"max_length": 513, "device": "cpu"})
     with pytest.raises(DataError, match="the model reads at most 512 word pieces"):
@@ -488,13 +421,6 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
 
 
 # Encoders of others
-
-
-def test_the_registry():
-    assert {"flag", "minilm", "static"} <= set(ENCODERS.names())
-    with pytest.raises(UnknownNameError, match="Did you mean 'minilm'"):
-        make_encoder("minilmm", {})
-    assert all(ENCODERS.describe().values())
 
 
 @pytest.mark.slow

@@ -91,16 +91,6 @@ def test_a_malformed_name_says_what_is_wrong(text: str, message: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-@settings(max_examples=300)
-@given(st.text("ab(), ", max_size=30))
-def test_any_text_is_a_name_or_an_error(text: str) -> None:
-    try:
-        name = parse_name(text)
-    except DataError:
-        return
-    assert parse_name(str(name)) == name
-
-
 def test_unknown_parts(titled: Path) -> None:
     corpus = arena.Corpus.open(titled)
     for name, message in (
@@ -439,16 +429,6 @@ def test_a_batch_is_its_searches_and_asks_each_part_once(
         alone = engine.search(*request)
         assert ranking.documents.tolist() == alone.documents.tolist()
         assert ranking.scores.tobytes() == alone.scores.tobytes()
-
-
-@settings(max_examples=100, deadline=None)
-@given(parts=rankings, k=st.integers(1, 10), more=st.integers(0, 5))
-def test_fewer_hits_are_the_first_of_more(parts: Any, k: int, more: int) -> None:
-    for fusion in ("rrf", "score"):
-        engine = hybrid(*parts, fusion=fusion, depth=15)
-        few, many = (engine.search("x", n, Scope(16)) for n in (k, k + more))
-        assert few.documents.tolist() == many.documents[:k].tolist()
-        assert few.scores.tobytes() == many.scores[:k].tobytes()
 
 
 @settings(max_examples=20, deadline=None)

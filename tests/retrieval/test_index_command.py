@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import toy_engine
-from helpers import SMALL, contents, names, reseal
+from helpers import SMALL, contents, names
 from kills import between_two_renames, run_to_kill
 from test_build_disk_full import limit_files
 
@@ -105,14 +105,6 @@ def test_the_same_bytes_as_when_built_with_the_corpus(mini: Path, tmp_path: Path
     assert whole == added
     assert manifests[0]["indexes"] == manifests[1]["indexes"]
     assert manifests[0]["content_sha256"] == manifests[1]["content_sha256"]
-
-
-def test_the_order_of_adding_leaves_no_trace(mini: Path, tmp_path: Path) -> None:
-    for order in (("toy", "once"), ("once", "toy")):
-        corpus = shutil.copytree(mini, tmp_path / order[0])
-        for engine in order:
-            build_index(corpus, engine, options={"shift": 1})
-    assert contents(tmp_path / "toy") == contents(tmp_path / "once")
 
 
 def test_options_of_the_command(copy: Path, capsys: Any) -> None:
@@ -219,14 +211,6 @@ def test_something_else_in_the_place_is_kept(copy: Path) -> None:
     assert (copy / "index/toy/notes.txt").read_text() == "mine"
 
 
-def test_a_changed_manifest_is_not_signed_anew(copy: Path) -> None:
-    path = copy / layout.MANIFEST
-    path.write_text(path.read_text().replace('"papers": 17', '"papers": 18'))
-    with pytest.raises(CorpusError, match="its content is not what was written"):
-        build_index(copy, "toy")
-    assert names(copy / "index") == ["bm25"]
-
-
 # Messages that name the command that helps.
 
 
@@ -290,31 +274,6 @@ def test_a_missing_index_says_how_to_build_it(copy: Path) -> None:
         arena.Corpus.open(copy).retriever("toy")
     heal(caught.value)
     assert state(copy) == INTACT
-
-
-def test_an_index_that_its_engine_cannot_open(copy: Path) -> None:
-    """Complete by its manifest, but with an array of another release, or a broken one."""
-    build_index(copy, "bm25", name="titles", fields=["title"])
-    whole = contents(copy)
-    directory = copy / "index/titles"
-    array = max(directory.glob("*.npy"), key=lambda path: path.stat().st_size)
-
-    def rename() -> None:
-        array.rename(directory / "older.npy")
-        manifest = json.loads((directory / layout.MANIFEST).read_text())
-        manifest["files"]["older.npy"] = manifest["files"].pop(array.name)
-        (directory / layout.MANIFEST).write_text(json.dumps(manifest))
-        reseal(copy)
-
-    def spoil() -> None:
-        array.write_bytes(b"\0" * array.stat().st_size)
-
-    for damage, message in ((rename, "it is missing, or another release"), (spoil, "is damaged")):
-        damage()
-        with pytest.raises(CorpusError, match=message) as caught:
-            arena.Corpus.open(copy).retriever("titles")
-        heal(caught.value)
-        assert contents(copy) == whole
 
 
 def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:
@@ -414,31 +373,6 @@ def test_a_failing_overwrite_keeps_the_old(copy: Path, monkeypatch: Any, engine:
     assert verify(copy)["problems"] == {}
 
 
-@pytest.mark.parametrize("overwrite", [True, False])
-def test_a_manifest_that_cannot_be_written_undoes_all(
-    copy: Path, tmp_path: Path, monkeypatch: Any, overwrite: bool
-) -> None:
-    if overwrite:
-        build_index(copy, "toy")
-    before = contents(copy)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("corpus_builder.manifest.write_json", full)
-    with pytest.raises(OSError, match="No space left on device"):
-        build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
-    monkeypatch.undo()
-    monkeypatch.setattr(RETRIEVERS, "_items", dict(RETRIEVERS._items))
-    toy_engine.register()
-    assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
-    log = tmp_path / "log"
-    monkeypatch.setenv("TOY_LOG", str(log))
-    build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
-    assert not log.exists()  # it was complete, and only had to be put in its place
-    assert state(copy) == INTACT and names(copy / "index") == ["bm25", "toy"]
-
-
 MOMENTS = {
     "written": "workdir.sync = die",
     "between two renames": between_two_renames("toy"),
@@ -529,20 +463,3 @@ def test_one_index_is_built_once_at_a_time(copy: Path, monkeypatch: Any) -> None
     assert "another process is writing" in told[0]
     assert told[1]["problems"] == {} and list(told[1]["begun"]) == ["toy"]
     assert state(copy) == INTACT
-
-
-def test_a_corpus_that_was_replaced_meanwhile_is_left_alone(copy: Path, monkeypatch: Any) -> None:
-    built = toy_engine.Toy.build
-
-    def replaced(*arguments: Any, **options: Any) -> Any:
-        told = built(*arguments, **options)
-        shutil.copytree(copy / "index", copy.with_name("kept"))
-        build(SMALL, copy, overwrite=True)
-        shutil.copytree(copy.with_name("kept"), copy / "index", dirs_exist_ok=True)
-        return told
-
-    monkeypatch.setattr(toy_engine.Toy, "build", replaced)
-    with pytest.raises(CorpusError, match="contains another corpus than when this command began"):
-        build_index(copy, "toy")
-    assert json.loads((copy / layout.MANIFEST).read_text())["indexes"].keys() == {"bm25"}
-    assert not (copy / "index/toy").exists()

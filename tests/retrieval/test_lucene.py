@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_helpers import Papers, build
 
-from arena.retrieval import RETRIEVERS, Request, Scope
+from arena.retrieval import Request, Scope
 from arena.retrieval.bm25 import BM25Retriever
 from arena.retrieval.lucene import LuceneRetriever, _java
 from arena.text import analyze
@@ -213,13 +213,6 @@ def test_equal_scores_go_by_document(tmp_path):
     assert engine.search("graph", 3, Scope(600, (0, 3))).documents.tolist() == [2, 5, 6]
 
 
-def test_many_exclusions(tmp_path):
-    engine = build(["graph"] * 3000, tmp_path)
-    excluded = tuple(range(0, 3000, 2))
-    assert engine.search("graph", 5, Scope(3000, excluded)).documents.tolist() == [1, 3, 5, 7, 9]
-    assert len(engine.search("graph", 3000, Scope(3000, tuple(range(3000)))).documents) == 0
-
-
 def test_threads_share_an_index(zipf):
     engine, _ = zipf
     # More scopes than are remembered, so that all kinds of calls of Java meet.
@@ -243,29 +236,6 @@ BAD_QUERIES = {
 }
 
 
-@pytest.mark.parametrize("query", BAD_QUERIES.values(), ids=BAD_QUERIES)
-def test_a_query_of_nothing_known_finds_nothing(zipf, query):
-    documents, scores = zipf[0].search(query, 10, Scope(20_000))
-    assert (documents.tolist(), scores.tolist()) == ([], [])
-    assert (documents.dtype, scores.dtype) == (np.int64, np.float64)
-
-
-@pytest.mark.parametrize("around", ["\ud800{}\udfff", "\0{}\0", "+{}", "{}*", '"{}"', "{}~2"])
-def test_signs_around_a_word_change_nothing(zipf, around):
-    plain, signed = (zipf[0].search(q, 10, Scope(20_000)) for q in ("w7", around.format("w7")))
-    if "2" not in around:
-        assert signed.scores.tobytes() == plain.scores.tobytes()
-    assert len(signed.documents) == 10
-
-
-def test_a_query_of_100000_characters_and_of_20000_terms(zipf):
-    engine, native = zipf
-    scope = Scope(15_000, (3, 4))
-    for query in ("w5 " * 33_333, " ".join(f"w{n}" for n in range(20_000))):
-        assert len(query) > 99_000
-        assert_agree(engine, native, query, 100, scope, 2e-5)
-
-
 @pytest.mark.parametrize(
     ("k", "end", "found"),
     [(0, 9000, 0), (5, 0, 0), (10**12, 9000, 9000), (10**12, 10**12, 9000)],
@@ -273,14 +243,3 @@ def test_a_query_of_100000_characters_and_of_20000_terms(zipf):
 def test_any_k_and_any_cutoff(tmp_path, k, end, found):
     engine = build(["graph"] * 9000, tmp_path)
     assert engine.search("graph", k, Scope(end)).documents.tolist() == list(range(found))
-
-
-@pytest.mark.parametrize("papers", [[], [None], ["", "the"], [None, "graph"]])
-def test_corpora_of_next_to_nothing(tmp_path, papers):
-    engine = build(papers, tmp_path)
-    expected = [1] if papers == [None, "graph"] else []
-    assert engine.search("graph", 5, Scope(len(papers))).documents.tolist() == expected
-
-
-def test_registered_by_name():
-    assert RETRIEVERS.get("lucene") is LuceneRetriever

