@@ -33,8 +33,7 @@ class Trouble(NamedTuple):
     """An answer that is not as it should be.
 
     `body` None is the right one. `cut` bytes of it are sent before the connection ends; or, if
-    `stall`, before nothing more comes; `drip` seconds pass before each further byte. `before` is
-    called first.
+    `stall`, before nothing more comes. `before` is called first.
     """
 
     status: int | None = None
@@ -42,7 +41,6 @@ class Trouble(NamedTuple):
     body: bytes | None = None
     cut: int | None = None
     stall: bool = False
-    drip: float = 0.0
     reset: bool = False
     ignore_range: bool = False
     before: Callable[[], None] | None = None
@@ -282,12 +280,7 @@ class ReleaseServer:
         if handler.command == "HEAD":
             return
         self._pour(handler, body if trouble.cut is None else body[: trouble.cut], counted)
-        if trouble.drip:
-            for byte in body[trouble.cut or 0 :]:
-                if self._stopping.wait(trouble.drip):
-                    break
-                handler.wfile.write(bytes([byte]))
-        elif trouble.stall:
+        if trouble.stall:
             handler.wfile.flush()
             self._stopping.wait(30)
         if trouble.cut is not None or headers.get("Content-Length", body) is not body:

@@ -267,7 +267,7 @@ def resumable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("The same command goes on from here.") from None
+        raise KeyboardInterrupt("The same command continues from here.") from None
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:

@@ -19,7 +19,7 @@ from arena.cli.app import (
 from arena.errors import DataError
 from corpus_builder.cli.info import print_card
 
-SUMMARY = "Fetch the files of a release; killed at any moment, the same command goes on."
+SUMMARY = "Fetch the files of a release; killed at any moment, the same command continues."
 
 
 def download_s2orc(

@@ -2,68 +2,148 @@
 
 from __future__ import annotations
 
-import errno
-import http.cookiejar
-import random
+import gzip
+import hashlib
+import os
 import re
 import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.pool import ThreadPool
-from typing import NoReturn, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
+from arena._internal.files import atomic_write
 from arena._internal.terminal import progress
+from arena._internal.workdir import clear_temporary, exclusive_lock
 from arena.errors import DataError
-from corpus_builder.download.parts import (
-    Claims,
-    PartFile,
-    RemoteFile,
-    claims,
-    compare,
-    gzip_damage,
-)
 
 T = TypeVar("T")
 
 KEY_HEADER = "x-api-key"
-GO_ON = "The same command goes on from here."
-LONGEST_PAUSE = 900.0
-"""Seconds; if a server asks for a longer pause, the request fails."""
-
+CONTINUES = "The same command continues from here."
+PAUSE = 0.5  # seconds before the second retry; then they double, to a minute at most
 _BLOCK = 1 << 18
-_SLOWEST = 1024  # bytes a second; a connection that gives less counts as dead
 _RESTARTS = 3  # attempts at a file whose content turned out to be wrong each time
-_FIRST_PAUSE, _LONGEST_BACKOFF = 0.5, 60.0
-_REDIRECTS = 5
-
-
-class TransientError(Exception):
-    """An attempt failed for a reason that may pass.
-
-    Attributes:
-        pause: Seconds that the server asked for, or None.
-    """
-
-    def __init__(self, reason: str, pause: float | None = None) -> None:
-        super().__init__(reason)
-        self.pause = pause
-
-
-class RestartError(Exception):
-    """The received bytes are wrong: the file must be fetched from its beginning."""
+_MAY_PASS = (408, 425, 429, 500, 502, 503, 504)
 
 
 class FailedError(Exception):
     """One file, or one answer, cannot be fetched; others may."""
 
 
-class StoppedError(Exception):
-    """The download stops: another thread failed, too many files did, or the user pressed Ctrl-C."""
+class RestartError(Exception):
+    """The received bytes are wrong: the file must be fetched from its beginning."""
+
+
+class RetryError(Exception):
+    """An attempt failed for a reason that may pass, with the response if there was one."""
+
+    def __init__(self, reason: str, response: Any = None) -> None:
+        super().__init__(reason)
+        self.response = response
+
+
+class Known(NamedTuple):
+    """What a server, a publisher or a record says of a file; None where it says nothing."""
+
+    bytes: int | None = None
+    md5: str | None = None
+    sha256: str | None = None
+
+
+def known_of(size: int | None, headers: Mapping[str, str]) -> Known:
+    """Return what the headers of a response say of an object of so many bytes.
+
+    The ETag is the MD5 of an object put in one part, but not if it is encrypted with a key of its
+    own (Amazon S3 API reference, "Object": ETag).
+    """
+    keyed = "kms" in headers.get("x-amz-server-side-encryption", "")
+    md5 = re.fullmatch('"([0-9a-f]{32})"', headers.get("ETag", ""))
+    return Known(size, None if md5 is None or keyed else md5[1])
+
+
+def compare(path: Path, known: Known) -> tuple[str, str | None]:
+    """Return the SHA-256 of a file, and how it differs from what is known of it, or None."""
+    sha256, size = _digest(path, "sha256"), path.stat().st_size
+    if known.bytes not in (None, size):
+        return sha256, f"size {size} instead of {known.bytes}"
+    if known.md5 is not None and (md5 := _digest(path, "md5")) != known.md5:
+        return sha256, f"MD5 {md5} instead of {known.md5}"
+    wrong = known.sha256 not in (None, sha256)
+    return sha256, f"SHA-256 {sha256} instead of {known.sha256}" if wrong else None
+
+
+def _digest(path: Path, name: str) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.new(name, usedforsecurity=False))
+        return digest.hexdigest()
+
+
+def gzip_damage(path: Path, suffix: str = ".gz") -> str | None:
+    """Return why a file whose name ends with ``.gz`` is not a complete gzip file, or None."""
+    if suffix != ".gz":
+        return None
+    try:
+        with gzip.open(path) as file:
+            while file.read(1 << 20):
+                pass
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        return f"it is damaged at its source ({error})"
+    return None if path.stat().st_size else "it is empty at its source"
+
+
+class RemoteFile(NamedTuple):
+    """A file to be fetched.
+
+    Attributes:
+        label: Dataset and name, for messages.
+        path: Where it appears.
+        link: Function that returns its address, which may expire.
+        known: What is recorded of it.
+        pinned: SHA-256 that it must have, or None.
+        headers: Headers of each request.
+        expire: Function that is called with an address that the server refuses, or None.
+    """
+
+    label: str
+    path: Path
+    link: Callable[[], str]
+    known: Known = Known()
+    pinned: str | None = None
+    headers: Mapping[str, str] = {}
+    expire: Callable[[str], None] | None = None
+
+    @property
+    def here(self) -> bool:
+        """Whether a file of the right size is there."""
+        return self.path.is_file() and self.known.bytes in (None, self.path.stat().st_size)
+
+    @property
+    def part(self) -> Path:
+        """What has been received of it."""
+        return self.path.with_name(f".{self.path.name}.part")
+
+    @property
+    def etag(self) -> Path:
+        """The strong ETag of the object of which `part` is the beginning."""
+        return self.path.with_name(f".{self.path.name}.etag")
+
+    def discard(self, received: Callable[[int], None]) -> None:
+        """Remove what has been received, the bytes first."""
+        received(-size_of(self.part))
+        self.part.unlink(missing_ok=True)
+        self.etag.unlink(missing_ok=True)
+
+
+def size_of(path: Path) -> int:
+    """Return the number of bytes of a file, 0 if there is none."""
+    return path.stat().st_size if path.is_file() else 0
 
 
 class Fetcher(requests.Session):
@@ -71,27 +151,22 @@ class Fetcher(requests.Session):
 
     Args:
         parallel: Number of files fetched at once.
-        patience: Seconds without a byte, or with hardly any, after which a connection is dropped.
+        patience: Seconds without a byte after which a connection is dropped.
         attempts: Number of attempts in a row without a byte.
         on_message: Function called with each line of progress.
-        sleep: Function that waits for a number of seconds.
     """
 
     def __init__(
-        self,
-        parallel: int,
-        patience: float,
-        attempts: int,
-        on_message: Callable[[str], None],
-        sleep: Callable[[float], None] | None = None,
+        self, parallel: int, patience: float, attempts: int, on_message: Callable[[str], None]
     ) -> None:
         super().__init__()
         self._parallel, self._patience, self._attempts = parallel, patience, attempts
         self.on_message, self._stop = on_message, threading.Event()
-        self.sleep = self._wait if sleep is None else sleep
-        self.max_redirects = _REDIRECTS
-        self.auth = lambda request: request  # otherwise requests sends what ~/.netrc holds
-        self.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
+        self._policy = urllib3.Retry(
+            attempts - 1, backoff_factor=PAUSE, backoff_max=60, retry_after_max=900
+        )
+        self.max_redirects = 5
+        self.auth = lambda request: request  # otherwise requests sends what ~/.netrc has
         # Sizes and checksums are those of the stored bytes.
         self.headers.update({"Accept-Encoding": "identity", "User-Agent": "researcharena"})
         for scheme in ("http://", "https://"):
@@ -102,10 +177,6 @@ class Fetcher(requests.Session):
         self._stop.set()
         super().close()
 
-    def _wait(self, seconds: float) -> None:
-        if self._stop.wait(seconds):
-            raise StoppedError
-
     def rebuild_auth(
         self, prepared_request: requests.PreparedRequest, response: requests.Response
     ) -> None:
@@ -114,336 +185,236 @@ class Fetcher(requests.Session):
             for header in (KEY_HEADER, "Authorization"):
                 prepared_request.headers.pop(header, None)
 
-    def open(self, url: str, headers: Mapping[str, str], server: str) -> requests.Response:
-        """Return the response to a GET; the caller reads its body and closes it.
+    def retry(self, attempt: Callable[[], T], size: Callable[[], int] = lambda: 0) -> T:
+        """Return what `attempt` returns; repeat it by urllib3's `Retry` after what may pass.
 
-        Raises:
-            TransientError: If no response came, or one that says that a later request may succeed;
-                the message names the server.
+        An attempt after which `size` has grown does not count. Raise FailedError at the end.
         """
-        try:
-            response = self.get(url, headers=headers, stream=True, timeout=self._patience)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            self._fail(error)
-        status, pause = response.status_code, None
-        if status not in (408, 425, 429) and status < 500:
-            return response
-        response.close()
-        with suppress(urllib3.exceptions.InvalidHeader):
-            pause = urllib3.Retry().parse_retry_after(response.headers.get("Retry-After", ""))
-        raise TransientError(f"{server} answered {status}", pause)
-
-    def blocks(self, response: requests.Response) -> Iterator[bytes]:
-        """Yield the body as the server stores it, in blocks of at most 256 KiB.
-
-        Raises:
-            TransientError: If the connection breaks or nearly stands still.
-            StoppedError: If the whole download stops.
-        """
-        begun, received = time.monotonic(), 0
-        while True:
-            try:
-                data = response.raw.read1(_BLOCK, decode_content=False)
-            except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-                self._fail(error)
-            if self._stop.is_set():
-                raise StoppedError
-            if not data:
-                return
-            yield data
-            received += len(data)
-            seconds = time.monotonic() - begun
-            if seconds >= self._patience:
-                if received < _SLOWEST * seconds:
-                    raise TransientError(
-                        f"fewer than {_SLOWEST} bytes a second for {self._patience:g} s"
-                    )
-                begun, received = time.monotonic(), 0
-
-    def text(self, response: requests.Response) -> bytes:
-        """Return a short body.
-
-        Raises:
-            TransientError: If the connection breaks.
-        """
-        try:
-            return response.content
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            self._fail(error)
-
-    def _fail(self, error: BaseException) -> NoReturn:
-        """Raise `TransientError` without the error's own words: they repeat the signed address."""
-        causes = [error]
-        for cause in causes:  # grows
-            inner = (*cause.args, getattr(cause, "reason", None), cause.__cause__)
-            inner = (*inner, cause.__context__)
-            causes += [e for e in inner if isinstance(e, BaseException) and e not in causes]
-        wrong_link = requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL
-        timeouts = requests.Timeout | urllib3.exceptions.TimeoutError | TimeoutError
-        # A refused connection is a time-out to urllib3, so the system's own words come first.
-        reasons = [e.strerror for e in causes if isinstance(e, OSError) and e.strerror]
-        for kind, reason in (
-            (timeouts, f"no byte within {self._patience:g} s"),
-            (urllib3.exceptions.IncompleteRead, "the connection ended early"),
-            (requests.TooManyRedirects, f"redirected more than {_REDIRECTS} times"),
-            (wrong_link, "redirected to something that is no http address"),
-            (Exception, f"the connection failed ({type(error).__name__})"),
-        ):
-            reasons += [reason] * any(isinstance(cause, kind) for cause in causes)
-        raise TransientError(reasons[0]) from None
-
-    def retry(
-        self, attempt: Callable[[], T], key: str, progress: Callable[[], int] = lambda: 0
-    ) -> T:
-        """Return what `attempt` returns; repeat it after a `TransientError` or `RestartError`.
-
-        It fails after so many attempts in a row without `progress`, a number of bytes. Pauses
-        double from half a second to a minute, or are those that the server asks for. Their jitter
-        depends on `key` and the attempt alone.
-
-        Raises:
-            FailedError: If all attempts fail.
-        """
-        failures = restarts = total = 0
-        while True:
-            before, pause = progress(), 0.0
-            total += 1
+        policy, restarts, most = self._policy, 0, size()
+        while not self._stop.is_set():
+            response = None
             try:
                 return attempt()
             except RestartError as error:
-                failures, restarts = 0, restarts + 1
+                restarts += 1
                 if restarts >= _RESTARTS:
                     raise FailedError(f"{error} ({restarts} times)") from None
-            except TransientError as error:
-                pause = error.pause or 0.0
-                failures = 1 if progress() > before else failures + 1
-                if failures >= self._attempts or pause > LONGEST_PAUSE:
-                    more = f" and asks to wait for {pause:,.0f} s" if pause else ""
-                    raise FailedError(f"{error}{more} (attempt {total})") from None
-            number = max(failures - 1, 0)
-            jitter = random.Random(f"{key} {number}").uniform(0.5, 1.0)
-            self.sleep(max(pause, min(_LONGEST_BACKOFF, _FIRST_PAUSE * 2.0**number) * jitter))
+                continue
+            except RetryError as error:
+                reason, response = str(error), error.response
+            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+                if isinstance(error, OSError) and not isinstance(error, requests.RequestException):
+                    raise  # of the disk
+                reason = _reason(error, self._patience)
+            if size() > most:
+                most, policy = size(), self._policy
+            try:
+                policy = policy.increment("GET", error=Exception(reason))
+            except urllib3.exceptions.MaxRetryError:
+                raise FailedError(f"{reason} (in each of {self._attempts} attempts)") from None
+            policy.sleep(response)
+        raise FailedError("the download was stopped")
 
-    def look_up(self, file: RemoteFile) -> Claims:
-        """Return what is said of a file after a request for its first byte: HEAD is not allowed.
+    def ask(self, url: str, headers: Mapping[str, str], server: str) -> requests.Response:
+        """Return the response to a GET; the caller reads its body and closes it.
 
-        Raises:
-            FailedError: If the storage does not say how large it is.
+        Raise RetryError, which names the server, if a later request may succeed.
         """
+        response = self.get(url, headers=headers, stream=True, timeout=self._patience)
+        if response.status_code in _MAY_PASS:
+            response.close()
+            raise RetryError(f"{server} answered {response.status_code}", response.raw)
+        return response
 
-        def attempt() -> Claims:
-            with self._request(file, {"Range": "bytes=0-0"}) as response:
-                size = _content_range(response)[1]
-                if response.status_code == 200:
-                    # Without an ETag it is not the storage's answer but, say, a proxy's page.
-                    size = _length(response) if "ETag" in response.headers else None
-                elif response.status_code == 206:
-                    self.text(response)  # frees the connection
-                if size is None:
-                    raise TransientError("the storage does not say how large the object is")
-                return claims(size, response.headers)
+    def look_up(self, file: RemoteFile) -> Known:
+        """Return what the storage says of a file when asked for its first byte."""
 
-        return self.retry(attempt, file.label)
+        def attempt() -> Known:
+            with self._ask_storage(file, {"Range": "bytes=0-0"}) as response:
+                size = response.headers.get("Content-Range", "").rpartition("/")[2]
+                if response.status_code == 200 and "ETag" in response.headers:
+                    size = response.headers.get("Content-Length", "")
+                if not size.isdecimal():
+                    raise RetryError("the storage does not say how large the object is")
+                return known_of(int(size), response.headers)
 
-    def fetch(self, file: RemoteFile, part: PartFile) -> Claims:
-        """Fetch a file, or the rest of it; return its size, its SHA-256, and the storage's MD5.
+        return self.retry(attempt)
 
-        Raises:
-            FailedError: If the file cannot be fetched, or is not what it should be.
-            DataError: If the disk is full.
-        """
-
-        def attempt() -> Claims:
-            if part.claims is None or part.size != part.claims.bytes:
-                self._receive(file, part)
-            said = part.claims or Claims()
-            sha256, wrong = compare(part.path, said, Claims(sha256=file.pinned))
-            damage = gzip_damage(part.path, part.final.suffix)
-            if wrong or damage:
-                part.discard()
-                if not wrong and (said.md5 or file.pinned):
-                    # These are the storage's bytes: another attempt brings the same.
-                    raise FailedError(f"damaged at its source: {damage}")
-                raise RestartError(wrong or damage)
-            whole = said._replace(bytes=part.size, sha256=sha256)
-            part.publish()
-            return whole
-
-        if not part.resumes:
-            part.discard()
-        try:
-            return self.retry(attempt, file.label, lambda: part.most)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise DataError(
-                f"the disk is full ({str(part.final.parent)!r}). Make room; the same command goes "
-                "on from here."
-            ) from None
-
-    def _request(self, file: RemoteFile, headers: Mapping[str, str]) -> requests.Response:
+    def _ask_storage(self, file: RemoteFile, headers: Mapping[str, str]) -> requests.Response:
         """Return a response of status 200, 206 or 416."""
         link = file.link()
-        response = self.open(link, {**file.headers, **headers}, "the storage")
+        response = self.ask(link, {**file.headers, **headers}, "the storage")
         status = response.status_code
         if status in (200, 206, 416):
             return response
         response.close()
-        reason = f"the storage answered {status} ({response.reason or 'no reason'})"
+        reason = f"the storage answered {status} ({response.reason})"
         # Amazon S3 answers 403 when a link has expired, or 400 when its token has.
         if file.expire and status in (400, 401, 403):
             file.expire(link)
-            raise TransientError(reason)
+            raise RetryError(reason)
         raise FailedError(reason)
 
-    def _receive(self, file: RemoteFile, part: PartFile) -> None:
+    def fetch(self, file: RemoteFile, received: Callable[[int], None]) -> Known:
+        """Fetch a file, or the rest of it; return what is known of it now."""
+        part = file.part
+
+        def attempt() -> Known:
+            known = self._receive(file, received)
+            sha256, wrong = compare(part, known._replace(sha256=file.pinned))
+            wrong = wrong or gzip_damage(part, file.path.suffix)
+            if wrong:
+                file.discard(received)
+                raise RestartError(wrong)
+            with part.open("rb") as opened:
+                os.fsync(opened.fileno())
+            whole = known._replace(bytes=size_of(part), sha256=sha256)
+            part.replace(file.path)
+            file.etag.unlink(missing_ok=True)
+            return whole
+
+        try:
+            return self.retry(attempt, lambda: size_of(part))
+        except OSError as error:
+            raise DataError(
+                f"cannot write {str(file.path)!r}: {error.strerror or error}. Make room; the same "
+                "command continues from here."
+            ) from None
+
+    def _receive(self, file: RemoteFile, received: Callable[[int], None]) -> Known:
         """Receive an object from its beginning, or the rest of the same object."""
-        have, known, headers = part.size, file.known.bytes, {}
-        if have and part.claims and part.claims.etag:
-            headers = {"Range": f"bytes={have}-", "If-Range": part.claims.etag}
-        with self._request(file, headers) as response:
+        part, have, before, headers = file.part, size_of(file.part), "", {}
+        if have and file.etag.is_file():
+            before = file.etag.read_text()
+            headers = {"Range": f"bytes={have}-", "If-Range": before}
+        with self._ask_storage(file, headers) as response:
+            tag = response.headers.get("ETag", before)
+            span = re.fullmatch(
+                r"bytes (?:(\d+)-\d+|\*)/(\d+)", response.headers.get("Content-Range", "")
+            )
             if response.status_code == 200:  # the whole object, requested or because it changed
-                size = _length(response) or known
-                claimed = claims(size, response.headers)
-                if known not in (None, size) and claimed.etag is None:
+                length = response.headers.get("Content-Length", "")
+                size = int(length) if length.isdecimal() else None
+                if file.known.bytes not in (None, size) and "ETag" not in response.headers:
                     # Not the object but, say, a proxy's page: keep what is on disk.
-                    raise TransientError(f"{size:,} bytes were announced instead of {known:,}")
-                part.begin(claimed)
-            elif response.status_code == 206 and part.claims and headers:
-                first, size = _content_range(response)
-                etag = claims(None, response.headers).etag
-                same = etag in (None, part.claims.etag) and size in (
-                    None,
-                    part.claims.bytes or size,
-                )
-                if first != have or not same:
-                    part.discard()
-                    raise RestartError("the object has changed")
-            elif have:
-                part.discard()
-                raise RestartError(f"the object ends before byte {have:,}")
+                    raise RetryError(f"{length} bytes were announced, not {file.known.bytes}")
+                file.discard(received)
+                if tag.startswith('"'):  # W/"..." does not promise the bytes
+                    atomic_write(file.etag, tag)
+            elif not (span and (span[1] or span[2]) == str(have) and tag == before != ""):
+                file.discard(received)
+                raise RestartError(f"the object has changed, or ends before byte {have:,}")
             else:
-                raise TransientError(
-                    f"the storage answered {response.status_code} to a request without a range"
-                )
-            for block in self.blocks(response):
-                part.append(block)
-        whole = part.claims and part.claims.bytes
-        if not part.path.exists():
-            part.append(b"")
-        if whole is not None and part.size < whole:
-            raise TransientError(f"the connection ended after {part.size:,} of {whole:,} bytes")
+                size = int(span[2])
+            if response.status_code != 416:  # it is complete already
+                with part.open("ab") as opened:
+                    while data := response.raw.read1(_BLOCK, decode_content=False):
+                        if self._stop.is_set():
+                            raise FailedError("the download was stopped")
+                        opened.write(data)
+                        received(len(data))
+        if size is not None and size_of(part) < size:
+            raise RetryError(f"the connection ended after {size_of(part):,} of {size:,} bytes")
+        return known_of(size, response.headers)
 
     def in_threads(
-        self, function: Callable[[RemoteFile], Claims], files: Sequence[RemoteFile]
-    ) -> Generator[tuple[RemoteFile, Claims | FailedError | StoppedError]]:
-        """Yield each file with its result, or why it has none, as it is done.
+        self, function: Callable[[RemoteFile], Known], files: Sequence[RemoteFile]
+    ) -> Iterator[tuple[RemoteFile, Known | FailedError]]:
+        """Yield each file with its result, or why it has none, as it is done."""
 
-        Any other error is raised and stops all threads; so does closing the iterator early.
-        """
-
-        def work(file: RemoteFile) -> tuple[RemoteFile, Claims | FailedError | StoppedError]:
+        def work(file: RemoteFile) -> tuple[RemoteFile, Known | FailedError]:
             try:
-                if self._stop.is_set():
-                    raise StoppedError
                 return file, function(file)
             except FailedError as error:
                 return file, FailedError(f"{file.label}: {error}")
-            except StoppedError as error:
-                return file, error
 
         # Its threads, unlike those of an executor, do not make Ctrl-C wait for a dead connection;
         # what they write can be resumed at any moment.
-        pool = ThreadPool(max(1, min(self._parallel, len(files))))
-        try:
+        with ThreadPool(max(1, min(self._parallel, len(files)))) as pool:
             yield from pool.imap_unordered(work, files)
-        except BaseException:
-            self._stop.set()
-            raise
-        finally:
-            pool.terminate()
 
     def fetch_all(
         self,
         files: Sequence[RemoteFile],
-        on_done: Callable[[RemoteFile, Claims], None],
+        on_done: Callable[[RemoteFile, Known], None],
         verify: bool = False,
     ) -> dict[str, int]:
-        """Fetch or verify files; return the number of fetched ``files`` and received ``bytes``.
+        """Fetch files; return the number of fetched ``files`` and received ``bytes``.
 
         Args:
             files: The files.
             on_done: Function called with each verified file and what is known of it now.
             verify: Verify files again that have been.
-
-        Raises:
-            DataError: If files could not be fetched.
         """
         todo = [file for file in files if verify or not (file.here and file.known.sha256)]
-        for file in todo:
-            if file.path.exists() and not file.here:
-                self.on_message(f"{file.label} has a wrong size: fetching it again")
-        total, whole = sum(file.known.bytes or 0 for file in todo), len(files) - len(todo)
-        counts, lock, failed = {"files": 0, "bytes": 0}, threading.Lock(), 0
+        counts, lock = {"files": 0, "bytes": 0}, threading.Lock()
         failures: list[FailedError] = []
-        with progress(
-            total=total, desc="download", unit="B", unit_scale=True, smoothing=0.05
-        ) as bar:
+        whole, in_a_row = len(files) - len(todo), 0
+        total = sum(file.known.bytes or 0 for file in todo)
+        with progress(total=total, desc="download", unit="B", unit_scale=True) as bar:
 
             def received(count: int) -> None:
                 with lock:
                     bar.update(count)
                     counts["bytes"] += max(count, 0)
 
-            def complete(file: RemoteFile) -> Claims:
-                nonlocal failed  # files in a row, in all threads
+            def complete(file: RemoteFile) -> Known:
                 file.path.parent.mkdir(parents=True, exist_ok=True)
-                part = PartFile(file.path, received)
-                if file.here:
+                if file.path.exists():
                     sha256, wrong = compare(file.path, file.known)
-                    if not (wrong or gzip_damage(file.path)):
-                        part.discard()
+                    if not (wrong or gzip_damage(file.path, file.path.suffix)):
+                        file.etag.unlink(missing_ok=True)
                         return file.known._replace(sha256=sha256)
                     self.on_message(f"{file.label} is damaged: fetching it again")
-                bar.update(part.size)
-                try:
-                    fetched = self.fetch(file, part)
-                except FailedError:
-                    with lock:
-                        failed += 1
-                    if failed >= max(3, self._parallel):
-                        self._stop.set()  # the server, not the files, causes this
-                    raise
+                bar.update(size_of(file.part))
+                fetched = self.fetch(file, received)
                 with lock:
-                    counts["files"], failed = counts["files"] + 1, 0
+                    counts["files"] += 1
                 return fetched
 
             for file, now in self.in_threads(complete, todo):
-                if isinstance(now, Claims):
-                    whole += 1
+                if isinstance(now, Known):
+                    whole, in_a_row = whole + 1, 0
                     on_done(file, now)
-                elif isinstance(now, FailedError):
-                    failures.append(now)
-                    self.on_message(f"given up for now: {now}")
+                    continue
+                failures.append(now)
+                self.on_message(f"given up for now: {now}")
+                in_a_row += 1
+                if in_a_row >= max(3, self._parallel):
+                    break  # the server, not the files, causes this
         if failures:
             more = f"; {len(failures) - 1} more failed" if failures[1:] else ""
             raise DataError(
-                f"{whole} of {len(files)} files are complete. {failures[0]}{more}. {GO_ON}"
+                f"{whole} of {len(files)} files are complete. {failures[0]}{more}. {CONTINUES}"
             )
         return counts
 
 
-def _length(response: requests.Response) -> int | None:
-    """Return the announced number of bytes of the body."""
-    text = response.headers.get("Content-Length", "")
-    return int(text) if text.isdecimal() else None
+def _reason(error: BaseException, patience: float) -> str:
+    """Say why a connection failed without the error's own words: they repeat the signed address."""
+    causes = [error]
+    for cause in causes:  # grows
+        inner = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
+        causes += [e for e in inner if isinstance(e, BaseException) and e not in causes]
+    # A refused connection is a time-out to urllib3, so the system's own words come first.
+    for cause in causes:
+        if isinstance(cause, OSError) and cause.strerror:
+            return str(cause.strerror)
+    if any(isinstance(e, requests.Timeout | urllib3.exceptions.TimeoutError) for e in causes):
+        return f"no byte within {patience:g} s"
+    return f"the connection failed ({type(error).__name__})"
 
 
-def _content_range(response: requests.Response) -> tuple[int | None, int | None]:
-    """Return the first byte and the size of the whole object from ``Content-Range``."""
-    text = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", text.strip(), re.ASCII)
-    if match is None:
-        return None, None
-    first = None if match[1] is None else int(match[1])
-    return first, None if match[2] == "*" else int(match[2])
+@contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Lock a directory of downloads; remove it again if nothing was written."""
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{str(directory)!r} is not a directory. Name another one.")
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with exclusive_lock(directory / ".download.lock", directory):
+            clear_temporary([directory], deep=True)
+            yield
+    finally:
+        with suppress(OSError):
+            directory.rmdir()

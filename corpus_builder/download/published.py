@@ -16,10 +16,8 @@ from typing import Any
 from urllib.parse import quote
 
 from arena._internal.files import write_json
-from arena._internal.workdir import clear_temporary
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import Fetcher
-from corpus_builder.download.parts import Claims, RemoteFile, compare, writing
+from corpus_builder.download.fetch import Fetcher, Known, RemoteFile, compare, writing
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"
@@ -45,7 +43,6 @@ def fetch_published(
     *,
     leave_out: str = "",
     on_message: Callable[[str], None] = lambda line: None,
-    sleep: Callable[[float], None] | None = None,
 ) -> dict[str, int]:
     """Fetch the files of a published data set that are missing in a folder.
 
@@ -56,16 +53,10 @@ def fetch_published(
             of the authors'; by default that in the environment variable ``ARENA_MIRROR``.
         leave_out: Pattern of files that are not wanted, such as ``corpus_*``.
         on_message: Function called with each line of progress.
-        sleep: Function that waits for a number of seconds.
 
     Returns:
         The number of fetched ``files`` and received ``bytes``, and of ``unverified`` files, whose
         checksum nobody publishes.
-
-    Raises:
-        UnknownNameError: If there is no such data set.
-        DataError: If there is no address for it, a file there is another one than the published, or
-            files could not be fetched.
     """
     if name not in addresses():
         hint = did_you_mean(name, published_names())
@@ -82,16 +73,15 @@ def fetch_published(
         directory = directory.parent
     with ExitStack() as stack:
         stack.enter_context(writing(directory))
-        clear_temporary({(directory / file).parent for file in files})
         record = _record(directory, files)
-        fetcher = Fetcher(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message, sleep)
+        fetcher = Fetcher(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message)
         stack.enter_context(closing(fetcher))
         headers = {}
         if not mirror and (token := os.environ.get(about.get("token", ""), "").strip()):
             headers["Authorization"] = f"Bearer {token}"
         wanted = []
         for file, sha256 in files.items():
-            known, path = Claims(sha256=sha256 or record.get(file)), directory / file
+            known, path = Known(sha256=sha256 or record.get(file)), directory / file
             if path.is_file() and known.sha256 and compare(path, known)[1]:
                 raise DataError(
                     f"{str(path)!r} is another file than {name} publishes (by its SHA-256). Move "
@@ -103,7 +93,7 @@ def fetch_published(
             link = partial(str, address)
             wanted.append(RemoteFile(f"{name}/{file}", path, link, known, sha256, headers))
 
-        def on_done(file: RemoteFile, now: Claims) -> None:
+        def on_done(file: RemoteFile, now: Known) -> None:
             record[file.path.relative_to(directory).as_posix()] = str(now.sha256)
             write_json(directory / RECORD, {"data_set": name, "files": record})
 

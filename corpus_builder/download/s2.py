@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
@@ -13,13 +12,23 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, unquote, urlsplit
 
+import requests
 from annotated_types import Ge, Interval
 
 from arena._internal.options import checked
-from arena._internal.workdir import clear_temporary, other_files
+from arena._internal.workdir import other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import GO_ON, KEY_HEADER, FailedError, Fetcher, TransientError
-from corpus_builder.download.parts import Claims, PartFile, RemoteFile, writing
+from corpus_builder.download.fetch import (
+    CONTINUES,
+    KEY_HEADER,
+    FailedError,
+    Fetcher,
+    Known,
+    RemoteFile,
+    RetryError,
+    size_of,
+    writing,
+)
 from corpus_builder.release.folder import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
@@ -31,11 +40,6 @@ _SUFFIX = ".gz"
 
 def object_name(link: object) -> str:
     """Return the file name for a link: the last part of its path, with ``.gz``.
-
-    The query, which holds signature and expiry, does not count.
-
-    Raises:
-        DataError: If `link` is not a link, or its name cannot name a file.
 
     >>> object_name("https://s3.example/2024-02-06/papers/00_a%2Bb.gz?Expires=1&Signature=x")
     '00_a+b.gz'
@@ -67,7 +71,6 @@ def download(
     dry_run: bool = False,
     on_estimate: Callable[[dict[str, Any]], None] = lambda estimate: None,
     on_message: Callable[[str], None] = lambda line: None,
-    sleep: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """Fetch datasets of a release of Semantic Scholar; continue where an earlier call stopped.
 
@@ -85,18 +88,11 @@ def download(
         dry_run: Only return how much there is to fetch; write nothing.
         on_estimate: Function called with the report before the first file is fetched.
         on_message: Function called with each line of progress.
-        sleep: Function that waits for a number of seconds.
 
     Returns:
         ``release``, ``datasets`` (``files`` and ``bytes`` of each), ``here_bytes`` before,
         ``needed_bytes``, ``free_bytes``; and unless `dry_run`, ``fetched`` (number of ``files``,
         and ``bytes`` received).
-
-    Raises:
-        UnknownNameError: If the release or a dataset does not exist.
-        DataError: If an option is out of range, the disk is too small, there is no key or it is
-            refused, the directory holds another release, or files could not be fetched.
-        ArenaError: If another process writes the directory, or the API does not answer.
     """
     if not base_url.startswith(("http://", "https://")):
         raise DataError(f"base URL {clip(base_url)}: must begin with https:// or http://.")
@@ -106,7 +102,7 @@ def download(
     with ExitStack() as stack:
         if not dry_run:
             stack.enter_context(writing(directory))
-        fetcher = Fetcher(parallel, patience, attempts, on_message, sleep)
+        fetcher = Fetcher(parallel, patience, attempts, on_message)
         stack.enter_context(closing(fetcher))
         api = _Api(fetcher, base_url, key_env, rate, directory, write=not dry_run)
         record = api.list_files(release, names)
@@ -122,9 +118,8 @@ def download(
                 f"{report['free_bytes']:,} are free in {str(directory)!r}. Make room, or name "
                 "another directory or fewer datasets."
             )
-        clear_temporary([directory / name for name in names])
 
-        def on_done(file: RemoteFile, now: Claims) -> None:
+        def on_done(file: RemoteFile, now: Known) -> None:
             entry = entries[file.path.parent.name, file.path.name]
             entry.bytes, entry.md5, entry.sha256 = now.bytes or 0, now.md5, now.sha256
             record.write(directory)
@@ -143,7 +138,7 @@ def _estimate(
         sizes[name] = {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
     for file in files:
         size = file.known.bytes or 0
-        here += size if file.here else min(PartFile(file.path).size, size)
+        here += size if file.here else min(size_of(file.part), size)
     parents = (directory.absolute(), *directory.absolute().parents)
     return {
         "release": record.release,
@@ -155,11 +150,7 @@ def _estimate(
 
 
 def read_key(variable: str) -> str:
-    """Return the API key in an environment variable; the caller keeps it nowhere.
-
-    Raises:
-        DataError: If the variable is not set, or cannot be a key; the message never shows it.
-    """
+    """Return the API key in an environment variable; no message shows it."""
     if variable not in os.environ:
         raise DataError(
             f"no key of the Datasets API: the environment variable {variable!r} is not set. "
@@ -229,8 +220,8 @@ class _Api:
             self._fetcher.on_message(f"{name}: requesting the sizes of {len(files):,} files")
             entries = []
             for file, said in self._fetcher.in_threads(self._fetcher.look_up, files):
-                if not isinstance(said, Claims):
-                    raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
+                if not isinstance(said, Known):
+                    raise DataError(f"the size of a file is not known: {said}. {CONTINUES}")
                 entries.append(FileEntry(name=file.path.name, bytes=said.bytes or 0, md5=said.md5))
             record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
             if self._write:
@@ -249,7 +240,7 @@ class _Api:
                 if self._links.get(dataset, {}).get(name) == link:
                     del self._links[dataset]
 
-        known = Claims(entry.bytes, md5=entry.md5, sha256=entry.sha256) if entry else Claims()
+        known = Known(entry.bytes, entry.md5, entry.sha256) if entry else Known()
         path = self._directory / dataset / name
         return RemoteFile(f"{dataset}/{name}", path, link, known, expire=expire)
 
@@ -305,23 +296,22 @@ class _Api:
         def attempt() -> tuple[int, Any]:
             now = time.monotonic()
             if self._next > now:
-                self._fetcher.sleep(self._next - now)
+                time.sleep(self._next - now)
             self._next = max(now, self._next) + self._interval
-            with self._fetcher.open(self._base_url + path, headers, "the API") as response:
-                body = self._fetcher.text(response)
-            try:
-                return response.status_code, json.loads(body)
-            except (ValueError, RecursionError):
-                if response.status_code == 200:
-                    raise TransientError("the API answered something that is no JSON") from None
-            return response.status_code, None
+            with self._fetcher.ask(self._base_url + path, headers, "the API") as response:
+                try:
+                    return response.status_code, response.json()
+                except requests.JSONDecodeError:
+                    if response.status_code == 200:
+                        raise RetryError("the API answered without JSON", response.raw) from None
+                    return response.status_code, None
 
         with self._lock:
             try:
-                status, answer = self._fetcher.retry(attempt, path)
+                status, answer = self._fetcher.retry(attempt)
             except FailedError as error:
                 raise ArenaError(
-                    f"the Datasets API cannot be asked for {path}: {error}. {GO_ON}"
+                    f"the Datasets API cannot be asked for {path}: {error}. {CONTINUES}"
                 ) from None
         if status in (200, 404):
             return answer if status == 200 else None

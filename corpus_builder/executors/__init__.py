@@ -157,7 +157,7 @@ class Local(Executor):
             self.close()
             raise WorkerError(
                 "a worker process of this build has ended; it may have been killed for want of "
-                "memory. The same command goes on; give it fewer --workers or less --memory."
+                "memory. The same command continues; give it fewer --workers or less --memory."
             ) from None
         finally:
             if futures:

@@ -110,7 +110,7 @@ def _result(ray: Any, reference: Any) -> Any:
     except ray.exceptions.RayError as error:
         raise WorkerError(
             f"the Ray cluster lost a task {_RETRIES + 1} times ({type(error).__name__}); its "
-            "processes may have been killed for want of memory. The same command goes on; give "
+            "processes may have been killed for want of memory. The same command continues; give "
             "it fewer --workers, or look at the nodes with `ray status`."
         ) from None
     if refusal is not None:

@@ -70,6 +70,7 @@ class Handler(SimpleHTTPRequestHandler):
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("ARENA_MIRROR", raising=False)
+    monkeypatch.setattr("corpus_builder.download.fetch.PAUSE", 0)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     (tmp_path / "www").mkdir()
     (tmp_path / "www/data.jsonl").write_bytes(DATA)
@@ -86,7 +87,7 @@ def publish(monkeypatch: pytest.MonkeyPatch, **about: Any) -> None:
 
 
 def get(directory: Path, mirror: str | None = None, name: str = "taxobench") -> dict[str, int]:
-    return fetch_published(name, directory, mirror, sleep=lambda seconds: None)
+    return fetch_published(name, directory, mirror)
 
 
 def sha256(data: bytes) -> str:
@@ -141,7 +142,7 @@ def test_the_authors_address_and_the_mirror(
 
 def test_an_interrupted_download_resumes(server: Server, tmp_path: Path) -> None:
     server.cut = 10
-    report = get(tmp_path / "d", server.url)  # goes on from byte 10, 20, ...
+    report = get(tmp_path / "d", server.url)  # continues from byte 10, 20, ...
     assert report["bytes"] == len(DATA) and len(server.paths) == -(-len(DATA) // 10)
     server.cut = 0
     with pytest.raises(DataError, match=r"0 of 1 files are complete.*--mirror"):
@@ -149,9 +150,7 @@ def test_an_interrupted_download_resumes(server: Server, tmp_path: Path) -> None
     part = tmp_path / "f/.data.jsonl.part"
     part.parent.mkdir()
     part.write_bytes(DATA[:25])  # as a kill leaves it, with a temporary file
-    part.with_name(".data.jsonl.part.json").write_text(
-        json.dumps({"bytes": len(DATA), "etag": f'"{sha256(DATA)}"'})
-    )
+    part.with_name(".data.jsonl.etag").write_text(f'"{sha256(DATA)}"')
     left = part.with_name(".0123.atomic-write.tmp")
     left.write_text("{")
     server.cut = None

@@ -542,7 +542,7 @@ def test_ctrl_c(
     code = SLOW.format(module=module, name=name, value=value)
     result = command(toy, tmp_path / "c", code=code)
     assert result.returncode == 130
-    assert result.stderr == "arena-corpus: interrupted. The same command goes on from here.\n"
+    assert result.stderr == "arena-corpus: interrupted. The same command continues from here.\n"
     assert main(words(toy, tmp_path / "c")) == 0
     assert contents(tmp_path / "c") == contents(built)
 
