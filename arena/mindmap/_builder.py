@@ -216,9 +216,6 @@ def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]
         front of headings ("2.1 ", "IV. ", "A. ") stripped where they count up, skipped levels
         closed up, a repeated title left out, and the repairs of labels as in `read_mind_map`.
 
-    Raises:
-        DataError: An entry is no such pair, there is none, or a limit of `read_mind_map` is passed.
-
     Example:
         >>> tree, notes = read_outline([(0, "Search"), (1, "1 Index"), (3, "1.1 Size"), (1, "2 A")])
         >>> [(node.label, len(node.children)) for node in tree.nodes()]

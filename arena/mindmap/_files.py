@@ -47,11 +47,6 @@ def read_mind_map_file(
 
     Returns:
         The tree, and the repairs, as `read_mind_map` returns them.
-
-    Raises:
-        DataError: There is no such file or record; there are several records and none is named; the
-            file cannot be read, is empty, no UTF-8, or larger than 64 MiB where it must be read as
-            a whole; or `read_mind_map` refuses its content. The message names the file.
     """
     path = Path(path)
     with naming(repr(str(path))):

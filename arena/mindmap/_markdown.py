@@ -77,9 +77,6 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
         long for a label, explanations after labels, marks of Markdown in labels, and the repairs of
         `read_outline`.
 
-    Raises:
-        DataError: It has neither headings nor list items, or `read_outline` refuses them.
-
     Example:
         >>> tree, notes = read_markdown("# Search\n- **Sparse**: by words\n  1. BM25\n- Dense")
         >>> [(node.label, len(node.children)) for node in tree.nodes()]
@@ -176,9 +173,6 @@ def parse_document(text: str) -> Document:
     below which: two columns more than the item above make a deeper item, whatever the marker.
     ``•◦▪‣`` are markers, and so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after
     that; a rule under a paragraph of several lines makes no heading of it.
-
-    Raises:
-        DataError: A line nests 50 list items.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
     front_matter = _FRONT_MATTER.match(text)

@@ -163,11 +163,7 @@ class _Repeats(dict[str, Any]):
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text; an object keeps its repeated keys.
-
-    Raises:
-        DataError: It is invalid JSON (NaN and Infinity are), or nests too deep to be parsed.
-    """
+    """Return the value of a JSON text; an object keeps its repeated keys."""
 
     def refuse(constant: str) -> NoReturn:
         raise json.JSONDecodeError(f"{constant} is no JSON value", text, text.find(constant))

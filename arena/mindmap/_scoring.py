@@ -82,10 +82,6 @@ def identity(encoder: str = "static", extractor: str | None = None) -> dict[str,
         ``encoder``, its name, and ``config``, all that shapes its vectors: the model, hashes of
         its files and, under ``runtime``, versions. With an extractor also ``extractor`` and
         ``extractor_config``.
-
-    Raises:
-        UnknownNameError: There is no such encoder or extractor.
-        DataError: Its packages are absent.
     """
     names = {"encoder": encoder, "config": dict(kept("encoder", encoder).config)}
     if extractor is None:

@@ -31,9 +31,6 @@ class MindMap:
         merged: Of a root: how many headings the reader merged with a sibling of the same label, or
             left out because they were blank. It does not count for equality and is not written.
 
-    Raises:
-        DataError: An argument is of another type.
-
     Example:
         >>> tree = MindMap("Graphs", (MindMap("Search", papers=("p1",)), MindMap("Colouring")))
         >>> tree.labels(), tree.size, tree.depth, tree.all_papers()
@@ -107,9 +104,6 @@ def cut(tree: MindMap, depth: int) -> MindMap:
     """Return the mind-map down to `depth` levels below the root.
 
     No paper is lost: those of deeper nodes are filed under the nearest node above that is kept.
-
-    Raises:
-        DataError: `depth` is negative.
 
     Example:
         >>> tree = MindMap("A", (MindMap("B", (MindMap("C", papers=("p2",)),), ("p1",)),))

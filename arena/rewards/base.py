@@ -91,10 +91,6 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     Args:
         name: Names of rewards or of metrics joined by ``+``, each at most once.
         options: Name of a reward -> its keyword arguments.
-
-    Raises:
-        UnknownNameError: There is no such reward and no such metric.
-        DataError: A name stands twice, or an option is unknown or out of its range.
     """
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):

@@ -19,9 +19,6 @@ class Cost(Reward):
         per_search: Price of a search, in [0, 1000].
         per_read: Price of a call of `read`, `references` or `citations`, in [0, 1000].
         per_character: Price of a character of a result that shows papers, in [0, 1000].
-
-    Raises:
-        DataError: A price is out of its range.
     """
 
     def __init__(

@@ -24,9 +24,6 @@ class Shaped(Reward):
     Args:
         discount: Discount of the learner, in [0, 1].
         weight: Weight of the potential, in [0, 1000].
-
-    Raises:
-        DataError: An option is out of its range.
     """
 
     def __init__(

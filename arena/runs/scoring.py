@@ -201,12 +201,7 @@ def _size(answer: Any) -> int:
 
 
 def checked_metrics(metrics: Sequence[str] | None, task: str) -> list[str] | None:
-    """Return distinct names of metrics, those of files by their plain names; None stays None.
-
-    Raises:
-        UnknownNameError: A metric is unknown.
-        DataError: `metrics` is empty or one string, or no stage submits what a metric scores.
-    """
+    """Return distinct names of metrics, those of files by their plain names; None stays None."""
     if metrics is None:
         return None
     if not metrics or isinstance(metrics, str):
@@ -241,12 +236,6 @@ def rescore(
         of corpus, tasks, ``answers`` and code. In a task of several stages the metrics in
         `metrics` are called ``STAGE.METRIC``. Among the counts is ``not_visible``, the number of
         papers in rankings that are not visible.
-
-    Raises:
-        UnknownNameError: A metric, the encoder or the extractor is unknown.
-        DataError: No stage of the task submits what a metric scores.
-        CorpusError: `run` holds no run or a damaged one, its trajectories changed after it
-            finished, or the corpus or the task set is not the run's.
     """
     recorded = OpenedRun(run)
     if encoder is None:
@@ -310,13 +299,6 @@ def score(
         What `Scorer.summary` returns, with ``missing`` (surveys not in the run) and ``not_visible``
         (papers in the run that are not visible) among the counts, ``task``, and ``sha256`` of
         corpus, tasks, run and code.
-
-    Raises:
-        DataError: The file is not a run or names an unknown survey, or the task does not take a
-            ranking.
-        CorpusError: The directory holds a run over another corpus, or one that is unfinished or
-            was changed.
-        UnknownNameError: The task or a survey is unknown.
     """
     corpus = Corpus.of(corpus)
     specification = TASKS.get(task)

@@ -82,9 +82,6 @@ def topic_of(survey: Survey, prompt: str) -> str | None:
         survey: The survey.
         prompt: ``"title"`` for its title in lower case, a level of `PROMPT_LEVELS` for its prompt
             of that level, ``"any"`` for its most detailed prompt.
-
-    Raises:
-        DataError: `prompt` is something else.
     """
     if prompt not in PROMPTS:
         raise DataError(f"prompt={clip(prompt)}.{did_you_mean(prompt, PROMPTS)}")
@@ -112,11 +109,7 @@ class TaskRegistry(Registry[Task]):
     """The tasks by name. Each has its environment registered with Gymnasium."""
 
     def register(self, name: str) -> Callable[[Task], Task]:
-        """Return a decorator that registers a task and its environment.
-
-        Raises:
-            DataError: As `Registry.register`.
-        """
+        """Return a decorator that registers a task and its environment."""
         decorate = super().register(name)
 
         def register(task: Task) -> Task:
@@ -162,11 +155,7 @@ TASKS = TaskRegistry(
 
 
 def environment_id(name: str) -> str:
-    """Return the Gymnasium id of the environment of a task.
-
-    Raises:
-        UnknownNameError: There is no such task.
-    """
+    """Return the Gymnasium id of the environment of a task."""
     return TASKS.get(name).environment or _default_id(name)
 
 
@@ -176,30 +165,18 @@ def environment_ids() -> list[str]:
 
 
 def stages_of(name: str) -> tuple[tuple[str, Task], ...]:
-    """Return the (name, task) pairs that an episode of a task goes through, itself if single.
-
-    Raises:
-        UnknownNameError: There is no such task.
-    """
+    """Return the (name, task) pairs that an episode of a task goes through, itself if single."""
     task = TASKS.get(name)
     return tuple((stage, TASKS.get(stage)) for stage in task.stages) or ((name, task),)
 
 
 def kinds_of_answers(name: str) -> set[str]:
-    """Return the kinds of answers that the stages of a task submit.
-
-    Raises:
-        UnknownNameError: There is no such task.
-    """
+    """Return the kinds of answers that the stages of a task submit."""
     return {stage.answer for _, stage in stages_of(name)}
 
 
 def tools_of(name: str) -> tuple[str, ...]:
-    """Return the names of a task's tools, in the order in which agents see them.
-
-    Raises:
-        UnknownNameError: There is no such task.
-    """
+    """Return the names of a task's tools, in the order in which agents see them."""
     from arena.tools import SUBMIT_TOOLS, TOOLS
 
     task = TASKS.get(name)

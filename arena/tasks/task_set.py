@@ -80,11 +80,7 @@ class TaskSet:
         }
 
     def survey(self, survey_id: str) -> Survey:
-        """Return one survey.
-
-        Raises:
-            UnknownNameError: No survey has this id; the message names the nearest ids.
-        """
+        """Return one survey."""
         if not isinstance(survey_id, str) or survey_id not in self.surveys:
             raise UnknownNameError(
                 f"no survey {clip(survey_id)} in this corpus."
@@ -93,31 +89,19 @@ class TaskSet:
         return self.surveys[survey_id]
 
     def gold(self, survey_id: str) -> Gold:
-        """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored.
-
-        Raises:
-            UnknownNameError: There is no such survey.
-        """
+        """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored."""
         self.survey(survey_id)
         return self._gold[survey_id]
 
     def mind_map(self, survey_id: str) -> MindMap | None:
-        """Return the survey's own mind-map, or None if it has no readable one with a heading.
-
-        Raises:
-            UnknownNameError: There is no such survey.
-        """
+        """Return the survey's own mind-map, or None if it has no readable one with a heading."""
         self.survey(survey_id)
         if survey_id not in self._trees:
             self._trees[survey_id] = _tree(self._mind_maps[survey_id]["mind_map"])
         return self._trees[survey_id]
 
     def outline(self, survey_id: str) -> MindMap | None:
-        """Return the survey's own table of contents, or None if it has no readable one.
-
-        Raises:
-            UnknownNameError: There is no such survey.
-        """
+        """Return the survey's own table of contents, or None if it has no readable one."""
         self.survey(survey_id)
         return _tree(self._articles[survey_id]["outline"])
 
@@ -125,9 +109,6 @@ class TaskSet:
         """Return the survey's own text, or None if the corpus has none.
 
         It is Markdown that cites papers of the corpus as ``[@id]``, those out of reach included.
-
-        Raises:
-            UnknownNameError: There is no such survey.
         """
         self.survey(survey_id)
         text: str | None = self._articles[survey_id]["article"]
@@ -137,9 +118,6 @@ class TaskSet:
         """Return the survey as metrics of surveys compare it, read once; for scoring.
 
         Its references are those in reach; what the corpus lacks of it is empty.
-
-        Raises:
-            UnknownNameError: There is no such survey.
         """
         if survey_id not in self._own:
             from arena.tasks._pairs import own_article
@@ -162,9 +140,6 @@ class TaskSet:
         Args:
             survey_id: Id of the survey.
             papers: Ids of papers or surveys of the corpus.
-
-        Raises:
-            UnknownNameError: There is no such survey.
         """
         from arena.suites.bloom_eval import Work
 
@@ -207,9 +182,6 @@ class TaskSet:
         Returns:
             Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey),
             ``undated``, ``survey`` or ``reachable``; the first that applies.
-
-        Raises:
-            UnknownNameError: There is no such survey.
         """
         survey, store = self.survey(survey_id), self._store
         cutoff, title = parse_date(survey.date).day, title_key(survey.title)
@@ -315,10 +287,6 @@ def choose_surveys(
         surveys: Any ids of the corpus; or a number, for the first of `among`; or None, for all
             of `among`.
         among: Ids in order; by default all.
-
-    Raises:
-        UnknownNameError: An id is unknown.
-        DataError: `surveys` is none of these, is out of range, or names no survey.
     """
     counted = list(tasks.surveys if among is None else among)
     if surveys is None:
@@ -342,11 +310,7 @@ def choose_surveys(
 
 
 def with_topic(tasks: TaskSet, prompt: str) -> list[str]:
-    """Return the ids of the surveys that have a prompt; for arguments and errors see `topic_of`.
-
-    Raises:
-        NoLabelsError: No survey has one.
-    """
+    """Return the ids of the surveys that have a prompt; for arguments and errors see `topic_of`."""
     asked = [s for s, survey in tasks.surveys.items() if topic_of(survey, prompt) is not None]
     if not asked:
         raise NoLabelsError(

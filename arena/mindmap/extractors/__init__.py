@@ -38,11 +38,5 @@ EXTRACTORS: Registry[Callable[..., Extractor]] = Registry(
 
 
 def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:
-    """Make the extractor registered as `name`, with keyword options.
-
-    Raises:
-        UnknownNameError: No extractor has that name.
-        DataError: The extractor has no such option, an option is out of its range, or a package
-            is absent.
-    """
+    """Make the extractor registered as `name`, with keyword options."""
     return make(EXTRACTORS, name, options)

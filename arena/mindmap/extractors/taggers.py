@@ -133,9 +133,6 @@ class Flair:
                 the paper's, ``"ner-fast"``, ``"ner-large"``, ``"ner-ontonotes"``, ...; a file of
                 such a name is ``"./ner"``), or a model of the Hugging Face hub.
             download: Whether a named model that is not on this machine may be fetched.
-
-        Raises:
-            DataError: An option is of the wrong type, or flair is not installed.
         """
         require("the extractor flair", "flair")
         if not isinstance(model, str) or not model:
@@ -156,12 +153,7 @@ class Flair:
         }
 
     def entities(self, labels: Sequence[str]) -> list[frozenset[str]]:
-        """Return the texts of the spans found in each label, which is tagged by itself.
-
-        Raises:
-            DataError: The model is not on this machine and cannot be fetched, or is no model of
-                flair.
-        """
+        """Return the texts of the spans found in each label, which is tagged by itself."""
         with _one_thread():
             return [self._of(label) if label.strip() else frozenset() for label in labels]
 

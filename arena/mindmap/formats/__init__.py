@@ -47,9 +47,6 @@ def render(tree: MindMap, format: str = "text") -> str:
 
     The same map gives the same characters on every machine.
 
-    Raises:
-        UnknownNameError: There is no such format.
-
     Example:
         >>> from arena.mindmap import MindMap
         >>> tree = MindMap("Graphs", (MindMap("Search", papers=("p1",)), MindMap("Colouring")))
@@ -76,10 +73,6 @@ def beside(
         captions: Texts above them.
         format: Name of a format that takes two maps.
         encoder: As for `matches`.
-
-    Raises:
-        UnknownNameError: There is no such format, or no such encoder.
-        DataError: The format takes one map only.
     """
     write = FORMATS.get(format).write_beside
     if write is None:
@@ -118,11 +111,7 @@ def matches(
 
 
 def format_of(file_name: str) -> str:
-    """Return the name of the format that a file's suffix stands for.
-
-    Raises:
-        DataError: No format has this suffix.
-    """
+    """Return the name of the format that a file's suffix stands for."""
     known = {s: name for name in FORMATS.names() for s in FORMATS.get(name).suffixes}
     suffix = next((s for s in known if file_name.lower().endswith(s)), None)
     if suffix is None:

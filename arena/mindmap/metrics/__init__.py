@@ -58,10 +58,6 @@ def kept(kind: str, plugin: Any) -> Kept:
         kind: ``"encoder"`` or ``"extractor"``.
         plugin: The name of a registered one, made with its default options, the object, or what
             this function returned.
-
-    Raises:
-        UnknownNameError: There is none of this name.
-        DataError: Its packages are absent, or the object is no such plug-in.
     """
     if isinstance(plugin, Kept):
         return plugin
@@ -121,10 +117,6 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
 
     Returns:
         Shape (len(labels), dimension); zeros where the encoder gives zeros.
-
-    Raises:
-        UnknownNameError: There is no such encoder.
-        DataError: Its packages are absent, or a vector has another shape or is not finite.
     """
     return np.stack(_values("encoder", encoder, labels, _units)) / float(_SCALE)
 
@@ -183,10 +175,6 @@ def entities(labels: Collection[str], extractor: str | Extractor) -> frozenset[s
     Args:
         labels: Repeated ones count once.
         extractor: The name of a registered extractor, or an extractor.
-
-    Raises:
-        UnknownNameError: There is no such extractor.
-        DataError: Its packages are absent, or it does not give a set of strings for each label.
     """
     return frozenset().union(*_values("extractor", extractor, list(labels), _folded))
 

@@ -150,10 +150,6 @@ def edit_distance(
         relabel: Called if it is needed; returns an array of the shape (distinct labels of
             `predicted`, distinct labels of `gold`), as `MindMap.labels` orders them: the cost to
             put one for the other; more than 2 is never paid.
-
-    Raises:
-        DataError: The trees have more than 4,194,304 pairs of nodes, or are so deep that the
-            algorithm takes more than 2^31 steps, which is a few seconds.
     """
     sizes = predicted.size, gold.size
     if not all(sizes):
