@@ -179,12 +179,6 @@ def test_a_tree_may_have_many_forms(mini, mind_map):
     assert [child["label"] for child in submitted["children"]] == ["Rhenium"]
 
 
-def test_another_heading_scores_less(mini):
-    env = playing(mini, "sv:1", NAME, reward="heading_soft_recall")
-    step = env.step(call("organize", mind_map={"label": "Rhenium", "children": ["Poultry farms"]}))
-    assert 0 <= step[1] < 0.9  # the label of the root is the topic, not a heading
-
-
 def test_what_was_repaired_is_told(mini):
     env = playing(mini, "sv:1", NAME)
     tree = {"label": "x", "children": ["a  b", "c", "c"], "note": 1}
@@ -213,12 +207,6 @@ def test_organize_counts_how_papers_are_filed(mini):
     assert act(alone, "organize", mind_map=tree)["filed"] == counts | {"left_out": 0}
 
 
-def cycle():
-    tree = {"label": "x", "children": []}
-    tree["children"].append(tree)
-    return tree
-
-
 def chain(levels):
     tree = {"label": "0"}
     for level in range(levels):
@@ -245,9 +233,7 @@ NO_TREES = [
     ({"label": "x", "children": [{"label": "y", "papers": [5]}]}, "papers are ids, as strings"),
     ({"label": "x" * 501}, "longer than 500 characters"),
     ({"label": "x", "children": ["y" * 1_000_000]}, "longer than 500 characters"),
-    (cycle(), "too much nesting, which JSON cannot hold"),
     (chain(65), "at most 64"),
-    (chain(5_000), "too much nesting, which JSON cannot hold"),
     ({"label": "x", "children": [str(n) for n in range(10_001)]}, "more than 10,000 nodes"),
     ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
     ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),
@@ -296,11 +282,6 @@ def test_finish_hands_in_nothing(mini):
         "ari": 0.0, "heading_soft_recall": 0.0, "tree_edit_distance": 1.0,
         "tree_semantic_distance": 1.0,
     }  # fmt: skip
-
-
-def test_submit_is_no_tool_here(mini):
-    wrong = act(playing(mini, "sv:1", NAME), "submit", paper_ids=["p:day"])["error"]
-    assert wrong.startswith("no tool 'submit'.")
 
 
 def test_all_tools_work_on_the_starting_papers(mini):
@@ -356,19 +337,3 @@ def test_every_tree_is_scored_or_answered(mini, tree, as_text):
         step[0]["result"].encode()
     else:
         assert set(result(step)) == {"error"}
-
-
-class Odd(dict):
-    """A dict that cannot be read."""
-
-    def items(self):
-        raise RuntimeError("boo")
-
-
-@pytest.mark.parametrize("inside", [lambda odd: odd, lambda odd: {"label": "x", "children": [odd]}])
-def test_an_object_that_is_no_data_is_answered(mini, inside):
-    env = playing(mini, "sv:1", NAME)
-    step = env.step(call("organize", mind_map=inside(Odd(label="x"))))
-    assert "which JSON cannot hold" in result(step)["error"]
-    assert not step[2]
-    assert env.step(call("organize", mind_map=RHENIUM))[2]

@@ -90,11 +90,6 @@ def test_gains_below_one_are_not_relevant() -> None:
     assert metrics.evaluate(RANKING, relevant, NAMES) == metrics.evaluate(RANKING, GAINS, NAMES)
 
 
-def test_evaluate_keeps_the_order_of_names() -> None:
-    names = ["mrr", "recall@10", "ndcg@30"]
-    assert list(metrics.evaluate(RANKING, GAINS, iter(names))) == names
-
-
 def test_registry() -> None:
     assert set(METRICS.names()) >= {"mrr", "ari", "reference_f1", "scons"}
     assert all(METRICS.describe().values())
@@ -124,11 +119,6 @@ def test_a_cutoff_holds_for_a_metric_that_does_not_ask_for_it() -> None:
 def test_unknown_metric(name: object) -> None:
     with pytest.raises(UnknownNameError, match=r"^no metric named"):
         METRICS.get(name)  # type: ignore[arg-type]
-
-
-def test_unknown_metric_suggests() -> None:
-    with pytest.raises(UnknownNameError, match=r"^no metric named 'ndgc'\. Did you mean 'ndcg'"):
-        METRICS.get("ndgc@10")
 
 
 @pytest.mark.parametrize(
@@ -164,11 +154,6 @@ def test_r_precision_takes_no_cutoff() -> None:
         METRICS.get("r-precision@3")(RANKING, GAINS)
 
 
-def test_one_name_instead_of_a_list() -> None:
-    with pytest.raises(DataError, match="expected a list of names"):
-        metrics.evaluate(RANKING, GAINS, "mrr")
-
-
 @given(rankings, golds, cutoffs)
 def test_range(ranking: list[str], gains: dict[str, int], k: int | None) -> None:
     for function in FUNCTIONS:
@@ -195,15 +180,6 @@ def test_laws(ranking: list[str], gains: dict[str, int], k: int) -> None:
     # what comes after the cutoff has no influence
     for function in FUNCTIONS:
         assert function(ranking[:k], gains, k=k) == function(ranking, gains, k=k)
-
-
-@given(rankings, golds, st.integers(0, 10))
-def test_ndcg_rewards_a_better_swap(ranking: list[str], gains: dict[str, int], at: int) -> None:
-    if at + 1 < len(ranking):
-        first, second = (gains.get(document, 0) for document in ranking[at : at + 2])
-        swapped = [*ranking[:at], ranking[at + 1], ranking[at], *ranking[at + 2 :]]
-        change = ndcg(swapped, gains) - ndcg(ranking, gains)
-        assert (change > 0, change < 0) == (second > first, second < first)
 
 
 @pytest.mark.slow  # ranx compiles for up to a minute

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import random
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -64,14 +63,6 @@ class Words:
 def test_recall_by_hand(predicted, gold, recall):
     assert heading_entity_recall(predicted, gold, extractor=Words()) == recall
     assert evaluate(predicted, gold, [NAME], extractor=Words()) == {NAME: recall}
-
-
-def test_white_space_does_not_tell_entities_apart():
-    class Whole:
-        def entities(self, labels):
-            return [[label] for label in labels]
-
-    assert heading_entity_recall(tree("New\n  York "), tree("new york"), extractor=Whole()) == 1.0
 
 
 def test_a_label_is_read_once_for_all_metrics_of_a_call():
@@ -181,12 +172,6 @@ def real_labels(real_data):
     with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
         maps = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
     return sorted({label for tree in maps for label in tree.labels()})
-
-
-def test_threads(extractor):
-    expected = extractor.entities(LABELS)
-    with ThreadPoolExecutor(4) as pool:
-        assert all(found == expected for found in pool.map(extractor.entities, [LABELS] * 8))
 
 
 def test_the_configuration(extractor):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import pickle
 import subprocess
@@ -60,13 +59,6 @@ def test_what_a_tree_tells():
     }
 
 
-def test_a_tree_does_not_change():
-    with pytest.raises(AttributeError):
-        TREE.label = "other"
-    with pytest.raises((AttributeError, TypeError)):
-        TREE.other = 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -80,29 +72,6 @@ def test_a_tree_does_not_change():
 def test_a_tree_holds_what_it_says(arguments, message):
     with pytest.raises(DataError, match=message):
         MindMap(*arguments)
-
-
-def test_equal_is_what_looks_the_same():
-    variants = [
-        leaf("r"),
-        leaf("r", "p"),
-        MindMap("r", (leaf("a"), leaf("b"))),
-        MindMap("r", (leaf("b"), leaf("a"))),
-        MindMap("r", (MindMap("a", (leaf("b"),)),)),
-        MindMap("r", (leaf("a"),), ("b",)),
-        MindMap("r", (leaf("a", "b"),)),
-    ]
-    for a, b in itertools.product(variants, repeat=2):
-        same = MindMap(b.label, b.children, b.papers)
-        assert (a == same) == (a is b)
-        assert (hash(a) == hash(same)) == (a is b)
-    assert leaf("r") != "r"
-
-
-@given(trees())
-def test_copies_are_equal(tree):
-    assert pickle.loads(pickle.dumps(tree)) == tree
-    assert copy.deepcopy(tree) == tree
 
 
 def chain(length: int) -> MindMap:
@@ -122,11 +91,6 @@ def test_the_deepest_map_that_can_be_read():
     assert read_mind_map(tree.to_json()) == (tree, [])
     with pytest.raises(DataError, match="levels below the root"):
         read_mind_map(chain(65).to_json())
-
-
-def test_a_chain_of_ten_thousand_nodes():
-    tree = chain(10_000)
-    assert (tree.size, tree.depth, len(tree.labels())) == (10_000, 10_000, 10_000)
 
 
 # The forms
@@ -287,13 +251,8 @@ def test_many_repairs_make_one_sentence():
 
 LOOP: dict[str, object] = {"a": None}
 LOOP["b"] = [LOOP]
-CHILDREN: list[object] = []
-CHILDREN.append({"label": "y", "children": CHILDREN})
 ENDLESS: list[object] = []
 ENDLESS.append(ENDLESS)
-SHARED: object = []
-for _ in range(100):
-    SHARED = [SHARED, SHARED]
 WIDE: object = {}
 for _ in range(40):
     WIDE = {"a": WIDE, "b": WIDE}
@@ -313,59 +272,36 @@ def nested(depth: int) -> dict[str, object]:
     ("value", "message"),
     [
         ("", "cannot be read as JSON: Expecting value"),
-        ("{'a': 1}", "cannot be read as JSON: Expecting property name"),
         ('{"a": NaN}', "NaN is no JSON value"),
-        ('{"a": -Infinity}', "-Infinity is no JSON value"),
         ('{"a": ' + "1" * 5000 + "}", "thousands of digits"),
         ("[" * 1_000_000, "nests too deep"),
-        ('{"a":' * 200_000, "nests too deep"),
         ('"text"', "is a JSON object, not 'text'"),
-        ("no JSON", "cannot be read as JSON: .*: line 1 column 1 .* or Markdown with headings"),
         ("  [1, 2]", "element 1 of the list is 1: a mind-map is an object, a list of objects"),
         (None, "not None"),
-        (7, "not 7"),
         ([], "no node"),
-        ([[]], "element 1 of the list is a list"),
-        ([None], "element 1 of the list is None"),
         (b"{}", "not a bytes"),
-        (TREE, "not a MindMap"),
         ({}, "no node"),
-        ({"": {"example": "x"}}, "no node"),
         (NOTHING, "no node"),
         ({"label": " ", "children": []}, "no node"),
-        ({"label": "", "papers": ["p"]}, "no node"),
         (LOOP, "65 levels below the root"),
         ([{"a": ENDLESS}], "contains itself, or nests deeper than 64 levels"),
-        ({"label": "x", "children": CHILDREN}, "65 levels below the root"),
         (nested(65), "65 levels below the root"),
         ({f"n{n}": None for n in range(10_001)}, "more than 10,000 nodes"),
-        ({"a": SHARED}, "more than 100,000 entries"),
         (WIDE, "more than 10,000 nodes"),
-        ({"a": [[]] * 100_000}, "more than 100,000 entries"),
         ({"label": "a", "papers": ["p"] * 100_001}, "more than 100,000 entries"),
         ({"a" * 501: None}, "longer than 500 characters"),
-        ({"a": 10**5000}, "longer than 500 characters"),
         ({"a": float("nan")}, "under 'a' there is nan"),
-        ({"a": {1, 2}}, "under 'a' there is a set"),
         ({1: None}, "a label under the root is 1"),
-        ({None: "a"}, "a label under the root is None"),
-        ({("a",): None}, "a label under the root is a list"),
         ({"label": 1, "children": []}, "a label at or under the root is 1"),
-        ({"label": True, "children": []}, "is True"),
         ({"label": "a", "children": [3]}, "under 'a' there is 3: a node is a string or an object"),
-        ({"label": "a", "children": [None]}, "there is None"),
-        ({"label": "a", "children": [["b"]]}, "there is a list"),
         ({"label": "a", "children": {"b": 1}}, "children of 'a' are an object .*'b'.*: expected"),
         ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
-        ({"label": "a", "children": [{}]}, "an object without keys"),
         (
             {"title": "a", "children": [{"title": "b"}]},
             "under the root there are 'children', but no 'label' or 'name' beside them",
         ),
-        ({"t": {"topic": "a", "subtopics": ({"topic": "b"},)}}, "under 't' there are 'subtopics'"),
         ({"label": "a", "papers": "p1"}, "papers of 'a' are 'p1': expected a list"),
         ({"label": "a", "papers": [1]}, "a paper under 'a' is 1"),
-        ({"label": "a", "papers": [{"id": "p1"}]}, "a paper under 'a' is an object"),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else type(value).__name__,
 )
@@ -420,14 +356,6 @@ def test_junk_is_read_or_refused(value):
     text.encode()
     assert read_mind_map(text) == (tree, [])
     assert all(" ".join(node.label.split()) == node.label for node in tree.nodes())
-
-
-@given(st.text() | st.text('{}[]":,labe1 \\', max_size=40))
-def test_junk_text_is_read_or_refused(text):
-    try:
-        read_mind_map(text)
-    except DataError as error:
-        assert len(str(error)) < 400
 
 
 # What is out there

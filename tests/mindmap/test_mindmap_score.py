@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import runpy
 import shutil
 import subprocess
 import sys
@@ -108,14 +106,6 @@ def test_the_keys(files, capsys):
     assert found["repairs"] == {"gold": [], "predicted": []}
 
 
-def test_a_map_against_itself(files, capsys):
-    assert run("--gold", files[0], "--predicted", files[0], "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["heading_soft_recall"] == 1.0
-    assert found["tree_edit_distance"] == found["tree_semantic_distance"] == 0.0
-    assert found["sha256"]["gold"] == found["sha256"]["predicted"]
-
-
 def test_the_table(files, capsys):
     needs_spacy()
     assert run("--gold", files[0], "--predicted", files[1]) == 0
@@ -217,14 +207,6 @@ def test_a_gold_map_without_headings():
         score_one(MindMap(""), MindMap(""), "statik", None)
 
 
-def test_portions_do_not_show():
-    trees = [MindMap("", tuple(MindMap(f"{n} {i}") for i in range(5))) for n in range(70)]
-    pairs = list(itertools.pairwise(trees))
-    each = [score_one(*pair, extractor=Capitals()) for pair in pairs]
-    assert score_pairs(pairs, extractor=Capitals()) == each
-    assert score_pairs([]) == []
-
-
 # Siblings of one label
 
 
@@ -262,12 +244,6 @@ def test_merged_siblings_are_counted(tmp_path, capsys):
     assert line in capsys.readouterr().out
     found = score_directories(tmp_path / "made", tmp_path / "gold", extractor=None)
     assert found["floors"]["merged"] == {"gold": 1, "predicted": 1}
-
-
-def test_taxonomies_whose_siblings_share_a_label(real_data):
-    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
-        trees = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
-    assert sum(tree.merged > 0 for tree in trees) == 7
 
 
 # How papers are filed
@@ -383,21 +359,6 @@ def test_the_example(tmp_path):
     assert "6 pairs in" in done.stderr
 
 
-@pytest.mark.parametrize("line", ["", "7", "[]", '["gt"]', "null", "{", "[" * 99_999])
-def test_a_line_that_is_not_an_object(line, tmp_path, capsys):
-    path = tmp_path / "data.jsonl"
-    path.write_text(line + "\n")
-    assert runpy.run_path(str(EXAMPLE))["main"]([str(path)]) == 2
-    error = "mind_map_scores.py: error: line 1 of 'data.jsonl' is no JSON object.\n"
-    assert capsys.readouterr().err == error
-
-
-def test_maps_with_a_separator_of_lines_are_read(tmp_path):
-    lines = [json.dumps({"gt": {"name": f"a\u2028{i}"}}, ensure_ascii=False) for i in range(2)]
-    (tmp_path / "maps.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert len(runpy.run_path(str(EXAMPLE))["read"](tmp_path / "maps.jsonl")) == 2
-
-
 # Folders
 
 
@@ -438,14 +399,6 @@ def test_a_mean_is_over_what_was_scored(folders):
     found = score_directories(made, gold, extractor=Capitals())
     assert found["mean"]["heading_entity_recall"] is None
     assert found["counts"]["scored"]["heading_entity_recall"] == 0
-
-
-def test_the_table_of_folders(folders, capsys):
-    needs_spacy()
-    gold, made = folders
-    assert run("--directory", "--gold", gold, "--predicted", made) == 0
-    out = capsys.readouterr().out
-    assert "3 maps, 2 of them without a predicted one; model static, extractor spacy" in out
 
 
 def test_mistakes_in_folders(folders, tmp_path):

@@ -27,15 +27,6 @@ def test_a_run_over_some_surveys_is_scored_over_those(world, tmp_path):
     assert alone["mean"]["recall@100"] == pytest.approx(summary["mean"]["recall@100"] * 2 / 8)
 
 
-def test_score_equals_run(world, title_run):
-    summary = json.loads((title_run / "metrics.json").read_text())
-    for path in (title_run, title_run / "run.trec"):
-        scored = arena.score(world, "discovery", path)
-        assert scored["mean"] == summary["mean"]
-        assert scored["ceiling"] == summary["ceiling"]
-        assert (scored["counts"]["missing"], scored["counts"]["not_visible"]) == (0, 0)
-
-
 def test_score_of_a_foreign_run(mini, tmp_path):
     """Worked out by hand on the mini corpus, see conftest.py for its documents."""
     gold = {
