@@ -14,9 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import anyio
-
 from arena import __version__
+from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
@@ -103,6 +102,7 @@ class DatedLibrary:
 
 def library_server(library: DatedLibrary) -> Server[Any]:
     """Return the MCP server of a dated library."""
+    import anyio
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         call = partial(library.call, params.name, params.arguments or {})
@@ -127,6 +127,7 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         sessions: The episodes by key.
         only: The one episode that every call is for; None where each request names its own.
     """
+    import anyio
     from mcp import MCPError
     from mcp.server import Server
     from mcp_types import (
@@ -179,6 +180,7 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
 
 def serve_stdio(server: Server[Any]) -> None:
     """Answer a client at standard input and output until it closes them."""
+    import anyio
     from mcp.server.stdio import stdio_server
 
     async def answer() -> None:
@@ -288,6 +290,7 @@ def serve(
     Example:
         arena serve mcp --corpus demo/world --task discovery --http
     """
+    require("the MCP server", "anyio", "mcp")
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
 
