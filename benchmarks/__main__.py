@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time engines, environments and builds; simulate releases; fit."""
+"""``python -m benchmarks``: time engines, environments and builds; simulate releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import builds, doors, environments, organizer, search, simulate
+from benchmarks import builds, doors, environments, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -21,7 +21,6 @@ COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "retrieve": (environments.measure_retrieve, environments.show_retrieve),
     "simulate": (simulate.measure, simulate.show),
     "build": (builds.measure, builds.show),
-    "organizer": (organizer.measure, organizer.show),
 }
 """Name -> a function whose parameters are the options, and one that shows what it returns."""
 

@@ -52,7 +52,7 @@ def measure(
     corpus = Path(output).resolve() / "corpus"
     release = Path(input) if input else corpus.with_name("release")
     if not release.exists():
-        simulate.measure(world=world, output=str(release), shards=shards, workers=workers)
+        simulate.measure(world=world, output=str(release), shards=shards)
     if corpus.exists():
         raise DataError(f"{str(corpus)!r} exists already. Name another directory.")
     command = [sys.executable, "-m", "corpus_builder.cli", "build", "s2orc",

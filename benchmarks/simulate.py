@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import hashlib
 import io
-import re
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
-from functools import cached_property, lru_cache, partial
-from itertools import pairwise
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -21,128 +18,67 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 from arena._internal.files import write_json
-from arena._internal.process import cores
 from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
-from arena.errors import DataError, clip
-from benchmarks.release_records import (
-    Record,
-    abstract_record,
-    bad_line,
-    citation_record,
-    corpus_id,
-    huge_text,
-    own_survey,
-    paper_record,
-    text_record,
-)
 from benchmarks.report import Results, check_range
 from corpus_builder.build import check_place
-from corpus_builder.executors import EXECUTORS, Executor
 from corpus_builder.world import BLOCK, World, WorldConfig
 
-RELEASE = "release.json"
-VERSIONS = {"v1": "s2orc", "v2": "s2orc_v2"}
-"""Version of the full texts -> name of their dataset."""
+Record = dict[str, Any]
 
-_MOST_SHARDS = 10_000
-_CHUNK = 1 << 18
+DATASETS = ("papers", "abstracts", "citations", "s2orc")
+MENTIONS = 3
+"""How often a text mentions an influential reference; others once or twice."""
+
+_RELEASE = "2024-02-06"
+_RECORD = "release.json"
+_FULL_TEXT = 0.15  # share of the papers with full text; surveys all have it
+_DRAWS = 20  # purpose of random numbers; a world uses those below
 _LEVEL = 1  # of compression; higher ones take longer than all the rest
-_DRAWS, _NAMES = 20, 21  # purposes of random numbers; a world uses those below
-_LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
 _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
-
-
-class ReleasePlan(NamedTuple):
-    """What a simulated release is like; see `measure`."""
-
-    world: WorldConfig
-    release: str
-    shards: int
-    full_text: float
-    survey_full_text: float
-    text_version: str
-    bad: float
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """The datasets of the release; the last one has the full texts."""
-        return ("papers", "abstracts", "citations", VERSIONS[self.text_version])
+_LONG = 4  # sentences; a section of more has two paragraphs
 
 
 def measure(
-    *,
-    world: WorldConfig,
-    output: str,
-    release: str = "2024-02-06",
-    shards: int = 16,
-    full_text: float = 0.15,
-    survey_full_text: float = 1.0,
-    text_version: Literal["v1", "v2"] = "v1",
-    bad: float = 0.0,
-    workers: int | None = None,
-    overwrite: bool = False,
+    *, world: WorldConfig, output: str, shards: int = 16, overwrite: bool = False
 ) -> Results:
-    """Write a literature world in the format of Semantic Scholar's releases.
+    """Write a literature world as a release of Semantic Scholar's datasets.
 
-    The same knobs and settings give the same bytes, whatever `workers`. Every process keeps the
-    world, some 550 bytes a paper, besides what it is writing.
+    The directory appears whole or not at all. The same world gives the same lines, whatever the
+    number of shards.
 
     Args:
-        world: The world.
-        output (DIR): A new or empty directory; gets a folder a dataset, with gzip JSON lines, and
-            ``release.json``, as a download leaves them.
-        release (DAY): Name of the release.
-        shards: Files of each dataset, 1 to 10,000.
-        full_text (SHARE): Share of the papers with full text, surveys aside.
-        survey_full_text (SHARE): Share of the survey papers with full text.
-        text_version: Version of the full texts.
-        bad (SHARE): Bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
-        workers: Processes (default: one a processor).
+        world: World whose papers the release has.
+        output (DIR): A new directory.
+        shards: Files of each dataset.
         overwrite: Replace a release in DIR.
 
     Returns:
-        ``datasets``: shards, lines and bytes of each; ``bad``: bad records by kind.
-
-    Raises:
-        DataError: if a setting is out of its range, or the world cannot be.
-        CorpusError: if `output` cannot be taken.
-        OSError: if the disk is full or not writable; nothing is left behind.
+        ``datasets``: shards, lines and bytes of each.
     """
-    workers = cores() if workers is None else workers
-    check_range(1, float("inf"), workers=workers)
-    check_range(1, min(_MOST_SHARDS, world.papers), shards=shards)
-    check_range(0, 1, full_text=full_text, survey_full_text=survey_full_text)
-    check_range(0, 0.5, bad=bad)
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", release, re.ASCII):
-        raise DataError(f"--release {clip(release)}: give a day, YYYY-MM-DD.")
-    settings = ReleasePlan(world, release, shards, full_text, survey_full_text, text_version, bad)
+    check_range(1, world.papers, shards=shards)
     check = partial(_check_output, overwrite=overwrite)
-    with staged_directory(Path(output), check, manifest=RELEASE) as directory:
-        parts = _parts(settings, directory)
-        executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
-        try:
-            tasks = executor.run(_write_part, parts)
-            written = list(progress(tasks, total=len(parts), desc="simulate", unit="part"))
-        finally:
-            executor.close()
-        files = [file for part in written for file in part]
-        files.sort(key=lambda file: str(file.entry["name"]))
-        entries = {
-            name: [file.entry for file in files if file.dataset == name]
-            for name in settings.datasets
+    with staged_directory(Path(output), check, manifest=_RECORD) as directory:
+        with ExitStack() as stack:
+            files = {
+                name: [
+                    stack.enter_context(_Shard(directory / name, number))
+                    for number in range(shards)
+                ]
+                for name in DATASETS
+            }
+            _write(World(world), world, files)
+        datasets = {
+            name: {
+                "shards": shards,
+                "lines": sum(shard.lines for shard in of),
+                "bytes": sum(shard.path.stat().st_size for shard in of),
+            }
+            for name, of in files.items()
         }
-        write_json(directory / RELEASE, {"release": release, "datasets": entries})
-    datasets = {
-        name: {
-            "shards": len(of),
-            "lines": sum(file.lines for file in files if file.dataset == name),
-            "bytes": sum(entry["bytes"] for entry in of),
-        }
-        for name, of in entries.items()
-    }
-    bad_lines = sum((file.bad for file in files), Counter[str]())
-    return {"datasets": datasets, "bad": dict(sorted(bad_lines.items()))}
+        listed = {name: [shard.entry() for shard in of] for name, of in files.items()}
+        write_json(directory / _RECORD, {"release": _RELEASE, "datasets": listed})
+    return {"datasets": datasets}
 
 
 def show(results: Results) -> str:
@@ -151,100 +87,35 @@ def show(results: Results) -> str:
         (name, of["shards"], f"{of['lines']:,}", f"{of['bytes'] / 1e6:,.1f}")
         for name, of in results["datasets"].items()
     ]
-    bad = [f"bad   {kind}: {count:,}" for kind, count in results["bad"].items()]
-    return "\n".join([tabulate(rows, headers=("dataset", "shards", "lines", "MB")), *bad])
+    return tabulate(rows, headers=("dataset", "shards", "lines", "MB"))
 
 
 def _check_output(output: Path, overwrite: bool) -> None:
-    """Raise `CorpusError` if an output holds anything but a release that may be replaced."""
-    ours = (RELEASE, "papers", "abstracts", "citations", *VERSIONS.values())
-    check_place(output, "release", ours if (output / RELEASE).is_file() else (), overwrite)
+    ours = (_RECORD, *DATASETS) if (output / _RECORD).is_file() else ()
+    check_place(output, "release", ours, overwrite)
 
 
-class _Part(NamedTuple):
-    """A shard of some datasets: the release, number of the shard, and its files by dataset."""
-
-    release: ReleasePlan
-    number: int
-    files: dict[str, Path]
-
-
-class _Written(NamedTuple):
-    """A written file: what ``release.json`` says of it, its lines, and bad ones by kind."""
-
-    dataset: str
-    entry: dict[str, Any]
-    lines: int
-    bad: Counter[str]
-
-
-def _parts(settings: ReleasePlan, directory: Path) -> list[_Part]:
-    """Return the parts: papers with their texts, and citations, apart."""
-    rng, shards = settings.world.rng(_NAMES), settings.shards
-    clock = datetime.timedelta(seconds=int(rng.integers(0, 24 * 60 * 60)))
-    begin = f"{settings.release}_{clock!s:0>8}".replace("-", "").replace(":", "")
-    files: dict[str, list[Path]] = {}
-    for dataset in settings.datasets:
-        letters = rng.integers(0, len(_LETTERS), (shards, 5)).tolist()
-        names = [f"{n:05d}_{''.join(_LETTERS[k] for k in row)}" for n, row in enumerate(letters)]
-        # No paper stands in files of the same number, as in a real release.
-        turned = np.roll(np.arange(shards), len(files)).tolist()
-        files[dataset] = [directory / dataset / f"{begin}_{names[k]}.gz" for k in turned]
-    of_papers = [name for name in files if name != "citations"]
-    return [
-        _Part(settings, number, {dataset: files[dataset][number] for dataset in some})
-        for some in (of_papers, ["citations"])
-        for number in range(shards)
-    ]
-
-
-def _write_part(part: _Part) -> list[_Written]:
-    plan = _plan(part.release.world)
-    with ExitStack() as stack:
-        outputs = {
-            dataset: stack.enter_context(_Output(path, dataset, part))
-            for dataset, path in part.files.items()
-        }
-        write = _write_citations if "citations" in outputs else _write_papers
-        write(plan, part, outputs)
-    return [out.written() for out in outputs.values()]
-
-
-class _Output:
+class _Shard:
     """A new file of gzip JSON lines, without name or time in its header."""
 
-    def __init__(self, path: Path, dataset: str, part: _Part) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._path, self._dataset, self._part = path, dataset, part.number
-        self._raw, self._lines, self._bad = path.open("xb"), 0, Counter[str]()
-        self._gzip = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
-        self._file = io.BufferedWriter(self._gzip, _CHUNK)
-        self._good, self._step = 0, round(1 / part.release.bad) if part.release.bad else 0
+    def __init__(self, directory: Path, number: int) -> None:
+        directory.mkdir(exist_ok=True)
+        self.path = directory / f"{_RELEASE.replace('-', '')}_000000_{number:05}.gz"
+        self._raw, self.lines = self.path.open("xb"), 0
+        packed = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
+        self._file = io.BufferedWriter(packed, 1 << 18)
 
     def write(self, record: Record) -> None:
-        """Write a good line, and the bad one that may follow."""
-        line = orjson.dumps(record) + b"\n"
-        self._file.write(line)
-        self._good += 1
-        self._lines += 1
-        if self._step and self._good % self._step == 0:
-            self.add(*bad_line(self._dataset, self._part, self._good // self._step, line))
+        self._file.write(orjson.dumps(record) + b"\n")
+        self.lines += 1
 
-    def add(self, kind: str, line: bytes) -> None:
-        """Write a bad line."""
-        self._bad[f"{self._dataset}: {kind}"] += 1
-        self._file.write(line)
-        self._lines += 1
-
-    def written(self) -> _Written:
-        """Return what is known of the file, once it is closed."""
-        data = self._path.read_bytes()
+    def entry(self) -> Record:
+        data = self.path.read_bytes()
         md5, sha256 = hashlib.md5(data, usedforsecurity=False), hashlib.sha256(data)
-        entry = {"name": self._path.name, "bytes": len(data), "md5": md5.hexdigest(),
-                 "sha256": sha256.hexdigest()}  # fmt: skip
-        return _Written(self._dataset, entry, self._lines, self._bad)
+        return {"name": self.path.name, "bytes": len(data), "md5": md5.hexdigest(),
+                "sha256": sha256.hexdigest()}  # fmt: skip
 
-    def __enter__(self) -> _Output:
+    def __enter__(self) -> _Shard:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -252,102 +123,194 @@ class _Output:
             self._file.close()
 
 
-class _Plan:
-    """A world, and what is known of its papers before their texts."""
-
-    def __init__(self, config: WorldConfig) -> None:
-        self.world, self._config = World(config), config
-        self._totals = {
-            corpus_id(survey["id"]): survey["n_references_total"] for survey in self.world.surveys()
-        }
-
-    @cached_property
-    def cited(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How often each paper is cited, and how often influentially."""
-        count = self._config.papers
-        all_, influential = np.zeros((2, count), dtype=np.int64)
-        for _, cited, marks in self.world.links():
-            np.add.at(all_, cited, 1)
-            np.add.at(influential, cited[marks], 1)
-        return all_, influential
-
-    @cached_property
-    def contexts(self) -> list[str]:
-        """Sentences in which papers may be cited."""
-        texts = (s["text"] for p in self.world.papers(range(1)) for s in p["sections"])
-        pairs = (pair for text in texts for pair in pairwise(text.split(". ")))
-        return [f"{one} [1]. {other.removesuffix('.')}." for one, other in pairs]
-
-    def draws(self, block: int) -> NDArray[np.uint32]:
-        """Return three random numbers for each paper of a block."""
-        return self._config.rng(_DRAWS, block).integers(0, 1 << 32, (BLOCK, 3), dtype=np.uint32)
-
-    def unmatched(self, number: int, references: int, draw: int) -> int:
-        """Return how many references of a paper lead to papers that the release lacks."""
-        total = self._totals.get(number)
-        return draw % (_MOST_UNMATCHED + 1) if total is None else total - references
-
-    def papers(self, start: int, stop: int) -> Iterator[tuple[int, Record, list[int]]]:
-        """Yield place, record and random numbers of the papers from `start` to `stop`."""
-        for block in range(start // BLOCK, -(-stop // BLOCK)):
-            draws = self.draws(block).tolist()
-            for row, paper in enumerate(self.world.papers(range(block, block + 1))):
-                if start <= block * BLOCK + row < stop:
-                    yield block * BLOCK + row, paper, draws[row]
+def _write(world: World, config: WorldConfig, files: dict[str, list[_Shard]]) -> None:
+    """Write all papers, then all citations, spread over the shards as in a real release."""
+    shards = len(files["papers"])
+    cited, influential = np.zeros((2, config.papers), dtype=np.int64)
+    for _, whom, marks in world.links():
+        np.add.at(cited, whom, 1)
+        np.add.at(influential, whom[marks], 1)
+    totals = {corpus_id(survey["id"]): survey["n_references_total"] for survey in world.surveys()}
+    missing: list[int] = []  # references of each paper that the release lacks
+    for place, (paper, draws) in enumerate(progress(_drawn(world, config), total=config.papers)):
+        references, number = len(paper["references"]), corpus_id(paper["id"])
+        total = totals.get(number)
+        lacks = draws[0] % (_MOST_UNMATCHED + 1) if total is None else total - references
+        missing.append(lacks)
+        counts = references + lacks, int(cited[place]), int(influential[place])
+        shard = place * shards // config.papers
+        files["papers"][shard].write(paper_record(paper, *counts, draws[1]))
+        files["abstracts"][shard].write(abstract_record(paper))
+        if paper["is_survey"] or draws[2] < _FULL_TEXT * (1 << 32):
+            files["s2orc"][shard].write(text_record(paper, lacks, draws[1]))
+    numbers = (world.numbers + 1).tolist()
+    for columns in world.links():
+        for who, whom, mark in zip(*(column.tolist() for column in columns), strict=True):
+            record = citation_record(numbers[who], numbers[whom], mark)
+            files["citations"][(who * 31 + whom) % shards].write(record)
+    for who, lacks in enumerate(missing):
+        for k in range(lacks):
+            files["citations"][(who + k) % shards].write(citation_record(numbers[who], None, False))
 
 
-_plan = lru_cache(maxsize=1)(_Plan)
-
-
-def _write_papers(plan: _Plan, part: _Part, outputs: dict[str, _Output]) -> None:
-    settings, count = part.release, part.release.world.papers
-    cited, influential = plan.cited
-    texts = outputs[VERSIONS[settings.text_version]]
-    start, stop = (count * (part.number + k) // settings.shards for k in (0, 1))
-    for place, paper, draws in plan.papers(start, stop):
-        references = len(paper["references"])
-        unmatched = plan.unmatched(corpus_id(paper["id"]), references, draws[0])
-        counts = references + unmatched, int(cited[place]), int(influential[place])
-        record = paper_record(paper, *counts, draws[1], settings.release)
-        outputs["papers"].write(record)
-        outputs["abstracts"].write(abstract_record(paper, settings.release))
-        text = partial(
-            text_record, paper, unmatched, draws[1], settings.text_version, settings.release
+def _drawn(world: World, config: WorldConfig) -> Iterator[tuple[Record, list[int]]]:
+    """Yield each paper with three random 32-bit numbers."""
+    for block in count():
+        draws: NDArray[np.uint32] = config.rng(_DRAWS, block).integers(
+            0, 1 << 32, (BLOCK, 3), dtype=np.uint32
         )
-        share = settings.survey_full_text if paper["is_survey"] else settings.full_text
-        if draws[2] < share * (1 << 32):
-            texts.write(text())
-        if settings.bad and place == 0:
-            texts.add("50 MB of text", huge_text(text()))
-            outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
+        papers = list(world.papers(range(block, block + 1)))
+        yield from zip(papers, draws.tolist(), strict=False)
+        if len(papers) < BLOCK:
+            return
 
 
-def _write_citations(plan: _Plan, part: _Part, outputs: dict[str, _Output]) -> None:
-    output, shards, release = outputs["citations"], part.release.shards, part.release.release
-    numbers = (plan.world.numbers + 1).tolist()
-    if part.release.bad and part.number == 0:
-        output.add("a survey that cites itself", own_survey({})[1])
-    for block, (citing, cited, marks) in enumerate(plan.world.links()):
-        # Spread over the files, as in a real release: no file has all citations of a paper.
-        mixed = _mix(citing, cited)
-        own = np.flatnonzero(mixed % shards == part.number)
-        columns = (column[own].tolist() for column in (citing, cited, marks, mixed >> 20))
-        for who, whom, mark, draw in zip(*columns, strict=True):
-            link = numbers[who], numbers[whom], mark
-            output.write(citation_record(*link, draw, plan.contexts, release))
-        # The citations to papers that the release lacks.
-        listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
-        draws = plan.draws(block)[:, 0].tolist()
-        for row, number in enumerate(numbers[block * BLOCK : (block + 1) * BLOCK]):
-            for k in range(plan.unmatched(number, listed[row], draws[row])):
-                if (draws[row] // 7 + k) % shards == part.number:
-                    link = number, None, False
-                    output.write(citation_record(*link, draws[row] + k, plan.contexts, release))
+def corpus_id(paper: str) -> int:
+    """Return the number that stands for a world's paper: that in its id, and one more.
+
+    >>> corpus_id("w7-00000000ff")
+    256
+    """
+    return int(paper.rpartition("-")[2], 16) + 1
 
 
-def _mix(citing: NDArray[np.int64], cited: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number below 2**62 for each pair, spread evenly."""
-    mixed = citing.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= cited.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return ((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(2)).astype(np.int64)
+_IDS = ("ACL", "DBLP", "ArXiv", "MAG", "CorpusId", "PubMed", "DOI", "PubMedCentral")
+
+
+def paper_record(paper: Record, listed: int, cited: int, influential: int, draw: int) -> Record:
+    """Return a paper of a world as ``papers`` has it; `draw` is a random 32-bit number.
+
+    A month is written as its first day, as in real releases.
+    """
+    number, date = corpus_id(paper["id"]), paper["date"]
+    sources = ("s2-fos-model", "external")[: 1 + draw % 2]
+    return {
+        "corpusid": number,
+        "externalids": {n: str(number) if n in ("MAG", "CorpusId") else None for n in _IDS},
+        "url": f"https://www.semanticscholar.org/paper/{number:040x}",
+        "title": paper["title"],
+        "authors": [
+            {"authorId": str(sum(map(ord, name)) * 8191), "name": name} for name in paper["authors"]
+        ],
+        "venue": paper["venue"],
+        "publicationvenueid": None,
+        "year": None if date is None else int(date[:4]),
+        "referencecount": listed,
+        "citationcount": cited,
+        "influentialcitationcount": influential,
+        "isopenaccess": draw % 3 == 0,
+        "s2fieldsofstudy": [
+            {"category": field, "source": source} for field in paper["fields"] for source in sources
+        ],
+        "publicationtypes": None if draw % 4 else ["JournalArticle"],
+        "publicationdate": None if date is None or len(date) == 4 else f"{date}-01"[:10],
+        "journal": {"name": paper["venue"], "pages": None, "volume": str(1 + draw % 60)},
+        "updated": f"{_RELEASE}T02:09:51.713Z",
+    }
+
+
+def abstract_record(paper: Record) -> Record:
+    """Return the abstract of a world's paper as ``abstracts`` has it."""
+    ids = dict.fromkeys(("MAG", "ACL", "DOI", "PubMedCentral", "ArXiv"))
+    return {
+        "corpusid": corpus_id(paper["id"]),
+        "openaccessinfo": {"externalids": ids, "license": None, "url": None, "status": None},
+        "abstract": paper["abstract"],
+        "updated": f"{_RELEASE}T01:50:42.129Z",
+    }
+
+
+def citation_record(citing: int, cited: int | None, mark: bool) -> Record:
+    """Return a reference as ``citations`` has it; `cited` is None for a paper that is missing."""
+    return {
+        "citingcorpusid": str(citing),
+        "citedcorpusid": None if cited is None else str(cited),
+        "isinfluential": mark,
+        "contexts": None,
+        "intents": ["background", "methodology"] if mark else ["background"],
+        "updated": f"{_RELEASE}T15:59:00.392Z",
+    }
+
+
+class _Text:
+    """A text that grows, and where each annotated part lies in it."""
+
+    def __init__(self) -> None:
+        self.text, self._spans = "", dict[str, list[Record]]()
+
+    def add(self, *texts: str) -> None:
+        self.text += "".join(texts)
+
+    @contextmanager
+    def span(self, name: str, attributes: Record | None = None) -> Iterator[None]:
+        start = len(self.text)
+        yield
+        told = {"attributes": attributes} if attributes else {}
+        span = {**told, "end": len(self.text), "start": start}
+        self._spans.setdefault(name, []).append(span)
+
+    def annotations(self) -> dict[str, str | None]:
+        names = ("abstract", "author", "bibentry", "bibref", "bibtitle", "formula", "paragraph",
+                 "sectionheader", "title")  # fmt: skip
+        found = self._spans
+        return {name: orjson.dumps(found[name]).decode() if name in found else None
+                for name in names}  # fmt: skip
+
+
+def text_record(paper: Record, unmatched: int, draw: int) -> Record:
+    """Return the full text of a world's paper, its references mentioned and listed.
+
+    Offsets count characters. Mentions are ``[n]`` before the full stop of a sentence. So many
+    entries of its bibliography are `unmatched`; `draw` is a random 32-bit number.
+    """
+    text, number = _Text(), corpus_id(paper["id"])
+    for name, parts in (("title", [paper["title"]]), ("author", paper["authors"]),
+                        ("abstract", [paper["abstract"]])):  # fmt: skip
+        for part in parts:
+            text.add("\n\n")
+            with text.span(name):
+                text.add(part)
+    _sections(text, paper["sections"], _mentions(paper["references"], unmatched, draw))
+    matched = [{"matched_paper_id": corpus_id(each["id"])} for each in paper["references"]]
+    for place, match in enumerate([*matched, *[dict[str, int]()] * unmatched]):
+        text.add("\n\n")
+        with text.span("bibentry", {"id": f"b{place}", **match}), text.span("bibtitle"):
+            text.add(f"A Made-Up Reference, Number {place + 1} of {paper['id']}")
+    source = {"pdfurls": None, "pdfsha": f"{number:040x}", "oainfo": None}
+    ids = ("arxiv", "mag", "acl", "pubmed", "pubmedcentral", "dblp", "doi")
+    return {
+        "corpusid": number,
+        "externalids": dict.fromkeys(ids),
+        "content": {"source": source, "text": text.text, "annotations": text.annotations()},
+        "updated": f"{_RELEASE}T05:38:20Z",
+    }
+
+
+def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
+    """Return which entry of the bibliography each mention is to; -1 if unknown."""
+    entries = []
+    for place, reference in enumerate(references):
+        few = 1 + (draw >> place % 32 & 1)
+        entries += [place] * (MENTIONS if reference["influential"] else few)
+    return entries + [-1 if k % 4 == 3 else len(references) + k for k in range(unmatched)]
+
+
+def _sections(text: _Text, sections: list[Record], mentions: list[int]) -> None:
+    texts = [section["text"].split(". ") for section in sections]
+    every, place = sum(map(len, texts)), 0
+    for number, (section, sentences) in enumerate(zip(sections, texts, strict=True), 1):
+        text.add("\n\n")
+        with text.span("sectionheader", {"n": str(number)}):
+            text.add(section["heading"])
+        half = (len(sentences) + 1) // 2 if len(sentences) > _LONG else len(sentences)
+        for paragraph in filter(None, (sentences[:half], sentences[half:])):
+            text.add("\n")
+            with text.span("paragraph"):
+                for turn, sentence in enumerate(paragraph):
+                    text.add(" " * (turn > 0), sentence.removesuffix("."))
+                    for entry in mentions[place::every]:
+                        text.add(" ")
+                        with text.span("bibref", {"ref_id": f"b{entry}"} if entry >= 0 else None):
+                            text.add(f"[{entry + 1 if entry >= 0 else '?'}]")
+                    text.add(".")
+                    place += 1
