@@ -125,7 +125,9 @@ class MetricRegistry(Registry[Metric]):
         if not at:
             return metric
         if metric.kind != "ranking":
-            raise DataError(f"metric {clip(name)}: {base!r} scores no ranking: it has no cutoff.")
+            raise DataError(
+                f"metric {clip(name)}: {base!r} scores no ranking, so it has no cutoff."
+            )
         if not _CUTOFF.fullmatch(cutoff):
             raise DataError(
                 f"metric {clip(name)}: the cutoff after '@' must be an integer from 1 to "
@@ -135,8 +137,6 @@ class MetricRegistry(Registry[Metric]):
 
     def resolve(self, name: str) -> str:
         """Return the plain name of a metric of a file, ``FILE.py:NAME`` or ``FILE.py:NAME@k``."""
-        if not isinstance(name, str):
-            return name  # refused as an unknown name
         base, at, cutoff = name.partition("@")
         return super().resolve(base) + at + cutoff
 
@@ -183,8 +183,6 @@ def evaluate(
     >>> evaluate(["a", "x", "b"], {"a": 2, "b": 1}, ["recall@1", "precision@2", "mrr"])
     {'recall@1': 0.5, 'precision@2': 0.5, 'mrr': 1.0}
     """
-    if isinstance(names, str):
-        raise DataError(f"metric names {clip(names)}: expected a list of names, not one string.")
     context = context or ScoreContext()
     return {name: METRICS.get(name).score(answer, gold, context) for name in names}
 
@@ -197,8 +195,6 @@ def checked(
     Relevant is a gain of at least 1, as in trec_eval and ranx. A repeated id, which would count
     twice, is refused, and so is a query without a relevant id: no metric is defined then.
     """
-    if isinstance(ranking, str):
-        raise DataError(f"ranking {clip(ranking)}: expected a sequence of ids, not one string.")
     if len(set(ranking)) != len(ranking):
         document, times = Counter(ranking).most_common(1)[0]
         raise DataError(f"ranking has {clip(document)} {times} times: expected distinct ids.")

@@ -9,7 +9,7 @@ from arena.metrics.base import ScoreContext, checked, metric
 
 @metric("precision", "ranking")
 def precision(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
-    """Share of the first `k` places that hold gold.
+    """Share of the first `k` places that are gold.
 
     precision@k = |top k ∩ gold| / k, in [0, 1]. A ranking shorter than `k` is divided by `k` all
     the same: a place left empty is a miss. Without a cutoff the denominator is the length of the

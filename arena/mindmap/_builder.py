@@ -335,7 +335,7 @@ def _numbers(place: int, level: int, heading: str) -> Iterator[tuple[_Stem, _Num
     """Yield the numbers that a heading may begin with, each after what it has in common.
 
     That is (style, level or None, parts without the last): numbers of one part are compared within
-    a level, since lists begin anew; those of several say themselves where they belong.
+    a level, since each list counts from 1; those of several parts say where they belong.
     """
     if match := _DECIMAL.match(heading):
         *above, last = map(int, match[1].split("."))

@@ -54,7 +54,7 @@ def read_mind_map_file(
         if isinstance(content, str):
             if record is not None:
                 raise DataError(
-                    f"it holds one mind-map and no records: leave out the {option} {clip(record)}."
+                    f"it has one mind-map and no records: leave out the {option} {clip(record)}."
                 )
             return read_markdown(content) if _is_markdown(path, content) else read_mind_map(content)
         (where, value), notes = _choose(content, record, option)
@@ -170,9 +170,9 @@ def _choose(
             numbered.append((where, mind_map))
     chosen = chosen or numbered
     if not ids:
-        raise DataError("it holds no record.")
+        raise DataError("it has no record.")
     if not chosen and record is None:
-        raise DataError(f"it holds {len(ids):,} records, none with a mind-map.")
+        raise DataError(f"it has {len(ids):,} records, none with a mind-map.")
     if not chosen:
         named = [name for name in ids if name is not None][:_COMPARED]
         hint = did_you_mean(str(record), named) if named else ""
@@ -183,7 +183,7 @@ def _choose(
         names = [name or f"number {number}" for number, name in enumerate(ids[:_SHOWN], 1)]
         more = ", ..." if len(ids) > _SHOWN else ""
         raise DataError(
-            f"it holds {len(ids) - notes.counts.get(_WITHOUT, 0):,} mind-maps, "
+            f"it has {len(ids) - notes.counts.get(_WITHOUT, 0):,} mind-maps, "
             f"{', '.join(clip(name, 60) for name in names)}{more}: choose one by its "
             f"id, or its number from 1, with {option}."
         )

@@ -166,7 +166,7 @@ def parse_json(text: str) -> Any:
     """Return the value of a JSON text; an object keeps its repeated keys."""
 
     def refuse(constant: str) -> NoReturn:
-        raise json.JSONDecodeError(f"{constant} is no JSON value", text, text.find(constant))
+        raise json.JSONDecodeError(f"{constant} is not a JSON value", text, text.find(constant))
 
     def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -179,7 +179,7 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         problem = str(error)
     except ValueError:
-        problem = "it holds an integer of thousands of digits"
+        problem = "it has an integer of thousands of digits"
     raise DataError(f"the mind-map {clip(text)} cannot be read as JSON: {problem}.")
 
 

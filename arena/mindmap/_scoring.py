@@ -243,7 +243,7 @@ def score_directories(
 def _files(folder: Path) -> dict[str, Path]:
     """Return name without suffix -> file, sorted."""
     if not folder.is_dir():
-        raise DataError(f"{str(folder)!r} is no folder: name one that holds mind-maps.")
+        raise DataError(f"{str(folder)!r} is not a folder: name one with mind-maps.")
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir(), key=lambda path: (path.stem, path.suffix)):
         if path.is_file() and not path.name.startswith("."):

@@ -53,7 +53,7 @@ class MindMap:
                 raise DataError(f"{name} {clip(values)}: expected a tuple.")
             for value in values:
                 if not isinstance(value, kind):
-                    raise DataError(f"{name} hold {clip(value)}: expected {kind.__name__} only.")
+                    raise DataError(f"{name} contain {clip(value)}: expected {kind.__name__} only.")
 
     def levels(self) -> Iterator[tuple[int, MindMap]]:
         """Yield this node and all below it, in preorder, each after its steps from here."""

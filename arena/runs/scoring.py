@@ -308,8 +308,6 @@ def score(
             "it. `arena rescore` scores the answers of a run."
         )
     names = checked_metrics(metrics, task)  # an unknown one is reported first
-    if not isinstance(run_file, str | Path):
-        raise DataError(f"run_file={clip(run_file)}: give a TREC run, or the directory of a run.")
     tasks, path = TaskSet(corpus), Path(run_file)
     run, played = _read(path, corpus)
     for survey_id in run:
@@ -363,7 +361,7 @@ def _read(
         )
     if "run.trec" not in run.finished_files():
         raise CorpusError(
-            f"{str(path)!r} holds a run of the task {clip(run.task)}, which has no run.trec. "
+            f"{str(path)!r} has a run of the task {clip(run.task)}, which has no run.trec. "
             "`arena rescore` scores its answers."
         )
     run.refuse_changed("run.trec")

@@ -1,7 +1,7 @@
 """Tasks: what an agent is asked for and how its answer is scored, one file each.
 
 A `Task` that a module of this package registers has an environment, ``arena/NAME-v0``. `TaskSet`
-holds the surveys of a corpus. The labels stay with it: no observation, tool or agent gets one.
+has the surveys of a corpus. The labels stay with it: no observation, tool or agent gets one.
 """
 
 from arena.tasks.base import (

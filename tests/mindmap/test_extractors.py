@@ -250,7 +250,6 @@ def test_flair(tagger):
     [
         ({}, "the model 'ner' is not on this machine. Allow .* download=true"),
         ({"model": "/no/such.pt"}, "there is no such file"),
-        ({"model": 3}, "model=3: give the path"),
         ({"download": "yes"}, "download='yes': give true or false"),
     ],
 )

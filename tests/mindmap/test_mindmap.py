@@ -64,9 +64,9 @@ def test_what_a_tree_tells():
     [
         ((1,), "label 1: expected a string"),
         (("a", [leaf("b")]), "children .* expected a tuple"),
-        (("a", ("b",)), "children hold 'b': expected MindMap"),
+        (("a", ("b",)), "children contain 'b': expected MindMap"),
         (("a", (), "p"), "papers 'p': expected a tuple"),
-        (("a", (), (1,)), "papers hold 1: expected str"),
+        (("a", (), (1,)), "papers contain 1: expected str"),
     ],
 )
 def test_a_tree_holds_what_it_says(arguments, message):
@@ -272,7 +272,7 @@ def nested(depth: int) -> dict[str, object]:
     ("value", "message"),
     [
         ("", "cannot be read as JSON: Expecting value"),
-        ('{"a": NaN}', "NaN is no JSON value"),
+        ('{"a": NaN}', "NaN is not a JSON value"),
         ('{"a": ' + "1" * 5000 + "}", "thousands of digits"),
         ("[" * 1_000_000, "nests too deep"),
         ('"text"', "is a JSON object, not 'text'"),

@@ -220,7 +220,6 @@ def test_another_process_gives_the_same_bits(threads):
     [
         ((tree("x"), tree("x"), ["heading_soft_recal"]), UnknownNameError,
          "no metric named 'heading_soft_recal'. Did you mean 'heading_soft_recall'"),
-        ((tree("x"), tree("x"), "heading_soft_recall"), DataError, "expected a list of names"),
         ((tree("x"), tree("x"), NAMES, "statik"), UnknownNameError,
          "no encoder named 'statik'. Did you mean 'static'"),
         ((tree(), tree("x"), NAMES, "statik"), UnknownNameError, "no encoder named 'statik'"),

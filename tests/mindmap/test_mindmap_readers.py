@@ -516,7 +516,7 @@ def test_records_are_chosen_by_id_or_number(tmp_path, name, lines):
     for record, label in [("s1", "T1"), ("s2", "T2"), ("3", "T3"), ("1", "T4"), ("2", "T2")]:
         assert read_mind_map_file(path, record)[0].label == label
     for record, message in [
-        (None, "holds 4 mind-maps, 's1', 's2', '3', '1': choose one by its id"),
+        (None, "it has 4 mind-maps, 's1', 's2', '3', '1': choose one by its id"),
         ("s3", "none of its 4 records has the id or number 's3'. Did you mean '"),
         ("5", "has the id or number '5'"),
         ("0", "has the id or number '0'"),
@@ -537,7 +537,7 @@ def test_records_without_a_map(tmp_path):
     with pytest.raises(DataError, match="line 1: the record 'a' has no mind-map"):
         read_mind_map_file(path, "a")
     write(path, values[:1], True)
-    with pytest.raises(DataError, match="holds 1 records, none with a mind-map"):
+    with pytest.raises(DataError, match="it has 1 records, none with a mind-map"):
         read_mind_map_file(path)
     write(path, [{"survey": "a", "mind_map": None}] * 2, True)
     with pytest.raises(DataError, match="2 records have the id 'a', line 1 and line 2"):
@@ -548,7 +548,7 @@ def test_records_without_a_map(tmp_path):
     ("name", "data", "record", "message"),
     [
         ("x.json", b"", None, "it is empty"),
-        ("x.jsonl", b"\n", None, "it holds no record"),
+        ("x.jsonl", b"\n", None, "it has no record"),
         ("x.json", b'{"A": "\xff"}', None, "not UTF-8 (byte 7"),
         ("x.jsonl", b'{"A": "a"}\n\xff\n', None, "line 2: it is not UTF-8"),
         ("x.json", b'{"A": ', None, "cannot be read as JSON"),
@@ -617,7 +617,7 @@ def test_real_reports(real_data):
 
 def test_files_of_records(real_data):
     directory = real_data.directory
-    with pytest.raises(DataError, match=r"holds 333 mind-maps, 'taxoalign:csur:1705\.04396', "):
+    with pytest.raises(DataError, match=r"it has 333 mind-maps, 'taxoalign:csur:1705\.04396', "):
         read_mind_map_file(directory / "taxonomies.jsonl")
     tree, _ = read_mind_map_file(directory / "taxonomies.jsonl", "taxoalign:csur:1705.04396")
     assert tree == read_mind_map_file(directory / "taxonomies.jsonl", "1")[0]

@@ -144,7 +144,7 @@ def test_records_of_a_file(tmp_path, capsys):
         (["--extractor", "spazy"], "no extractor named 'spazy'. Did you mean 'spacy'?"),
         (["--extractor-option", "model=x"], "name the extractor with --extractor"),
         (["--extractor", "spacy", "--extractor-option", "model=x"], "has no option 'model'"),
-        (["--directory"], "is no folder: name one that holds mind-maps"),
+        (["--directory"], "is not a folder: name one with mind-maps"),
         (["--directory", "--gold-record", "1"], "--gold-record and --directory: leave one out"),
         (["--predicted", "absent.md"], "absent.md"),
     ],

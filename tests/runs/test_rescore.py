@@ -166,7 +166,6 @@ def test_a_mind_map_task_without_one(mini, tmp_path):
         ({"metrics": ["heading_soft_recall"]}, DataError, "'discovery' has none"),
         ({"metrics": []}, DataError, "give a list"),
         ({"metrics": "mrr"}, DataError, "give a list"),
-        ({"metrics": [7]}, UnknownNameError, "no metric named 7"),
         ({"encoder": "statik"}, UnknownNameError, "Did you mean 'static'"),
     ],
 )  # fmt: skip

@@ -135,8 +135,6 @@ class Flair:
             download: Whether a named model that is not on this machine may be fetched.
         """
         require("the extractor flair", "flair")
-        if not isinstance(model, str) or not model:
-            raise DataError(f"model={clip(model)}: give the path of a model file, or a name.")
         self._name, self._download = model, download
         # A name of flair's is never a file that happens to lie in the current folder.
         self._is_file = model not in _HUB and Path(model).expanduser().is_file()

@@ -51,13 +51,8 @@ def forget_labels() -> None:
 def kept(kind: str, plugin: Any) -> Kept:
     """Return an encoder or extractor that keeps what it makes.
 
-    All scoring in this process shares that of a name. That of an object is made anew each time: the
-    caller may change the object between two scores.
-
-    Args:
-        kind: ``"encoder"`` or ``"extractor"``.
-        plugin: The name of a registered one, made with its default options, the object, or what
-            this function returned.
+    All scoring in this process shares that of a name, which is made with its default options. An
+    object keeps nothing from one score to the next: the caller may change it between them.
     """
     if isinstance(plugin, Kept):
         return plugin

@@ -62,7 +62,7 @@ def ari(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | Non
 
 @metric("homogeneity", "map")
 def homogeneity(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
-    """Whether each predicted group holds papers of one gold group.
+    """Whether each predicted group has papers of one gold group.
 
     h = 1 - H(U|V) / H(U), TaxoBench, equation 3, with the gold groups U and the predicted ones V;
     scikit-learn's. In [0, 1]; 1 if there is one gold group. None if the gold map files no paper.
