@@ -110,24 +110,9 @@ def graph(group: Callable[[str], str]) -> dict[str, set[str]]:
     needs: dict[str, set[str]] = {group(module): set() for module in modules()}
     for module, path in modules().items():
         for other in set(map(origin, imported(path))) - {""}:
-            repeats = other.startswith(f"{module}.") or (module, other) in STILL_THERE
-            if not repeats and group(other) != group(module):
+            if not other.startswith(f"{module}.") and group(other) != group(module):
                 needs[group(module)].add(group(other))
     return needs
-
-
-STILL_THERE = {
-    ("arena.tasks._pairs", "arena.suites.bloom_eval.article"),
-    ("arena.tasks._pairs", "arena.suites.bloom_eval.base"),
-    ("arena.tasks._pairs", "arena.tasks.task_set"),
-    ("arena.tasks.task_set", "arena.suites.bloom_eval.article"),
-}
-"""Arrows that close a circle and are to be removed: who removes one removes its line."""
-
-
-def test_what_is_still_there_is_there() -> None:
-    for module, other in STILL_THERE:
-        assert other in map(origin, imported(modules()[module])), f"{module} -> {other} is gone"
 
 
 @pytest.mark.parametrize("group", [str, room], ids=["files", "rooms"])

@@ -30,6 +30,7 @@ from arena.tasks.scoring import (
     ranking_of,
     score_answer,
     scored_stages,
+    text_in_reach,
 )
 from arena.tasks.task_set import TaskSet, choose_surveys, play_order, with_topic
 
@@ -58,6 +59,7 @@ __all__ = [
     "score_answer",
     "scored_stages",
     "stages_of",
+    "text_in_reach",
     "tools_of",
     "topic_of",
     "with_topic",

@@ -151,12 +151,21 @@ def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, Answer
 def _ideal_report(tasks: TaskSet, survey_id: str, ranking: Sequence[str]) -> str:
     from arena.report.listing import cite
     from arena.report.marks import cited_ids
-    from arena.tasks._pairs import text_in_reach
 
     text = text_in_reach(tasks, survey_id)
     cited = set(cited_ids(text))
     left = [f"The survey cites {cite([paper])}." for paper in ranking if paper not in cited]
     return "\n\n".join([text, *left]).lstrip()
+
+
+def text_in_reach(tasks: TaskSet, survey_id: str) -> str:
+    """Return a survey's own text without its citations of papers out of reach; empty if unknown."""
+    from arena.report.listing import cite
+    from arena.report.marks import replace_groups
+
+    reached = tasks.gold(survey_id).gains
+    article = tasks.article(survey_id) or ""
+    return replace_groups(article, lambda keys: cite(key for key in keys if key in reached))
 
 
 def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:

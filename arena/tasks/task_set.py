@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.corpus import layout
 from arena.dates import GUESSED, parse_date
@@ -27,11 +27,20 @@ if TYPE_CHECKING:
     from arena.corpus import Corpus
     from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
-    from arena.report import Report
-    from arena.suites.bloom_eval import Article, Work
 
 _IDENTIFIERS = (("arxiv", "arxiv_id"), ("doi", "doi"))
 _GAINS = {True: 2, False: 1}
+
+
+class PaperFacts(NamedTuple):
+    """Title and abstract of a paper, and how many papers of the corpus cited it before a day.
+
+    The number is None in a corpus without citations.
+    """
+
+    title: str
+    abstract: str = ""
+    citations: int | None = None
 
 
 class TaskSet:
@@ -56,7 +65,6 @@ class TaskSet:
         self.sha256 = str(manifest["tasks_sha256"])
         self.options: dict[str, Any] | None = manifest.get("options")
         self._trees: dict[str, MindMap | None] = {}
-        self._own: dict[str, Article] = {}
 
     @cached_property
     def surveys(self) -> dict[str, Survey]:
@@ -114,47 +122,25 @@ class TaskSet:
         text: str | None = self._articles[survey_id]["article"]
         return text
 
-    def own_article(self, survey_id: str) -> Article:
-        """Return the survey as metrics of surveys compare it, read once; for scoring.
-
-        Its references are those in reach; what the corpus lacks of it is empty.
-        """
-        if survey_id not in self._own:
-            from arena.tasks._pairs import own_article
-
-            self._own[survey_id] = own_article(self, survey_id)
-        return self._own[survey_id]
-
-    def pair(self, survey_id: str, report: Report, text: str, tools: Any) -> Any:
-        """Return a report, read from the Markdown `text`, beside the survey's own article."""
-        from arena.tasks._pairs import pair_of
-
-        return pair_of(report, text, self, survey_id, tools)
-
-    def works(self, survey_id: str, papers: Iterable[str]) -> dict[str, Work]:
-        """Return title, abstract and number of citations of papers, for scoring.
-
-        The citations are those by papers of the corpus dated before the survey; None in a corpus
-        without citations.
+    def facts(self, survey_id: str, papers: Iterable[str]) -> dict[str, PaperFacts]:
+        """Return what the corpus knows of papers as of a survey, for scoring.
 
         Args:
             survey_id: Id of the survey.
             papers: Ids of papers or surveys of the corpus.
         """
-        from arena.suites.bloom_eval import Work
-
         store, end = self._store, self._store.end(parse_date(self.survey(survey_id).date).day)
-        works = {}
+        facts = {}
         for paper in papers:
             if (document := store.document(paper)) is None:
-                works[paper] = Work(self.surveys[paper].title)
+                facts[paper] = PaperFacts(self.surveys[paper].title)
                 continue
             count = bisect_left(store.linked(document, citing=True), end)
             abstract = store.row(document)["abstract"] or ""
-            works[paper] = Work(
+            facts[paper] = PaperFacts(
                 store.titles[document], abstract, count if len(store.citing) else None
             )
-        return works
+        return facts
 
     def paper_names(self) -> Iterator[PaperName]:
         """Yield the names of all papers of the corpus, whatever their date, and of all surveys.

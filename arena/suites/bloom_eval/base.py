@@ -7,7 +7,7 @@ To add one, add a module to `arena.suites.bloom_eval.metrics`:
         '''Length of the generated survey, as a share of the experts'.'''
         return Finding({"": len(pair.generated.text) / len(pair.human.text)})
 
-Its columns, here ``words``, then are report metrics, too: tasks, runs and rewards know them.
+Its columns, here ``words``, then are metrics of `arena.metrics`: runs and rewards know them.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext
 from arena.registry import Registry
 from arena.suites.bloom_eval.article import Article
+from arena.suites.bloom_eval.in_corpus import articles_of
 from arena.suites.bloom_eval.matching import one_to_one, read_pairs
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class SurveyMetric:
     columns: tuple[str, ...]
     prompts: Mapping[str, Fields]
     folder: Path
-    find: Callable[[Pair], Finding]
+    find: Callable[[SurveyPair], Finding]
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
@@ -94,11 +95,11 @@ _SURVEY_METRICS: Registry[SurveyMetric] = Registry(
 
 
 @dataclass(frozen=True)
-class Tools:
+class SurveyComparison:
     """How surveys are compared, for all topics.
 
     Attributes:
-        encoder: Name of the encoder of titles, headings and entities.
+        encoder: Encoder of titles, headings and entities, or its name.
         matcher: Who pairs headings, entities and themes: ``embedding``, one-to-one with the
             greatest sum of cosines, or ``judge``, as in the paper.
         threshold: Least cosine of a pair. At 0.6 F1 of the encoder ``static`` is best: on 118
@@ -115,7 +116,7 @@ class Tools:
         official: Count as the released code does.
     """
 
-    encoder: str = "static"
+    encoder: Any = "static"
     matcher: Literal["embedding", "judge"] = "embedding"
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.6
     clusters: Literal["linkage", "bertopic"] = "linkage"
@@ -154,25 +155,25 @@ class Tools:
 
 
 @dataclass
-class Pair:
+class SurveyPair:
     """Two surveys on one topic, and what metrics compute of them once.
 
     Attributes:
         human: The survey that experts wrote.
         generated: The survey that is scored.
-        tools: How to compare them.
+        comparison: How to compare them.
         session: Counts the calls of the judge; None without one.
     """
 
     human: Article
     generated: Article
-    tools: Tools = field(default_factory=Tools)
+    comparison: SurveyComparison = field(default_factory=SurveyComparison)
     session: ModelSession | None = None
     _kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.tools.judge is not None and self.session is None:
-            self.session = ModelSession(self.tools.judge)
+        if self.comparison.judge is not None and self.session is None:
+            self.session = ModelSession(self.comparison.judge)
 
     @property
     def sides(self) -> dict[str, Article]:
@@ -194,7 +195,7 @@ class Pair:
         from arena.mindmap import cosines  # keeps the vectors of labels
 
         ours, theirs = ([text.lower() for text in texts] for texts in (rows, columns))
-        return cosines(ours, theirs, self.tools.encoder)
+        return cosines(ours, theirs, self.comparison.encoder)
 
     def match(
         self,
@@ -206,8 +207,8 @@ class Pair:
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
-        By the judge if `Tools.matcher` says so, the first pair of an item. Else one-to-one with the
-        greatest sum of cosines, each at least `Tools.threshold`.
+        By the judge if `matcher` says so, the first pair of an item. Else one-to-one with the
+        greatest sum of cosines, each at least `threshold`.
 
         Args:
             human: Items of the experts' survey.
@@ -219,9 +220,9 @@ class Pair:
         Raises:
             JudgeFailedError: The judge has no readable answer.
         """
-        if self.tools.matcher != "judge":
+        if self.comparison.matcher != "judge":
             found = self.cosines(human, generated) if cosines is None else cosines
-            return one_to_one(found, self.tools.threshold)
+            return one_to_one(found, self.comparison.threshold)
         unique: list[tuple[int, int]] = []
         for i, j in self.judged_pairs(human, generated, prompt, schema):
             if all(i != row and j != column for row, column in unique):
@@ -280,7 +281,7 @@ class Pair:
             prompt: Name of the template.
             many: Values of its fields for each request.
             read: Reads an answer; raises ParseError if it cannot.
-            schema: JSON schema of an answer, such as `object_schema`; sent if `Tools.schemas`.
+            schema: JSON schema of an answer, such as `object_schema`; sent if `schemas`.
 
         Raises:
             DataError: There is no judge.
@@ -288,8 +289,8 @@ class Pair:
         """
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
-        template = self.once("templates", self.tools.templates)[prompt]
-        question = Question(template, read, schema if self.tools.schemas else None)
+        template = self.once("templates", self.comparison.templates)[prompt]
+        question = Question(template, read, schema if self.comparison.schemas else None)
         return question.ask(self.session, many)
 
 
@@ -308,16 +309,17 @@ class JudgeFailedError(DataError):
     """The judge gave no readable answer, so that a score is missing."""
 
 
+def _pair(report: Report, context: ScoreContext) -> SurveyPair:
+    comparison = SurveyComparison(encoder=context.encoder, judge=context.model)
+    return SurveyPair(*articles_of(report, context), comparison)
+
+
 def _register(metric: SurveyMetric, column: str) -> None:
     """Register one score of a metric of surveys."""
 
     @functools.wraps(metric.find)
     def score(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
-        tools = Tools(encoder=context.encoder, judge=context.model)
-        pair: Pair = context.once(
-            Pair,
-            lambda: context.tasks.pair(context.survey, report, context.submitted or "", tools),
-        )
+        pair = context.once(SurveyPair, lambda: _pair(report, context))
         return pair.once(metric.name, lambda: metric.find(pair)).scores[column]
 
     first = (metric.find.__doc__ or "").strip().split("\n")[0]
@@ -335,7 +337,7 @@ def survey_metric(
     needs: Iterable[Need] = (),
     columns: Sequence[str] = ("",),
     prompts: Mapping[str, Fields] | None = None,
-) -> Callable[[Callable[[Pair], Finding]], Callable[[Pair], Finding]]:
+) -> Callable[[Callable[[SurveyPair], Finding]], Callable[[SurveyPair], Finding]]:
     """Return a decorator that registers a function as a metric of surveys.
 
     Args:
@@ -349,7 +351,7 @@ def survey_metric(
 
     """
 
-    def register(find: Callable[[Pair], Finding]) -> Callable[[Pair], Finding]:
+    def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
         folder = Path(inspect.getfile(find)).parent / "prompts"
         metric = SurveyMetric(
             name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
@@ -379,7 +381,7 @@ def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric
     return chosen
 
 
-def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+def compare(pair: SurveyPair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
     """Score a pair of surveys; metrics share extraction, embeddings and answers.
 
     Args:
@@ -409,6 +411,6 @@ def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[st
     return rows
 
 
-def _judge_notes(pair: Pair) -> dict[str, int]:
+def _judge_notes(pair: SurveyPair) -> dict[str, int]:
     notes = pair.session.notes() if pair.session else {"calls": [], "failed": []}
     return {key: len(notes[key]) for key in ("calls", "failed")}

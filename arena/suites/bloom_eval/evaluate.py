@@ -28,9 +28,9 @@ from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
     TIERS,
     Finding,
-    Pair,
+    SurveyComparison,
     SurveyMetric,
-    Tools,
+    SurveyPair,
     compare,
     survey_metrics,
 )
@@ -49,7 +49,7 @@ def score_surveys(
     llm_option: dict[str, Any] | None = None,
     encoder: str = "static",
     matcher: Literal["embedding", "judge"] = "embedding",
-    threshold: float = Tools.threshold,
+    threshold: float = SurveyComparison.threshold,
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
     schemas: bool = False,
@@ -87,7 +87,7 @@ def score_surveys(
         arena evaluate bloom-eval --human bloom_eval --generated surveys --page surveys.html
     """
     judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
-    tools = Tools(
+    comparison = SurveyComparison(
         encoder=encoder, matcher=matcher, threshold=threshold,
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
@@ -102,7 +102,7 @@ def score_surveys(
     sides = _read(human, generated, topics, official, corpus)
     people = _people(labels, sides.topics, columns) if labels else {}
     found = {
-        topic: _compare(topic, sides, tools, known)
+        topic: _compare(topic, sides, comparison, known)
         for topic in progress(sides.topics, desc="compare", unit="topic")
     }
     settings: dict[str, Any] = {
@@ -114,7 +114,8 @@ def score_surveys(
     }  # fmt: skip
     if judge is not None:
         settings["judge"] = {
-            "client": judge.fields, "schemas": schemas, "prompts_sha256": tools.prompts_sha256(),
+            "client": judge.fields, "schemas": schemas,
+            "prompts_sha256": comparison.prompts_sha256(),
             "total": _total([topic.spent for topic in found.values() if topic.spent]),
         }  # fmt: skip
     rows = {topic: each.scores for topic, each in found.items()}
@@ -175,7 +176,7 @@ class _Compared:
 
 
 def _compare(
-    topic: str, sides: _Sides, tools: Tools, known: Mapping[str, SurveyMetric]
+    topic: str, sides: _Sides, comparison: SurveyComparison, known: Mapping[str, SurveyMetric]
 ) -> _Compared:
     spent: Mapping[str, float | None] | None = None
     found: dict[str, dict[str, Any]]
@@ -186,7 +187,7 @@ def _compare(
             for name, metric in known.items()
         }
     else:
-        pair = Pair(sides.human[topic], sides.generated[topic], tools)
+        pair = SurveyPair(sides.human[topic], sides.generated[topic], comparison)
         found = compare(pair, known)
         if pair.session is not None:
             spent = pair.session.meter.totals()

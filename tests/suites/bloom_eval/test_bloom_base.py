@@ -6,7 +6,14 @@ import pytest
 
 from arena.errors import UnknownNameError
 from arena.report import Report
-from arena.suites.bloom_eval import Article, Heading, Pair, Tools, compare, survey_metrics
+from arena.suites.bloom_eval import (
+    Article,
+    Heading,
+    SurveyComparison,
+    SurveyPair,
+    compare,
+    survey_metrics,
+)
 from arena.suites.bloom_eval.matching import ratios
 
 
@@ -22,23 +29,23 @@ PAIR = (
 
 def test_shape_consistency() -> None:
     # 3 levels and 3 headings beside 2 and 2: sqrt(2/3 * 2/3)
-    rows = compare(Pair(*PAIR), ["scons"])
+    rows = compare(SurveyPair(*PAIR), ["scons"])
     assert rows["scons"]["finding"].scores == {"": pytest.approx(2 / 3)}
     assert rows["scons"]["calls"] == 0 and rows["scons"]["seconds"] >= 0
 
 
 def test_embeddings_match_one_to_one() -> None:
-    pair = Pair(*PAIR, Tools(threshold=0.9))
+    pair = SurveyPair(*PAIR, SurveyComparison(threshold=0.9))
     assert pair.match(["Graphs", "Trees", ""], ["Trees", "Tree", "Soup"], "x") == [(1, 0)]
 
 
 def test_the_same_survey_twice_is_the_same() -> None:
-    assert compare(Pair(PAIR[0], PAIR[0]), ["scons"])["scons"]["finding"].scores == {"": 1.0}
+    assert compare(SurveyPair(PAIR[0], PAIR[0]), ["scons"])["scons"]["finding"].scores == {"": 1.0}
 
 
 def test_an_unknown_metric() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'scons'"):
-        compare(Pair(*PAIR), ["scon"])
+        compare(SurveyPair(*PAIR), ["scon"])
 
 
 def test_ratios_have_no_value_without_gold() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.errors import DataError
-from arena.suites.bloom_eval import Article, Heading, Pair, compare
+from arena.suites.bloom_eval import Article, Heading, SurveyPair, compare
 from arena.suites.bloom_eval.data import read_surveys
 
 RECORDS = {
@@ -55,7 +55,7 @@ def test_numbers_mean_the_records(tmp_path: Path, side: str) -> None:
     ]  # fmt: skip
     assert cited(article) == ["On trees", "On nets", "On trees"]
     # cited 1, 3 of 1, 2, 3
-    assert compare(Pair(article, article), ["fmi"])["fmi"]["finding"].scores == {
+    assert compare(SurveyPair(article, article), ["fmi"])["fmi"]["finding"].scores == {
         "": pytest.approx(2 / 3)
     }
 
@@ -149,7 +149,7 @@ def test_odd_text_can_be_compared(tmp_path: Path) -> None:
     write(tmp_path / "a", content=content, outline=outline, reference={name: {"title": "\ud800"}})
     article = read(tmp_path)
     assert (article.title, article.works[0].title) == ("?", "?")
-    assert compare(Pair(article, article), ["sts"])["sts"]["finding"].scores == {"": 1.0}
+    assert compare(SurveyPair(article, article), ["sts"])["sts"]["finding"].scores == {"": 1.0}
 
 
 def test_reports_are_found_by_topic(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_the_experts_articles_are_well_formed(real_data: Any) -> None:
     assert len(articles) == 13 and not problems
     for name in ("fmi", "dsi"):
         scores = [
-            compare(Pair(each, each), [name])[name]["finding"].scores[""]
+            compare(SurveyPair(each, each), [name])[name]["finding"].scores[""]
             for each in articles.values()
         ]
         assert sum(scores) / len(scores) >= 0.9

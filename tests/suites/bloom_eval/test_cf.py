@@ -9,7 +9,7 @@ import pytest
 from llm_server import LLMServer
 
 from arena.report import read_report
-from arena.suites.bloom_eval import Pair, Tools, Work, article_of, compare
+from arena.suites.bloom_eval import SurveyComparison, SurveyPair, Work, article_of, compare
 
 REPORT = """# T
 
@@ -52,7 +52,9 @@ def pair(make_client):
 
     def make(**tools: Any) -> Any:
         with LLMServer(script) as server:
-            pair = Pair(article, article, Tools(judge=make_client(server), **tools))
+            pair = SurveyPair(
+                article, article, SurveyComparison(judge=make_client(server), **tools)
+            )
             return compare(pair, ["cf"])["cf"]
 
     return make
@@ -87,6 +89,6 @@ def test_fewer_statements(pair) -> None:
 def test_no_readable_answer(make_client) -> None:
     article = article_of(read_report(REPORT), REPORT, lambda each: Work("Title", "Text"))
     with LLMServer(lambda body: "?") as server:
-        tools = Tools(judge=make_client(server))
-        row = compare(Pair(article, article, tools), ["cf"])["cf"]
+        tools = SurveyComparison(judge=make_client(server))
+        row = compare(SurveyPair(article, article, tools), ["cf"])["cf"]
     assert set(row["finding"].scores.values()) == {None} and row["failed"] == 5

@@ -9,7 +9,7 @@ import pytest
 from llm_server import LLMServer
 
 from arena.report import read_report
-from arena.suites.bloom_eval import Article, Pair, Tools, article_of, compare
+from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nTrees have no cycles. Paths have two ends. Planar maps need four colours."
 GENERATED = "# T\n\n## A\n\nA tree is free of cycles. Pigs fly."
@@ -35,7 +35,9 @@ def judge(facts: Any, claims: Any, pairs: Any) -> Any:
 def score(make_client: Any, script: Any, metric: str = "fcons", **tools: Any) -> Any:
     with LLMServer(script) as server:
         tools = {"matcher": "judge", **tools, "judge": make_client(server)}
-        row = compare(Pair(survey(EXPERTS), survey(GENERATED), Tools(**tools)), [metric])[metric]
+        row = compare(
+            SurveyPair(survey(EXPERTS), survey(GENERATED), SurveyComparison(**tools)), [metric]
+        )[metric]
         return row, server.requests
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.report import read_report
-from arena.suites.bloom_eval import Pair, Tools, article_of, compare
+from arena.suites.bloom_eval import SurveyComparison, SurveyPair, article_of, compare
 
 LEAD = "Nets are drawn in many ways and this text gathers what is known about them " * 3
 LIST = "# References\n\n[1] Ames. On nets. 2020.\n\n[2] Bell. On trees. 2021."
@@ -14,7 +14,9 @@ LIST = "# References\n\n[1] Ames. On nets. 2020.\n\n[2] Bell. On trees. 2021."
 def found(*pieces: str, official: bool = False) -> set[str]:
     text = "\n\n".join(["# T", *pieces])
     article = article_of(read_report(text), text)
-    rows = compare(Pair(article, article, Tools(official=official)), ["dsi"])["dsi"]["finding"]
+    rows = compare(SurveyPair(article, article, SurveyComparison(official=official)), ["dsi"])[
+        "dsi"
+    ]["finding"]
     parts = {part for part, where in rows.rows if where != "missing"}
     assert rows.scores == {"": len(parts) / 4}
     return {part[:3] for part in parts}

@@ -9,7 +9,7 @@ import pytest
 from llm_server import LLMServer
 
 from arena.report import read_report
-from arena.suites.bloom_eval import Article, Pair, Tools, article_of, compare
+from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nNeRF and 3D NeRF differ. NeRF wins by PSNR. BERT and BERT are on MNIST."
 GENERATED = "# T\n\n## A\n\nnerf is old. PSNR is high, and PSNR is good. We use Bert."
@@ -35,8 +35,10 @@ def script(body: dict[str, Any]) -> str:
 
 def test_shared_names_and_how_often_the_text_has_them(make_client) -> None:
     with LLMServer(script) as server:
-        pair = Pair(
-            survey(EXPERTS), survey(GENERATED), Tools(matcher="judge", judge=make_client(server))
+        pair = SurveyPair(
+            survey(EXPERTS),
+            survey(GENERATED),
+            SurveyComparison(matcher="judge", judge=make_client(server)),
         )
         row = compare(pair, ["efid"])["efid"]
     # Experts: NeRF 2 ("3D NeRF" is another), 3D NeRF 1, BERT 2, MNIST 1, PSNR 1. Generated: nerf 1,
@@ -59,8 +61,8 @@ def test_the_released_code_counts_what_the_model_lists(make_client) -> None:
         return entities(["A", "A", "B"] if "NeRF wins" in text else ["a"], [], [])
 
     with LLMServer(official) as server:
-        tools = Tools(judge=make_client(server), official=True)
-        row = compare(Pair(survey(EXPERTS), survey(GENERATED), tools), ["efid"])["efid"]
+        tools = SurveyComparison(judge=make_client(server), official=True)
+        row = compare(SurveyPair(survey(EXPERTS), survey(GENERATED), tools), ["efid"])["efid"]
     # The same pair twice: 2 of 2 names of the experts, 2 of 1 generated one.
     assert row["finding"].scores == {
         "f1": pytest.approx(4 / 3), "precision": 2.0, "recall": 1.0, "ds": 1.0

@@ -5,12 +5,19 @@ from __future__ import annotations
 import pytest
 
 from arena.report import Reference, Report, Statement, read_report
-from arena.suites.bloom_eval import Article, Finding, Pair, Tools, article_of, compare
+from arena.suites.bloom_eval import (
+    Article,
+    Finding,
+    SurveyComparison,
+    SurveyPair,
+    article_of,
+    compare,
+)
 
 
 def score(text: str, entries: tuple[str, ...] = (), official: bool = False) -> Finding:
     article = article_of(read_report(text), text)._replace(entries=entries)
-    rows = compare(Pair(article, article, Tools(official=official)), ["fmi"])
+    rows = compare(SurveyPair(article, article, SurveyComparison(official=official)), ["fmi"])
     finding: Finding = rows["fmi"]["finding"]
     return finding
 
@@ -34,7 +41,7 @@ def test_a_paper_cited_by_its_id_needs_no_entry() -> None:
     known = Reference("a", ids=("corpus:a",), paper="a")
     report = Report("T", (), (Statement("Nets.", 0, ("a", "b")),), (known, Reference("b")))
     article = Article("T", "", (), (), (), report)
-    assert compare(Pair(article, article), ["fmi"])["fmi"]["finding"].scores == {"": 0.5}
+    assert compare(SurveyPair(article, article), ["fmi"])["fmi"]["finding"].scores == {"": 0.5}
 
 
 ENTRIES = (

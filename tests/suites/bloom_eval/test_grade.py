@@ -10,7 +10,14 @@ from llm_server import LLMServer
 
 from arena.errors import DataError
 from arena.report import read_report
-from arena.suites.bloom_eval import Article, Finding, Pair, Tools, article_of, compare
+from arena.suites.bloom_eval import (
+    Article,
+    Finding,
+    SurveyComparison,
+    SurveyPair,
+    article_of,
+    compare,
+)
 from arena.suites.bloom_eval.metrics.grade import excerpt
 
 
@@ -51,7 +58,9 @@ def judged(
         return first if text.index("A model wrote") < text.index("Experts wrote") else second
 
     with LLMServer(script) as server:
-        pair = Pair(HUMAN, GENERATED, Tools(judge=make_client(server, mode="live"), **tools))
+        pair = SurveyPair(
+            HUMAN, GENERATED, SurveyComparison(judge=make_client(server, mode="live"), **tools)
+        )
         return compare(pair, [name])[name], server.requests
 
 
@@ -172,4 +181,4 @@ def test_a_long_survey_is_shortened_evenly() -> None:
 
 def test_too_short_a_cut() -> None:
     with pytest.raises(DataError, match=r"longest=100: give an integer >= 500"):
-        Tools(longest=100)
+        SurveyComparison(longest=100)

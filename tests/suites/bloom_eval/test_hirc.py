@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.report import Report
-from arena.suites.bloom_eval import Article, Pair, Work, compare
+from arena.suites.bloom_eval import Article, SurveyPair, Work, compare
 from arena.suites.bloom_eval.base import Finding
 from arena.suites.bloom_eval.metrics.citations import title_ratio
 
@@ -15,7 +15,7 @@ def survey(*works: Work) -> Article:
 
 
 def score(human: Article, generated: Article) -> Finding:
-    finding: Finding = compare(Pair(human, generated), ["hirc"])["hirc"]["finding"]
+    finding: Finding = compare(SurveyPair(human, generated), ["hirc"])["hirc"]["finding"]
     return finding
 
 

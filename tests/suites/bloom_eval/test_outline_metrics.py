@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
 
 from arena.report import Report
-from arena.suites.bloom_eval import Article, Heading, Pair, Tools, compare
+from arena.suites.bloom_eval import Article, Heading, SurveyComparison, SurveyPair, compare
 from arena.suites.bloom_eval.metrics.outline import headings, parents, unnumbered
 
 OUTLINES = ["sts", "scons", "otc", "scs"]
@@ -36,7 +36,9 @@ EXPERTS = survey((0, "Title"), (1, "1 A"), (2, "1.1 B"), (1, "2 C"))
 
 
 def scores(human: Article, generated: Article, name: str, **tools: object):
-    return compare(Pair(human, generated, Tools(**{"encoder": AXES} | tools)), [name])[name]
+    return compare(
+        SurveyPair(human, generated, SurveyComparison(**{"encoder": AXES} | tools)), [name]
+    )[name]
 
 
 @pytest.mark.parametrize(
@@ -108,15 +110,15 @@ TEXT = st.text(st.sampled_from("abcdefg hABC1.é"), max_size=8).filter(lambda x:
                 unique_by=lambda each: unnumbered(each[1]).lower()))  # fmt: skip
 def test_a_survey_beside_itself(outline):
     one = survey((0, "Title"), *outline)
-    for name, row in compare(Pair(one, one), ["sts", "scons", "otc"]).items():
+    for name, row in compare(SurveyPair(one, one), ["sts", "scons", "otc"]).items():
         assert set(row["finding"].scores.values()) == {1.0}, name
 
 
 def test_without_an_outline():
-    for name, row in compare(Pair(survey((0, "T")), EXPERTS), ["sts", "otc"]).items():
+    for name, row in compare(SurveyPair(survey((0, "T")), EXPERTS), ["sts", "otc"]).items():
         assert set(row["finding"].scores.values()) == {None}, name
         assert row["finding"].reason == "the experts' survey has no outline."
-    for name, row in compare(Pair(EXPERTS, survey((0, "T"))), OUTLINES).items():
+    for name, row in compare(SurveyPair(EXPERTS, survey((0, "T"))), OUTLINES).items():
         assert set(row["finding"].scores.values()) == {0.0}, name
 
 
@@ -180,9 +182,9 @@ CLARITY = survey(
 
 def test_clarity_by_embeddings():
     def clarity(generated, official=False):
-        return compare(Pair(EXPERTS, generated, Tools(official=official)), ["scs"])["scs"][
-            "finding"
-        ]
+        return compare(
+            SurveyPair(EXPERTS, generated, SurveyComparison(official=official)), ["scs"]
+        )["scs"]["finding"]
 
     finding = clarity(CLARITY)
     assert finding.scores == {"": pytest.approx(1 - 2 / 7)}  # two of the three are redundant

@@ -11,7 +11,7 @@ from llm_server import LLMServer
 
 from arena.errors import DataError
 from arena.report import Report
-from arena.suites.bloom_eval import Article, Pair, Tools, Work, compare
+from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, Work, compare
 from arena.suites.bloom_eval.metrics.themes import gini, themes_of
 
 FISH, BANKS = "Salmon and trout in cold rivers", "Inflation rates of central banks"
@@ -28,12 +28,14 @@ GENERATED = survey(*[STARS] * 3, *[FISH] * 3, *[BANKS] * 6)
 
 
 def scores(human: Article, generated: Article, name: str, **tools: Any) -> dict[str, Any]:
-    finding = compare(Pair(human, generated, Tools(**tools)), [name])[name]["finding"]
+    finding = compare(SurveyPair(human, generated, SurveyComparison(**tools)), [name])[name][
+        "finding"
+    ]
     return dict(finding.scores)
 
 
 def test_themes_are_groups_of_like_references_the_largest_first() -> None:
-    pair = Pair(EXPERTS, GENERATED)
+    pair = SurveyPair(EXPERTS, GENERATED)
     assert [theme.works for theme in themes_of(pair, "human")] == [
         (0, 1, 2, 3, 4, 5),
         (7, 8, 9, 10),  # the reference without a title has no theme
@@ -97,7 +99,12 @@ def test_an_absent_package_is_named() -> None:
 def test_bertopic_groups_references_and_repeats_itself() -> None:
     titles = [f"{title}, part {i}" for i in range(20) for title in (FISH, BANKS, STARS)]
     found = [
-        [theme.works for theme in themes_of(Pair(EXPERTS, each, Tools(clusters="bertopic")), side)]
+        [
+            theme.works
+            for theme in themes_of(
+                SurveyPair(EXPERTS, each, SurveyComparison(clusters="bertopic")), side
+            )
+        ]
         for each, side in [(survey(*titles), "generated")] * 2
     ]
     assert found[0] == found[1]

@@ -10,7 +10,7 @@ from arena.llm import Failed, Fields, ParseError, as_json
 from arena.llm.prompts import object_schema
 from arena.report import spread
 from arena.suites.bloom_eval.article import Work
-from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena.suites.bloom_eval.matching import ratios
 
 LEAST_CITATIONS = 51
@@ -18,7 +18,7 @@ LEAST_RATIO = 90
 
 
 @survey_metric("hirc", tier="memory", columns=("f1", "precision", "recall"))
-def hirc(pair: Pair) -> Finding:
+def hirc(pair: SurveyPair) -> Finding:
     """High-Impact Reference Coverage: the experts' works with over 50 citations, in [0, 1].
 
     Bloom-Eval, B.1: precision over all generated references, recall over these works. The
@@ -100,7 +100,7 @@ class _Question(NamedTuple):
     columns=("f1", "precision", "recall"),
     prompts={"cf": Fields(("statement", "works"))},
 )
-def cf(pair: Pair) -> Finding:
+def cf(pair: SurveyPair) -> Finding:
     """Citation Faithfulness: the statements of the generated survey that their citations support.
 
     Bloom-Eval, B.2, after AutoSurvey, in [0, 1]: recall is the share of the statements with a
@@ -109,20 +109,24 @@ def cf(pair: Pair) -> Finding:
     alone or the others do not. A work without an abstract cannot be judged, so that the citation
     counts nowhere; nor does what has no readable answer.
 
-    With `Tools.official` each work is asked about alone: a statement is supported if any work
+    With `official` each work is asked about alone: a statement is supported if any work
     supports it, a citation is needed if it alone does, and without an abstract nothing is
-    supported. `Tools.most` bounds the statements.
+    supported. `most` bounds the statements.
     """
     report, works = pair.generated.report, pair.generated.works_by_key()
     rows: list[tuple[str, ...]] = []
     questions = []
-    for each in spread([each for each in report.statements if each.citations], pair.tools.most):
+    for each in spread(
+        [each for each in report.statements if each.citations], pair.comparison.most
+    ):
         cited = [works[key] for key in each.citations if key in works and works[key].title]
         known = tuple(work for work in cited if work.abstract)
         rows += [(each.text, work.title, "no abstract") for work in cited if not work.abstract]
-        if known or (pair.tools.official and cited):
-            questions.append(_Question(each.text, tuple(cited) if pair.tools.official else known))
-    judged = _alone(pair, questions) if pair.tools.official else _together(pair, questions)
+        if known or (pair.comparison.official and cited):
+            questions.append(
+                _Question(each.text, tuple(cited) if pair.comparison.official else known)
+            )
+    judged = _alone(pair, questions) if pair.comparison.official else _together(pair, questions)
     rows += [
         (question.statement, work.title, {True: "needed", False: "not needed", None: "failed"}[one])
         for question, (_, needed) in zip(questions, judged, strict=True)
@@ -145,7 +149,7 @@ def cf(pair: Pair) -> Finding:
 _Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each of its citations
 
 
-def _together(pair: Pair, questions: list[_Question]) -> _Judged:
+def _together(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     """Judge each statement by all its works; those of a supported one alone, then the others."""
     whole = _ask(pair, dict(enumerate(questions)))
     several = {
@@ -168,7 +172,7 @@ def _together(pair: Pair, questions: list[_Question]) -> _Judged:
     ]
 
 
-def _alone(pair: Pair, questions: list[_Question]) -> _Judged:
+def _alone(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     """Judge as the released code does, which asks nothing of a work without an abstract."""
     single = {
         (n, i): each._replace(works=(work,))
@@ -188,7 +192,7 @@ def _alone(pair: Pair, questions: list[_Question]) -> _Judged:
     return judged
 
 
-def _ask(pair: Pair, questions: Mapping[K, _Question]) -> dict[K, bool | None]:
+def _ask(pair: SurveyPair, questions: Mapping[K, _Question]) -> dict[K, bool | None]:
     """Return what the judge says to each question; None where that cannot be read."""
     values = [
         {

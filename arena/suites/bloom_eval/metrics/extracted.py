@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.llm import Failed, Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 from arena.report import chunks, spread
-from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena.suites.bloom_eval.matching import (
     distribution_similarity,
     pairs_schema,
@@ -28,7 +28,7 @@ from arena.text import tokenize
     columns=("f1", "precision", "recall"),
     prompts={"fcons": Fields(("text",)), "fcons-match": Fields(("human", "generated"))},
 )
-def fcons(pair: Pair) -> Finding:
+def fcons(pair: SurveyPair) -> Finding:
     """Factual Consistency: the share of factual statements that both surveys make, in [0, 1].
 
     Bloom-Eval, B.1: a judge lists the factual statements of both, the matcher pairs those that
@@ -45,7 +45,7 @@ def fcons(pair: Pair) -> Finding:
     columns=("f1", "precision", "recall"),
     prompts={"caa": Fields(("text",)), "caa-match": Fields(("human", "generated"))},
 )
-def caa(pair: Pair) -> Finding:
+def caa(pair: SurveyPair) -> Finding:
     """Critical Analysis Alignment: the share of critical statements of both surveys, in [0, 1].
 
     Bloom-Eval, B.5: a judge lists the statements of both on limitations, flaws and gaps, the
@@ -57,10 +57,10 @@ def caa(pair: Pair) -> Finding:
     return match_claims(pair, "caa", "critical_statements", form)
 
 
-def match_claims(pair: Pair, prompt: str, key: str, schema: dict[str, Any]) -> Finding:
+def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]) -> Finding:
     """Return F1, precision and recall of the claims that both surveys make.
 
-    Each distinct claim counts once, and so does each in the pairs; with `Tools.official` all pairs
+    Each distinct claim counts once, and so does each in the pairs; with `official` all pairs
     of the judge count, repeated ones too, so that a score can exceed 1. Rows say of each claim
     whether its survey has it word for word.
 
@@ -79,7 +79,7 @@ def match_claims(pair: Pair, prompt: str, key: str, schema: dict[str, Any]) -> F
         for side, each in found.items()
     }
     human, generated = claims["human"], claims["generated"]
-    match = pair.judged_pairs if pair.tools.official else pair.match
+    match = pair.judged_pairs if pair.comparison.official else pair.match
     pairs = match(human, generated, f"{prompt}-match", schema)
     rows = []
     for texts in side_by_side(pairs, [(text,) for text in human], [(text,) for text in generated]):
@@ -104,7 +104,7 @@ _NAMES = pairs_schema("matched_pairs", "expert_main_name", "llm_main_name")
     columns=("f1", "precision", "recall", "ds"),
     prompts={"efid": Fields(("text",)), "efid-match": Fields(("human", "generated"))},
 )
-def efid(pair: Pair) -> Finding:
+def efid(pair: SurveyPair) -> Finding:
     """Entity Fidelity: the entities of both surveys, and how often each names them, in [0, 1].
 
     Bloom-Eval, B.1 and A.1: a judge lists methods and models, data sets, and evaluation metrics.
@@ -113,11 +113,11 @@ def efid(pair: Pair) -> Finding:
     if nothing is. A name counts as often as the sentences have it, in a spelling of the judge's
     list and not within a longer name; a name that they do not have is left out.
 
-    With `Tools.official` the judge's own list says how often, and all its pairs count, repeated
+    With `official` the judge's own list says how often, and all its pairs count, repeated
     ones too. The released code also lets the model merge the names of an entity beforehand.
     """
     found = extract(pair, "efid", CATEGORIES)
-    counts = {side: _count(each, pair.tools.official) for side, each in found.items()}
+    counts = {side: _count(each, pair.comparison.official) for side, each in found.items()}
     rows: list[tuple[str, ...]] = []
     shared: list[tuple[int, int]] = []
     for category in CATEGORIES:
@@ -157,9 +157,9 @@ def _count(found: Found, official: bool) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _same_names(pair: Pair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
+def _same_names(pair: SurveyPair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
     """Return the places of the names that mean the same."""
-    if pair.tools.official:
+    if pair.comparison.official:
         return pair.judged_pairs(human, generated, "efid-match", _NAMES)
     by_case = {name.casefold(): j for j, name in enumerate(generated)}
     equal = {i: by_case[a.casefold()] for i, a in enumerate(human) if a.casefold() in by_case}
@@ -175,7 +175,7 @@ def _same_names(pair: Pair, human: list[str], generated: list[str]) -> list[tupl
 CHUNK = 12_000
 """Characters of a survey in one request."""
 OFFICIAL_CHUNK = 40_000
-"""The same for `Tools.official`: the released code's 10,000 tokens, of 4 characters each."""
+"""The same for `official`: the released code's 10,000 tokens, of 4 characters each."""
 
 
 class Found(NamedTuple):
@@ -196,10 +196,10 @@ class Found(NamedTuple):
         return f" {' '.join(tokenize(text))} " in f" {' '.join(tokenize(self.text))} "
 
 
-def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
+def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
 
-    Of a survey longer than `Tools.longest` it reads that many characters, evenly spread.
+    Of a survey longer than `longest` it reads that many characters, evenly spread.
 
     Args:
         pair: The surveys.
@@ -209,10 +209,10 @@ def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     Raises:
         JudgeFailedError: No part of a survey has a readable answer.
     """
-    size, most = OFFICIAL_CHUNK if pair.tools.official else CHUNK, None
-    if pair.tools.longest is not None:
-        size = min(size, pair.tools.longest)
-        most = pair.tools.longest // size
+    size, most = OFFICIAL_CHUNK if pair.comparison.official else CHUNK, None
+    if pair.comparison.longest is not None:
+        size = min(size, pair.comparison.longest)
+        most = pair.comparison.longest // size
     parts = [
         (side, text)
         for side, each in pair.sides.items()

@@ -1,7 +1,7 @@
 """GRADE: a judge writes weighted criteria for a topic, then scores two surveys on each of them.
 
 Bloom-Eval, appendix A.2. The released code always shows the generated survey first; here the judge
-sees both orders, unless `Tools.official`.
+sees both orders, unless `official`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from arena.llm import Failed, Fields, ParseError, as_json, tagged
 from arena.llm.prompts import TEXT, object_schema
 from arena.suites.bloom_eval.article import Article
-from arena.suites.bloom_eval.base import Finding, JudgeFailedError, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 
 _COLUMNS = ("", "order")
 _PROMPTS = {
@@ -90,7 +90,7 @@ class _Criterion(NamedTuple):
 
 
 @survey_metric("fap", tier="application", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
-def fap(pair: Pair) -> Finding:
+def fap(pair: SurveyPair) -> Finding:
     """Framework Application: GRADE of the order that the survey gives its field, in [0, 1].
 
     generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
@@ -100,7 +100,7 @@ def fap(pair: Pair) -> Finding:
 
 
 @survey_metric("fnov", tier="creation", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
-def fnov(pair: Pair) -> Finding:
+def fnov(pair: SurveyPair) -> Finding:
     """Framework Novelty: GRADE of the originality and insight of the survey's order, in [0, 1].
 
     generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
@@ -110,7 +110,7 @@ def fnov(pair: Pair) -> Finding:
 
 
 @survey_metric("roq", tier="creation", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
-def roq(pair: Pair) -> Finding:
+def roq(pair: SurveyPair) -> Finding:
     """Research Outlook Quality: GRADE of the research that the survey proposes, in [0, 1].
 
     generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
@@ -119,13 +119,13 @@ def roq(pair: Pair) -> Finding:
     return grade(pair, _OUTLOOK)
 
 
-def grade(pair: Pair, dimension: Dimension) -> Finding:
+def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     """Return the GRADE of the generated survey beside the experts', in [0, 1]; .5 is parity.
 
     Equations 3 and 4: a survey's score is the sum of weight x score over the criteria, and GRADE is
     generated / (generated + human); .5 if both are 0. Column ``""`` is the mean over both orders in
     which the judge sees the surveys, ``order`` the GRADE with the generated one first minus that
-    with it second, in [-1, 1]. Under `Tools.official` the generated one is first, ``order`` is
+    with it second, in [-1, 1]. Under `official` the generated one is first, ``order`` is
     None, weights may have any sum, and two scores of 0 give 0.
 
     The judge writes the criteria from the experts' title alone, and scores without the weights.
@@ -133,12 +133,12 @@ def grade(pair: Pair, dimension: Dimension) -> Finding:
     Raises:
         JudgeFailedError: There are no readable criteria, or no readable scores in one order.
     """
-    official = pair.tools.official
+    official = pair.comparison.official
     about = {"task": pair.human.title, "dimension": dimension.name, "question": dimension.question}
     read = partial(_read_criteria, any_sum=official)
     rubric = pair.ask_one("grade-criteria", about, read, _CRITERIA, "the judge wrote no criteria")
     shown = {
-        side: excerpt(article, pair.tools.longest, dimension.words)
+        side: excerpt(article, pair.comparison.longest, dimension.words)
         for side, article in pair.sides.items()
     }
     criteria = [{"criterion": each.name, "explanation": each.explanation} for each in rubric]

@@ -10,7 +10,7 @@ from typing import Any
 from arena.report import ReportSection
 from arena.report.bibliography import is_bibliography
 from arena.suites.bloom_eval.article import Article, is_listed
-from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, SurveyPair, survey_metric
 
 _NUMBER = r"\W*(?:(?:section|chapter|part)\s+)?(?:\d+|[IVX]+(?=\W))?[\W_]*"
 _ABSTRACT = re.compile(rf"{_NUMBER}(?:abstract\b|(?:executive )?summary\b)", re.IGNORECASE)
@@ -30,7 +30,7 @@ _LONG = 30
 
 
 @survey_metric("dsi", tier="application")
-def dsi(pair: Pair) -> Finding:
+def dsi(pair: SurveyPair) -> Finding:
     """Document Structure Integrity: share of four parts that the survey has, in [0, 1].
 
     Bloom-Eval, equation 7: abstract, introduction, conclusion and references of the generated
@@ -48,7 +48,7 @@ def dsi(pair: Pair) -> Finding:
     The released code seeks the four names in the headings of the Markdown text alone.
     """
     article = pair.generated
-    found = _released_parts(article.text) if pair.tools.official else _parts(article)
+    found = _released_parts(article.text) if pair.comparison.official else _parts(article)
     rows = [(part, heading or "missing") for part, heading in found.items()]
     return Finding({"": sum(map(bool, found.values())) / len(found)}, rows, ("part", "found"))
 
@@ -90,7 +90,7 @@ def _speaking(sections: Sequence[ReportSection]) -> str:
 
 
 @survey_metric("fmi", tier="application")
-def fmi(pair: Pair) -> Finding:
+def fmi(pair: SurveyPair) -> Finding:
     """Formatting Integrity: agreement of what is cited with what is listed, in [0, 1].
 
     |C & R| / |C | R|, Bloom-Eval, equation 6: C are the keys that the statements of the generated
@@ -101,13 +101,13 @@ def fmi(pair: Pair) -> Finding:
     article = pair.generated
     cited: set[Any]
     listed: set[Any]
-    if pair.tools.official:
+    if pair.comparison.official:
         cited, listed = _released_ids(article)
     else:
         cited = {key for statement in article.report.statements for key in statement.citations}
         listed = {each.key for each in article.report.references if is_listed(each)}
     both, either = cited & listed, cited | listed
-    score = len(both) / len(either) if either else float(pair.tools.official)
+    score = len(both) / len(either) if either else float(pair.comparison.official)
     rows = [
         (_shown(key), "not listed" if key in cited else "not cited")
         for key in sorted(either - both, key=_shown)
@@ -123,7 +123,7 @@ def _shown(key: Any) -> str:
     return " ".join(map(str, (kind, *name) if isinstance(name, tuple) else key))
 
 
-# What the code released with Bloom-Eval counts, for `Tools.official`
+# What the code released with Bloom-Eval counts, for `official`
 
 Id = tuple[str, int] | tuple[str, tuple[str, str]]
 

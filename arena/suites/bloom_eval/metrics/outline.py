@@ -15,7 +15,7 @@ from arena.llm import Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 from arena.mindmap import MindMap
 from arena.suites.bloom_eval.article import Article, Heading
-from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, SurveyPair, survey_metric
 from arena.suites.bloom_eval.matching import pairs_schema, ratios, side_by_side
 
 _FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
@@ -36,7 +36,7 @@ _HEADERS = ("heading", "below", "heading that means the same", "below")
     columns=("f1", "precision", "recall"),
     prompts={"otc": Fields(("human", "generated"))},
 )
-def otc(pair: Pair) -> Finding:
+def otc(pair: SurveyPair) -> Finding:
     """Outline Topic Coverage: F1 of the headings that mean the same, one-to-one, in [0, 1].
 
     Bloom-Eval, appendix B.2: 2 x pairs / (experts' headings + generated ones). The title is left
@@ -60,7 +60,7 @@ def otc(pair: Pair) -> Finding:
 
 
 @survey_metric("scons", tier="analysis")
-def scons(pair: Pair) -> Finding:
+def scons(pair: SurveyPair) -> Finding:
     """Shape Consistency: likeness of depth and of size of the outlines, in [0, 1].
 
     sqrt(DC x BC), Bloom-Eval, equations 9 and 10: DC is the smaller depth divided by the larger,
@@ -68,7 +68,9 @@ def scons(pair: Pair) -> Finding:
     the title to the deepest heading; the title is no heading that is counted, but in the
     released code. None for experts without an outline, 0 for a generated survey without one.
     """
-    shapes = {side: _shape(article, pair.tools.official) for side, article in pair.sides.items()}
+    shapes = {
+        side: _shape(article, pair.comparison.official) for side, article in pair.sides.items()
+    }
     rows = [(side, str(depth), str(count)) for side, (depth, count) in shapes.items()]
     headers = ("survey", "levels", "headings")
     human, generated = shapes["human"], shapes["generated"]
@@ -87,13 +89,13 @@ def _shape(article: Article, titled: bool) -> tuple[int, int]:
 
 
 @survey_metric("scs", tier="analysis", needs=("matcher",), prompts={"scs": Fields(("outline",))})
-def scs(pair: Pair) -> Finding:
+def scs(pair: SurveyPair) -> Finding:
     """Structural Clarity: share of the generated headings that repeat none elsewhere, in (0, 1].
 
     1 - N_redundant / N_total, Bloom-Eval, equation 11: of headings that mean the same and do not
     share an immediate parent, all but one are redundant. For three that mean the same these are 2,
     where the paper counts 3 pairs, and may fall below zero; for disjoint pairs both are equal.
-    `Tools.official` counts pairs, repeated ones too. The title and section numbers do not count.
+    `official` counts pairs, repeated ones too. The title and section numbers do not count.
 
     With ``matcher="judge"`` a judge names the pairs, as in the paper. With ``embedding``, which is
     ours, they are those with a cosine of at least 0.9: in one outline headings of other meaning
@@ -107,13 +109,15 @@ def scs(pair: Pair) -> Finding:
     if not total:
         return Finding({"": 0.0}, headers=_HEADERS)
     above = parents(outline)
-    groups = _by_judge(pair, outline) if pair.tools.matcher == "judge" else _alike(pair, outline)
+    groups = (
+        _by_judge(pair, outline) if pair.comparison.matcher == "judge" else _alike(pair, outline)
+    )
     apart = [[(i, j) for i, j in group if above[i] != above[j]] for group in groups]
     unique = sorted({(min(each), max(each)) for group in apart for each in group})
     first = list(range(len(outline)))  # of the headings that mean the same
     for i, j in unique:
         first = [first[i] if place == first[j] else place for place in first]
-    redundant = sum(map(bool, apart)) if pair.tools.official else len(first) - len(set(first))
+    redundant = sum(map(bool, apart)) if pair.comparison.official else len(first) - len(set(first))
     title = pair.generated.title
     shown = [
         (each.text, outline[k].text if k >= 0 else title)
@@ -123,13 +127,13 @@ def scs(pair: Pair) -> Finding:
     return Finding({"": 1 - redundant / total}, rows, _HEADERS)
 
 
-def _alike(pair: Pair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
+def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
     texts = [heading.text for heading in outline]
     pairs = np.argwhere(np.triu(pair.cosines(texts, texts) >= _LEAST_COSINE, 1)).tolist()
     return [[(i, j)] for i, j in pairs]
 
 
-def _by_judge(pair: Pair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
+def _by_judge(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
     """Return for each pair that the judge names the places that it may mean."""
     lines = [f"{'  ' * (each.level - 1)}- {each.text}" for each in outline if each.text]
     item = object_schema(heading_1=TEXT, heading_2=TEXT)
@@ -154,7 +158,7 @@ def _read(text: str) -> list[tuple[str, str]]:
 
 
 @survey_metric("sts", tier="analysis", needs=("embeddings",))
-def sts(pair: Pair) -> Finding:
+def sts(pair: SurveyPair) -> Finding:
     """Semantic Tree Similarity: 1 - edit distance of the outlines / number of headings, in [0, 1].
 
     1 - TED(A, B) / (|A| + |B|), Bloom-Eval, equation 8: ordered trees, to insert or to delete a
@@ -165,7 +169,7 @@ def sts(pair: Pair) -> Finding:
     """
     from arena.mindmap.metrics.tree_distance import edit_distance
 
-    official = pair.tools.official
+    official = pair.comparison.official
     human, generated = (_tree(headings(article, official)) for article in pair.sides.values())
     if not human.size:
         return Finding({"": None}, reason="the experts' survey has no outline.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arena._internal.lazy import load, require
 from arena.llm import Fields
 from arena.suites.bloom_eval.article import Work
-from arena.suites.bloom_eval.base import Finding, Pair, survey_metric
+from arena.suites.bloom_eval.base import Finding, SurveyPair, survey_metric
 from arena.suites.bloom_eval.matching import (
     distribution_similarity,
     pairs_schema,
@@ -51,7 +51,7 @@ class Theme(NamedTuple):
 
 
 @survey_metric("tbal", tier="comprehension", needs=("embeddings",))
-def tbal(pair: Pair) -> Finding:
+def tbal(pair: SurveyPair) -> Finding:
     """Thematic Balance: evenness of the themes of the generated references, in [0, 1].
 
     1 - G, the Gini coefficient of their sizes, Bloom-Eval, equation 5. Fewer than five references
@@ -84,11 +84,11 @@ def gini(sizes: Sequence[int]) -> float:
     columns=("f1", "precision", "recall", "ds"),
     prompts={"tfsim": Fields(("human", "generated"))},
 )
-def tfsim(pair: Pair) -> Finding:
+def tfsim(pair: SurveyPair) -> Finding:
     """Thematic Focus Similarity: the themes of both bibliographies, paired one-to-one, in [0, 1].
 
     Bloom-Eval, B.2 and A.1. By embedding, themes pair by the cosine of their centres, at least
-    `LEAST_COSINE` and `Tools.threshold`; a judge pairs them by their typical words. ``ds`` is the
+    `LEAST_COSINE` and `threshold`; a judge pairs them by their typical words. ``ds`` is the
     distributional similarity of the numbers of references of the themes that are shared, None if
     none is. None for experts with fewer than five references.
     """
@@ -114,10 +114,10 @@ def tfsim(pair: Pair) -> Finding:
     return Finding(scores, rows, headers, reason if human else "the experts' references form none.")
 
 
-def themes_of(pair: Pair, side: str) -> list[Theme]:
+def themes_of(pair: SurveyPair, side: str) -> list[Theme]:
     """Return the themes of the references of a side, the largest first; none for fewer than five.
 
-    References are compared by the vectors of "title. abstract". `Tools.clusters` ``linkage``
+    References are compared by the vectors of "title. abstract". `clusters` ``linkage``
     merges them by Ward's linkage up to `CUT`; ``bertopic`` is BERTopic, as in the paper, given
     the same vectors, which leaves references out that fit no theme. References without title and
     abstract are left out.
@@ -132,7 +132,7 @@ def themes_of(pair: Pair, side: str) -> list[Theme]:
     return pair.once(("themes", side), lambda: _themes(pair, pair.sides[side].works))
 
 
-def _themes(pair: Pair, works: tuple[Work, ...]) -> list[Theme]:
+def _themes(pair: SurveyPair, works: tuple[Work, ...]) -> list[Theme]:
     from arena.mindmap import unit_vectors
 
     texts = {i: f"{work.title}. {work.abstract}".strip(" .") for i, work in enumerate(works)}
@@ -140,8 +140,8 @@ def _themes(pair: Pair, works: tuple[Work, ...]) -> list[Theme]:
     if len(places) < FEWEST:
         return []
     documents = [texts[i] for i in places]
-    vectors = unit_vectors(documents, pair.tools.encoder)
-    group = _by_bertopic if pair.tools.clusters == "bertopic" else _by_linkage
+    vectors = unit_vectors(documents, pair.comparison.encoder)
+    group = _by_bertopic if pair.comparison.clusters == "bertopic" else _by_linkage
     members: dict[int, list[int]] = {}
     for i, label in enumerate(group(documents, vectors)):
         if label >= 0:  # -1 is BERTopic's for no theme

@@ -11,6 +11,7 @@ from arena.errors import DataError
 from arena.metrics import METRICS, ScoreContext
 from arena.suites.bloom_eval import Finding, Heading, Work, survey_metric
 from arena.suites.bloom_eval.base import _SURVEY_METRICS
+from arena.suites.bloom_eval.in_corpus import own_article
 from arena.tasks import TaskSet, score_answer
 from arena.testing import audit
 from corpus_builder.build import build
@@ -51,7 +52,7 @@ def scores_of(names, tasks):
 
 
 def test_the_survey_itself_with_its_references_in_reach(reefs):
-    article = TaskSet(reefs).own_article("s")
+    article = own_article(TaskSet(reefs), "s")
     assert article.outline == tuple(Heading(*each) for each in SURVEY["outline"])
     assert article.parts == ("Fishes", "Corals", "References")
     # `a` is cited by `c`; `late` cites both after the survey
@@ -69,7 +70,7 @@ def test_a_report_has_the_bibliography_that_its_citations_stand_for(reefs, monke
     (pair,) = seen
     assert [work.title for work in pair.generated.works] == ["Fish swim", "Fish fly", ""]
     assert pair.generated.parts == ("Fish", "Corals", "References")
-    assert pair.human == TaskSet(reefs).own_article("s")
+    assert pair.human == own_article(TaskSet(reefs), "s")
 
 
 def test_a_corpus_without_texts_has_what_it_has(reefs, tmp_path):
@@ -78,7 +79,7 @@ def test_a_corpus_without_texts_has_what_it_has(reefs, tmp_path):
     build(Memory(uncited, [bare]), tmp_path / "bare")
     tasks = TaskSet(tmp_path / "bare")
     assert scores_of(["scons"], tasks) == {"scons": None}  # no outline
-    article = tasks.own_article("s")
+    article = own_article(tasks, "s")
     assert (article.title, article.text, article.outline) == ("Reefs", "", (Heading(0, "Reefs"),))
     assert [work.citations for work in article.works] == [None, None]  # no paper cites another
 
