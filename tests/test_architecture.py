@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -137,3 +138,31 @@ def test_a_circle_is_found(line: str, tmp_path: Path, monkeypatch: pytest.Monkey
     repeated.cache_clear()
     assert circles(graph(str)) == {"c.a", "c.b"}
     repeated.cache_clear()
+
+
+SUITE = re.compile("bloom|taxo[-_ ]?bench|report[-_ ]?bench", re.IGNORECASE)
+
+
+def said(path: Path) -> Iterator[str]:
+    """Yield the names and texts in the code of a file, without docstrings and comments."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bodies = (node.body for node in ast.walk(tree) if isinstance(getattr(node, "body", 0), list))
+    documentation = {
+        statement.value for body in bodies for statement in body if isinstance(statement, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if node not in documentation:
+            yield from (value for _, value in ast.iter_fields(node) if isinstance(value, str))
+
+
+def test_the_core_knows_no_suite() -> None:
+    """Registries find the suites: no other code of `arena` imports or names one."""
+    suites = ROOT / "arena" / "suites"
+    for path in (ROOT / "arena").rglob("*.py"):
+        if suites not in path.parents:
+            assert not [text for text in said(path) if SUITE.search(text)], path
+    for module, path in modules().items():
+        own = ".".join(module.split(".")[:3])
+        for other in map(origin, imported(path)):
+            known = other.startswith(("arena.suites._", own)) or other == "arena.suites"
+            assert known or not other.startswith("arena.suites."), f"{module} imports {other}"

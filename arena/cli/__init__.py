@@ -29,7 +29,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     "judge": (
         "Let a language model score mind-maps and statements, and compare it with people.",
         "WHAT",
-        "arena judge agreement runs/clustering --human scores.jsonl",
+        "arena judge agreement judgements.json --human scores.jsonl",
         {"run": judge.run, "statements": judge.statements, "agreement": judge.agreement},
     ),
     "export": (

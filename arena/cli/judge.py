@@ -7,15 +7,14 @@ from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
 from arena.cli.app import print_json, print_table, printable, resumable
-from arena.errors import DataError
 
 
 def run(
     run: str,
     *,
     corpus: str,
+    rubric: str,
     tasks: str | None = None,
-    rubric: str = "taxobench",
     llm_option: dict[str, Any] | None = None,
     prompt: str | None = None,
     output: str | None = None,
@@ -30,7 +29,7 @@ def run(
         output (FILE): JSON file to write (default: RUN/judgements/RUBRIC.json).
 
     Example:
-        arena judge run runs/clustering --corpus demo/world --llm-option model=gpt-4o
+        arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
     """
     from arena.corpus import Corpus
     from arena.judging import judge_run
@@ -116,33 +115,25 @@ def statements(
     print(f"{_default(run, 'statements')}: every verdict with its evidence and reason")
 
 
-def agreement(
-    judgements: str, *, human: str, rubric: str = "taxobench", json: bool = False
-) -> None:
+def agreement(judgements: str, *, human: str, json: bool = False) -> None:
     """Compare a judge's scores with people's: Cohen's kappa and Spearman, with intervals.
 
     Args:
-        judgements (RUN|FILE): Judged run, or a file of judgements.
-        rubric (NAME): Rubric by which the run was judged; match for statements of reports.
+        judgements (FILE): Judgements of a run, RUN/judgements/RUBRIC.json, or match.json for
+            statements of reports.
         human (FILE): JSON lines such as {"survey": ID, "coverage": 3, ...}.
 
     Example:
-        arena judge agreement runs/clustering --human scores.jsonl
+        arena judge agreement judgements.json --human scores.jsonl
     """
     from arena.judging import agreement as compare
     from arena.judging import read_human, read_judgements
     from arena.judging.agreement import STATISTICS
 
-    path = Path(judgements)
-    if path.is_dir():
-        path = path / "judgements" / f"{rubric}.json"
-        if not path.is_file():
-            command = f"arena judge {'statements' if rubric == 'match' else 'run'}"
-            raise DataError(f"{judgements!r} has no {path.name}. Make it with `{command}`.")
-    judged = read_judgements(path)
+    judged = read_judgements(judgements)
     result = compare(judged, read_human(human, judged))
     if json:
-        hashes = {"judgements": sha256_file(path), "human": sha256_file(human)}
+        hashes = {"judgements": sha256_file(judgements), "human": sha256_file(human)}
         print_json(result | {"judge": judged.judge, "sha256": hashes})
         return
     rows = {**result["dimensions"], "overall": result["overall"], "mean": result["mean"]}

@@ -179,7 +179,7 @@ def add_evaluate(commands: Any, suites: bool) -> None:
         "evaluate",
         "Score what another system made, by the protocol of a published benchmark.",
         "SUITE",
-        "arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl",
+        "arena list suites",
     )
     if not suites:  # other commands do not wait for them
         return

@@ -109,7 +109,7 @@ def _plain_keys(value: Any) -> dict[str, Any]:
 
 RUBRICS: Registry[Rubric] = Registry(
     "rubric",
-    packages=["arena.judging.rubrics"],
+    packages=["arena.suites.*.rubrics"],
     entry_points="researcharena.rubrics",
     base=Rubric,
 )

@@ -1,6 +1,8 @@
-"""Published benchmarks as suites over one gym, one file each.
+"""Published benchmarks as suites over one gym, one module or package each.
 
-A suite names parts that the gym already has. To add one, add a module to this package:
+A suite names parts that the gym already has, and may bring a metric of written surveys
+(``metrics/``, see `arena.metrics`) or a rubric (``rubrics.py``) of its own; nothing outside its
+package knows it. To add one, add a module or a package here:
 
     SUITES.register("mine")(Suite(title="...", source="jsonl", ..., evaluate=evaluate))
 """
@@ -76,7 +78,7 @@ class Suite:
         modes: Name of a way to play it -> id of the environment, and further arguments of
             `gymnasium.make`.
         metrics: Names of the metrics in its tables.
-        experiment: Name of the experiment that lays out its tables.
+        experiment: Name of the experiment that lays out its tables; empty for none.
         evaluate: Scores outputs of another system; its signature is its command line.
     """
 
@@ -85,7 +87,7 @@ class Suite:
     source: str
     modes: Mapping[str, tuple[str, Mapping[str, Any]]]
     metrics: Sequence[str]
-    experiment: str
+    experiment: str = ""
     evaluate: Callable[..., Evaluation] | None = None
 
 

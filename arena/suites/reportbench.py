@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_file
 from arena._internal.terminal import progress
-from arena.corpus import Corpus, layout
+from arena.corpus import Corpus
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
 from arena.suites import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
+from arena.suites._library import CorpusPaper, Library
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
@@ -39,27 +40,6 @@ JUDGED = (
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
-
-
-class CorpusPaper(NamedTuple):
-    """What a corpus knows of a paper."""
-
-    name: PaperName
-    day: int | None
-    is_survey: bool
-
-
-class Library:
-    """The papers of a corpus, by all that a report may call them; none without a corpus."""
-
-    def __init__(self, corpus: str | None) -> None:
-        self._papers = {paper.name.id: paper for paper in _papers(corpus)} if corpus else {}
-        self.is_known = corpus is not None
-        self.finder = PaperFinder(paper.name for paper in self._papers.values())
-
-    def find(self, reference: Reference) -> CorpusPaper | None:
-        """Return the paper that a reference names."""
-        return self._papers.get(self.finder.find(reference) or "")
 
 
 def score_reports(
@@ -173,20 +153,6 @@ def _judge(
     client = Client.from_options(options, "--llm-option")
     others = [Client.from_options(options | {"model": name}, "--voters") for name in voters]
     return judge_reports(reports, views, client, voters=others, votes=votes, schemas=schemas)
-
-
-def _papers(corpus: str) -> Iterable[CorpusPaper]:
-    import pyarrow.parquet as pq
-
-    tasks, columns = TaskSet(corpus), ["id", "date", "is_survey"]
-    facts = {
-        row["id"]: (None if row["date"] is None else parse_date(row["date"]).day, row["is_survey"])
-        for row in pq.read_table(Path(corpus) / layout.PAPERS, columns=columns).to_pylist()
-    }
-    for name in tasks.paper_names():
-        if name.id not in facts:  # a survey that is no paper of the corpus
-            facts[name.id] = parse_date(tasks.survey(name.id).date).day, True
-        yield CorpusPaper(name, *facts[name.id])
 
 
 def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Report, dict[str, str]]:

@@ -1,10 +1,10 @@
-"""A cited report on the topic of a survey (ReportBench)."""
+"""A cited report on the topic of a survey."""
 
 from arena.tasks.base import TASKS, Task
 
 TASKS.register("report")(
     Task(
-        description="Write a report that cites the papers that a survey cites (ReportBench).",
+        description="Write a report that cites the papers that a survey cites.",
         instruction=(
             "Write a report on this topic that cites the papers on which it rests. Only papers "
             "from before the cutoff exist. Search and read, write sections with write, and cite "

@@ -37,7 +37,8 @@ def clustering_run(judged_world, tmp_path, monkeypatch):
 
 def judge(run, world, server, *more):
     options = ("--llm-option", "model=scripted", "--llm-option", f"base_url={server.url}")
-    return main(["judge", "run", str(run), "--corpus", str(world), *options, *more])
+    rubric = () if "--rubric" in more else ("--rubric", "taxobench")
+    return main(["judge", "run", str(run), "--corpus", str(world), *rubric, *options, *more])
 
 
 def scores_of(body):
@@ -70,13 +71,12 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     lines[0]["logic"] = 1 + lines[0]["logic"] % 5
     Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     capsys.readouterr()
-    for judged in (str(clustering_run), "again.json"):
-        assert main(["judge", "agreement", judged, "--human", "human.jsonl", "--json"]) == 0
-        compared = json.loads(capsys.readouterr().out)
-        assert compared["dimensions"]["coverage"]["kappa"] in (1.0, None)
-        assert compared["dimensions"]["logic"]["equal"] == 7 / 8
-        assert compared["judge"]["model"] == "scripted"
-    assert main(["judge", "agreement", str(clustering_run), "--human", "human.jsonl"]) == 0
+    assert main(["judge", "agreement", str(path), "--human", "human.jsonl", "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert compared["dimensions"]["coverage"]["kappa"] in (1.0, None)
+    assert compared["dimensions"]["logic"]["equal"] == 7 / 8
+    assert compared["judge"]["model"] == "scripted"
+    assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 0
     assert "quadratic" in capsys.readouterr().out
 
 
@@ -129,13 +129,11 @@ def test_bad_input_is_one_line(change, more, problem, clustering_run, world, cap
 
 def test_more_bad_input(clustering_run, world, title_run, capsys):
     run = str(clustering_run)
-    assert main(["judge", "run", run, "--corpus", str(world)]) == 2
+    assert main(["judge", "run", run, "--corpus", str(world), "--rubric", "taxobench"]) == 2
     assert "which model? Give `--llm-option model=NAME`" in capsys.readouterr().err
     with LLMServer([]) as server:
         assert judge(title_run, world, server) == 2
-    assert "submits no mind-map" in capsys.readouterr().err
-    assert main(["judge", "agreement", run, "--human", "human.jsonl"]) == 2
-    assert "has no taxobench.json. Make it with `arena judge run`" in capsys.readouterr().err
+    assert "submits no map" in capsys.readouterr().err
     manifest = str(clustering_run / "manifest.json")
     assert main(["judge", "agreement", manifest, "--human", "human.jsonl"]) == 2
     assert "holds no judgements" in capsys.readouterr().err

@@ -67,8 +67,8 @@ def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     rows = [row for report in found["reports"].values() for row in report["cited"]]
     lines = [{"id": r["id"], "match": int(r["outcome"] == "match")} for r in rows]
     Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = ("--rubric", "match", "--human", "human.jsonl", "--json")
-    assert main(["judge", "agreement", str(run), *options]) == 0
+    judged = str(run / "judgements" / "match.json")
+    assert main(["judge", "agreement", judged, "--human", "human.jsonl", "--json"]) == 0
     compared = json.loads(capsys.readouterr().out)
     assert compared["dimensions"]["match"]["kappa"] == 1
     assert compared["empty"] == counts["unreachable"]

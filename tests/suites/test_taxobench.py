@@ -10,7 +10,7 @@ from llm_server import LLMServer
 from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
-from arena.suites.taxobench import (
+from arena.suites.taxobench.evaluate import (
     NAMES,
     RELEASED,
     alignment,

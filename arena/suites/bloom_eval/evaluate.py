@@ -24,6 +24,7 @@ from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.suites import SUITES, Suite, folder_sha256, mean
+from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
     TIERS,
@@ -36,7 +37,6 @@ from arena.suites.bloom_eval.base import (
 )
 from arena.suites.bloom_eval.data import read_surveys
 from arena.suites.bloom_eval.tables import SurveyEvaluation, as_html, table3, tier_mean
-from arena.suites.reportbench import Library
 
 
 def score_surveys(

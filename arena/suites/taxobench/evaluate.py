@@ -1,8 +1,4 @@
-"""TaxoBench: can an agent find a survey's papers and organize them as its author did?
-
-"Can Deep Research Agents Find and Organize? Evaluating the Synthesis Gap with Expert Taxonomies";
-sections 2 and 3. docs/taxobench.md names every difference from the released scorer.
-"""
+"""Trees of any system beside the experts', by the gym's metrics or as the released scorer."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""The rubrics, one module each with its prompt beside it."""
