@@ -2,7 +2,7 @@
 
 python examples/train_grpo.py --model tiny --output runs/grpo
 
-docs/grpo.md describes what is learned and the results. Needs pip install 'researcharena[trl]'.
+docs/trainers.md describes what is learned and the results. Needs pip install 'researcharena[trl]'.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run as a log of inspect_ai, version 2, which `inspect view` opens; docs/inspect.md.
+"""A run as a log of inspect_ai, version 2, which `inspect view` opens; docs/doors.md.
 
 Written with the standard library: the layout is that of inspect_ai 0.3.285.
 """

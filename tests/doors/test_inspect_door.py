@@ -17,7 +17,7 @@ from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet
 
-pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: see docs/inspect.md")
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: see docs/doors.md")
 
 from inspect_ai import eval as evaluate
 from inspect_ai.log import read_eval_log

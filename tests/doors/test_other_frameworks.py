@@ -1,4 +1,4 @@
-"""The snippets of docs/other-frameworks.md run as they stand there, where their framework is.
+"""The snippets of docs/doors.md and docs/trainers.md run where their framework is.
 
 Some frameworks exclude each other. `make doors` gives each an environment, such as .venv-skyrl; one
 without it is looked for beside the tests.
@@ -23,13 +23,14 @@ import arena
 from arena.session import Sessions
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "other-frameworks.md"
+PAGES = [ROOT / "docs" / "doors.md", ROOT / "docs" / "trainers.md"]
 CALLS = [("search", {"query": "lattice", "k": 3}), ("submit", {"paper_ids": []})]
 
 
 def run(heading: str, module: str, replacing: dict[str, str], then: str = "") -> str:
     """Run the Python of a section in the environment of its framework; return what it prints."""
-    section = PAGE.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].split("\n## ")[0]
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    section = text.partition(f"## {heading}\n")[2]
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1] + then
     for old, new in replacing.items():
         assert old in code
