@@ -228,7 +228,7 @@ def test_the_format_in_the_documentation(monkeypatch):
     formats: Registry[Format] = Registry("mind-map format")
     for module in ("arena.mindmap", "arena.mindmap.formats"):
         monkeypatch.setattr(f"{module}.FORMATS", formats)
-    page = (ROOT / "docs" / "mind-map-pictures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "mind-maps.md").read_text(encoding="utf-8")
     block = re.search(r"^```python\n(# arena/mindmap/formats/opml.py\n.*?)^```$", page, re.M | re.S)
     assert block
     exec(compile(block[1], "opml.py", "exec"), {})

@@ -332,7 +332,7 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
         yield (
             f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
             "themselves. This metric has no upper limit: an answer with more, and more different, "
-            "headings can score higher (docs/mind-map-metrics.md)."
+            "headings can score higher (docs/metrics.md)."
         )
 
 
