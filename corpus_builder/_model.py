@@ -37,8 +37,7 @@ def open_model(
     check_names("client", llm, [*defaults, "model", "prompts"])
     if not llm.get("model"):
         raise DataError(
-            "which model? Give the option `model` its name as the server calls it; "
-            "docs/survey-selection.md."
+            "which model? Give the option `model` its name as the server calls it; docs/surveys.md."
         )
     given = {n: v for n, v in llm.items() if v is not None or n in ("temperature", "seed")}
     templates = load_templates(wanted, package, given.pop("prompts", None))

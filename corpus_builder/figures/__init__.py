@@ -1,4 +1,4 @@
-"""Figures of surveys in folders: captions, and images for a vision model; see docs/figures.md."""
+"""Figures of surveys in folders: captions, and images for a vision model; see docs/surveys.md."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def fingerprint(root: Path) -> str:
         DataError: There is no such folder.
     """
     if not root.is_dir():
-        raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/figures.md.")
+        raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/surveys.md.")
     files = []
     for path in root.rglob("*"):
         with suppress(OSError):  # a link that leads nowhere

@@ -63,7 +63,7 @@ class Rules:
     A stand-in for the model of the paper (section 3.1) that costs nothing. Where nothing speaks for
     either side, or both alike, the verdict is ``unread``; and so it is where only the form of the
     title speaks for it, and an abstract says nothing. The reason is the heaviest rule of the
-    side that won. docs/survey-selection.md says how far it agrees with a reader.
+    side that won. docs/surveys.md says how far it agrees with a reader.
     """
 
     batch = 4096
