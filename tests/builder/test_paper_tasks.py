@@ -193,7 +193,7 @@ def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path)
     with pytest.raises(CorpusError, match="holds tasks of corpus") as error:
         gymnasium.make("arena/Discovery-v0", corpus=world, tasks=tasks)
     assert "\n" not in str(error.value)
-    with pytest.raises(CorpusError, match="no manifest of a task set"):
+    with pytest.raises(CorpusError, match="not the manifest of a task set"):
         Corpus(tiny, tasks=tiny)
     corpus, gold = Corpus(tiny, tasks=tasks), tasks / "tasks" / "gold.parquet"
     content = bytearray(gold.read_bytes())
