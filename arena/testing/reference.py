@@ -124,7 +124,7 @@ class PlainView:
 
 
 class Bm25:
-    """Scores of docs/bm25.md with k1 = 0.9 and b = 0.4, from the formula.
+    """Scores of docs/retrieval.md with k1 = 0.9 and b = 0.4, from the formula.
 
     The indexed fields are some of ``title``, ``abstract`` and ``fulltext``.
     """

@@ -41,7 +41,7 @@ def searches(corpus):
 
 @pytest.mark.parametrize("statistics", ["cutoff", "corpus"])
 def test_nearly_the_same_papers_as_bm25(corpus, searches, statistics):
-    """The figures stand in docs/lucene.md."""
+    """The figures stand in docs/results/engines.md."""
     native = corpus.retriever("bm25", statistics=statistics)
     lucene = corpus.retriever("lucene", statistics=statistics)
     overlaps, differences = [], []
