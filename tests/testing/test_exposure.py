@@ -88,3 +88,24 @@ def test_a_date_that_the_agent_has_sent_may_come_back(facts):
     result = {"notes": ["2099-01-01", "until 2099-01-01"]}
     assert dates(facts, result)
     assert dates(facts, result, "what happens until 2099-01-01?") == []
+
+
+def test_a_title_out_of_reach_is_found_unless_the_agent_has_written_it(tmp_path):
+    papers = [
+        {"id": "x:four-words-are-enough", "title": "Four Words: are Enough", "date": "2022-01-01"},
+        {"id": "p:now", "title": "Now", "abstract": "Why other words are enough.", "date": "2019"},
+        {"id": "p:2", "title": "Other Words are Enough", "date": "2022-01-01"},
+    ]
+    survey = {"id": "s", "title": "Polls, a Survey", "date": CUTOFF, "references": ["p:now"]}
+    build(Memory(papers, [survey]), tmp_path / "corpus")
+    stored = StoredCorpus(tmp_path / "corpus")
+    view = PlainView(stored, CUTOFF, ["s"])
+
+    def found(text: str, *sent: str) -> list[str]:
+        return [check for check, _ in Exposure(stored).find({"x": text}, view, sent)]
+
+    assert found("They say four words are enough!") == ["leak.paper"]
+    assert found("They say four words are enough!", "FOUR WORDS -- are enough, see") == []
+    assert found("no paper 'x:four-words-are-enough' here", "x:four-words-are-enough") == []
+    assert found("It is other words are enough.") == []  # a paper in reach has it, too
+    assert found("polls: a SURVEY") == ["leak.survey-title"]
