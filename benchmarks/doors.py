@@ -14,7 +14,6 @@ from contextlib import (
     contextmanager,
 )
 from functools import partial
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,11 +51,11 @@ def measure(
     episodes: int = 512,
     k: int = 10,
     idle: float = 10.0,
+    openenv: bool = False,
 ) -> Results:
     """Time many episodes at once, also through doors.
 
-    The servers run in processes of their own, that of OpenEnv with its own client if its package
-    is installed; for the others a client writes HTTP with little more than
+    The servers run in processes of their own; their client writes HTTP with little more than
     sockets, so that the server is measured and not the client.
 
     Args:
@@ -68,6 +67,7 @@ def measure(
         k: Hits of a search.
         idle: Seconds after which an episode that nobody plays is closed; longer than a client
             waits between two of its calls.
+        openenv: Play on a server of OpenEnv with its own client, and nothing else.
 
     Returns:
         ``corpus`` (its hash) and ``rows``: of each door and number of episodes at once, what
@@ -85,7 +85,7 @@ def measure(
     queries = queries_of(opened)
     opened.at("9999", retriever=retriever).search("compiles what is compiled late")
     setup = _Setup(opened, retriever, k, idle)
-    ways = _WAYS if find_spec("openenv") is None else _WAYS | {"openenv": _openenv}
+    ways = {"openenv": _openenv} if openenv else _WAYS
     rows = []
     for number in counts:
         count = max(episodes, number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ def rows(world: Path, tmp_path: Path) -> Any:
 def test_every_door_answers_every_call(rows: Any, capsys: Any) -> None:
     found = rows("--sessions", "1,3")
     doors = ["plain environment", "sessions in threads", "mcp over HTTP", "/retrieve"]
-    doors += ["openenv"] * (find_spec("openenv") is not None)
     assert [(row["door"], row["sessions"]) for row in found] == [
         (door, number) for number in (1, 3) for door in doors
     ]
