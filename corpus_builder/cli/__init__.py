@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli.app import add_command, add_group, command_line, run_command
+from arena.cli.app import Parser, add_command, add_group, command_line, run_command
 from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.made import digest, prompts, tasks
@@ -12,6 +12,11 @@ from corpus_builder.cli.made import digest, prompts, tasks
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    return run_command(make_parser(), argv)
+
+
+def make_parser() -> Parser:
+    """Return the parser of the whole command line."""
     parser, commands = command_line(
         "arena-corpus",
         "Build corpora for the arena, add indexes, describe and verify them.",
@@ -22,4 +27,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(group, "s2orc", download_s2orc)
     for function in (card, digest, index, info, prompts, tasks, verify):
         add_command(commands, function.__name__, function)
-    return run_command(parser, argv)
+    return parser
