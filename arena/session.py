@@ -101,7 +101,7 @@ class SessionStep(NamedTuple):
         return step_text(self.observation)
 
 
-class Session:
+class EpisodeSession:
     """One episode that calls from any thread may play; made by `Sessions.open`.
 
     Args:
@@ -234,7 +234,7 @@ class Sessions:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped
         self._most, self._idle, self._clock = most, idle, clock
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock = threading.RLock()
         self._gone = threading.Event()
@@ -288,7 +288,7 @@ class Sessions:
 
     def open(
         self, key: str | None = None, *, seed: int | None = None, survey: str | None = None
-    ) -> Session:
+    ) -> EpisodeSession:
         """Start an episode.
 
         Args:
@@ -306,7 +306,7 @@ class Sessions:
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY:
             raise DataError(f"session={clip(key)}: give a text of 1 to {_LONGEST_KEY} characters.")
         self._make_room(key)
-        session = Session(key, self.env.fork(), seed, survey, self._clock)
+        session = EpisodeSession(key, self.env.fork(), seed, survey, self._clock)
         with self._lock:
             self._make_room(key)
             self._open[key] = session
@@ -317,7 +317,7 @@ class Sessions:
                 self._reaper.start()
         return session
 
-    def get(self, key: str) -> Session:
+    def get(self, key: str) -> EpisodeSession:
         """Return the open session of a key.
 
         Raises:
@@ -335,7 +335,9 @@ class Sessions:
             f"no open session {clip(key)}. It was never opened, or was closed. Open a new one."
         )
 
-    def join(self, key: str, *, seed: int | None = None, survey: str | None = None) -> Session:
+    def join(
+        self, key: str, *, seed: int | None = None, survey: str | None = None
+    ) -> EpisodeSession:
         """Return the open session of a key; start its episode where the key is new.
 
         Args:

@@ -24,7 +24,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams
 from inspect_ai.util import registry_info, store
 
 from arena.corpus import Corpus
-from arena.session import Session, Sessions
+from arena.session import EpisodeSession, Sessions
 from arena.tasks import TASKS, TaskSet
 
 OVER = "researcharena:over"
@@ -114,7 +114,7 @@ def _researcher(reminders: int = 1) -> Solver:
     return solve
 
 
-def tools_of(session: Session, schemas: Sequence[dict[str, Any]]) -> list[Tool]:
+def tools_of(session: EpisodeSession, schemas: Sequence[dict[str, Any]]) -> list[Tool]:
     """Return the tools of an episode. A call that the environment refuses is a `ToolError`.
 
     The transcript gets the reward of each step, and the sample's store `OVER`.

@@ -19,7 +19,7 @@ from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
-from arena.session import Session, Sessions
+from arena.session import EpisodeSession, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
 from arena.tools.base import parse_action, schemas_of_tools
 
@@ -120,7 +120,7 @@ def library_server(library: DatedLibrary) -> Server[Any]:
     )
 
 
-def episode_server(sessions: Sessions, only: Session | None = None) -> Server[Any]:
+def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Server[Any]:
     """Return the MCP server of episodes.
 
     Args:
@@ -139,9 +139,9 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         TextContent,
     )
 
-    turns: WeakKeyDictionary[Session, anyio.Lock] = WeakKeyDictionary()
+    turns: WeakKeyDictionary[EpisodeSession, anyio.Lock] = WeakKeyDictionary()
 
-    def session_of(ctx: ServerRequestContext) -> Session:
+    def session_of(ctx: ServerRequestContext) -> EpisodeSession:
         try:
             return only or _session(sessions, ctx.request)
         except ArenaError as error:  # in the address, which no model writes, so none reads this
@@ -220,7 +220,7 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
 _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."
 
 
-def _session(sessions: Sessions, request: Any) -> Session:
+def _session(sessions: Sessions, request: Any) -> EpisodeSession:
     """Return the session that an HTTP request names; open it if it is new."""
     asked = request.query_params
     key = request.headers.get(HEADER) or asked.get("episode")

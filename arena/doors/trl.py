@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
-from arena.session import Session, Sessions
+from arena.session import EpisodeSession, Sessions
 from arena.tasks import TaskSet, choose_surveys
 from arena.tools import ToolError
 
@@ -33,7 +33,7 @@ class _Rollout:
     """What TRL needs besides the tools. All else is private, or it would be a tool."""
 
     _sessions: ClassVar[Sessions]
-    _session: Session
+    _session: EpisodeSession
 
     def __init__(self) -> None:
         self._close: Callable[[], None] = lambda: None

@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 
 from arena.doors.mcp import result_of, tools_of
 from arena.errors import ArenaError
-from arena.session import Session, Sessions, Totals
+from arena.session import EpisodeSession, Sessions, Totals
 from arena.tasks import TaskSet
 from arena.tools import encode
 
@@ -104,7 +104,7 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         self.state.take(session.totals())
         return result_of(step.text, step.failed)
 
-    def _session(self) -> Session:
+    def _session(self) -> EpisodeSession:
         """Return the session of the rollout that calls; its first call opens it."""
         state = self.state
         if state.actions:
@@ -186,7 +186,7 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
 
 
 def _finish(sessions: Sessions, state: EpisodeState) -> Any:
-    session = Session(state.key, sessions.env.fork(), state.seed, state.survey)
+    session = EpisodeSession(state.key, sessions.env.fork(), state.seed, state.survey)
     for action in [*state.actions, {"tool": "finish", "arguments": {}}]:
         session.step(action)
     return session.totals()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arena.errors import ArenaError, DataError
-from arena.session import Session, Sessions, SessionStep
+from arena.session import EpisodeSession, Sessions, SessionStep
 from arena.tasks import TaskSet
 
 try:
@@ -25,7 +25,7 @@ TOTALS = "arena"
 """Key of ``agent_data.extra_fields``: the totals of the episode, which `compute_score` reads."""
 
 _SHARED: weakref.WeakValueDictionary[str, Sessions] = weakref.WeakValueDictionary()
-_EPISODES: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
+_EPISODES: weakref.WeakKeyDictionary[Any, EpisodeSession] = weakref.WeakKeyDictionary()
 
 
 def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
             _SHARED[key] = made
         self._sessions = _SHARED[key]
 
-    def episode(self, agent_data: Any) -> Session:
+    def episode(self, agent_data: Any) -> EpisodeSession:
         """Return the episode of a rollout; the first call opens it as the row says."""
         if agent_data not in _EPISODES:
             asked = agent_data.tools_kwargs.get(self.name, {}).get("create_kwargs", {})
@@ -121,7 +121,7 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
         step = await asyncio.to_thread(self._step, session, agent_data, parameters)
         return ToolResponse(text=step.text), step.reward, {}
 
-    def _step(self, session: Session, agent_data: Any, parameters: Any) -> SessionStep:
+    def _step(self, session: EpisodeSession, agent_data: Any, parameters: Any) -> SessionStep:
         step = session.step({"tool": self.name, "arguments": parameters})
         agent_data.extra_fields[TOTALS] = session.totals()._asdict()
         return step
