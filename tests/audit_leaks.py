@@ -76,11 +76,11 @@ def references_are_shuffled(monkeypatch):
 
 def given_best_first(monkeypatch):
     """The references that an episode begins with, the influential ones first."""
+    from arena.answers.ranking import ideal_ranking
     from arena.envs import StartingPapers
-    from arena.tasks import ideal_ranking
 
     def papers(self: Any, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
-        return [p for p in ideal_ranking(tasks.gold(survey_id)) if p in view]
+        return [p for p in ideal_ranking(tasks.gold(survey_id).gains) if p in view]
 
     monkeypatch.setattr(StartingPapers, "papers", papers)
 

@@ -325,8 +325,6 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
 
 def _missing(task: str) -> str:
     """Return what a survey that is not scored lacks."""
-    from arena.tasks import stages_of
+    from arena.tasks import kind_of, stages_of
 
-    kinds = {stage.answer for _, stage in stages_of(task)}
-    lacking = [] if kinds == {"map"} else ["a reference in reach"]
-    return " or ".join(lacking + ["a mind-map"] * ("map" in kinds))
+    return " or ".join(dict.fromkeys(kind_of(stage).labels for stage, _ in stages_of(task)))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from arena.errors import UnknownPaperError
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward
-from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric
+from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric, kind_of
 from arena.tools import (
     MAX_QUERY,
     BudgetError,
@@ -18,7 +18,6 @@ from arena.tools import (
     Shown,
     Tool,
     ToolError,
-    answer_json,
     encode,
     parse_action,
 )
@@ -54,7 +53,7 @@ class Scoring(NamedTuple):
         context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
         scores = evaluate_answers(self.task_name, answers, context)
         info = {
-            "answers": {stage: answer_json(answer) for stage, answer in answers.items()},
+            "answers": {stage: kind_of(stage).to_json(answer) for stage, answer in answers.items()},
             "metrics": scores,
             "gold": len(gold.gains),
             "references": gold.references,
@@ -155,7 +154,7 @@ class ScoredEpisode:
         paid_metrics: dict[str, float] = {}
         if self.over:
             if truncated:
-                state.keep_draft()
+                state.finish(truncated=True)
             seen = state.cited.keys() & self.shown.keys()
             final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
             info |= final

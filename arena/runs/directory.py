@@ -14,6 +14,7 @@ import gymnasium
 
 from arena._internal.files import Form, misfit, sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
+from arena.answers import ANSWERS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
@@ -25,15 +26,8 @@ MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
 TIMING = "timing.json"
-RUN = OutputKind(
-    "run",
-    MANIFEST,
-    {"agent": str, "sha256": dict},
-    (
-        "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", "pictures/*.svg", "metrics.json",
-        FOUND_FILE, TRAJECTORIES, TIMING, "judgements/*.json",
-    ),
-)  # fmt: skip
+RUN = OutputKind("run", MANIFEST, {"agent": str, "sha256": dict})
+_FILES = ("qrels.trec", "metrics.json", FOUND_FILE, TRAJECTORIES, TIMING, "judgements/*.json")
 _FORM: dict[str, Any] = {
     "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
     "environment": {"retriever": str, "reward": str}, "budget": {"max_steps": int}, "seed": int,
@@ -50,7 +44,9 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
             false.
         ArenaError: Another process writes it.
     """
-    with output_directory(output, RUN, overwrite=overwrite) as before:
+    written = [file for name in ANSWERS.names() for file in ANSWERS.get(name).files]
+    kind = RUN._replace(files=tuple(dict.fromkeys([*written, *_FILES])))
+    with output_directory(output, kind, overwrite=overwrite) as before:
         path = output / TRAJECTORIES
         if before is None or not path.is_file() or not path.stat().st_size:
             write_json(output / MANIFEST, manifest)  # without an episode there is nothing to keep

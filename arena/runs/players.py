@@ -14,10 +14,10 @@ from arena._internal.lazy import missing
 from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
-from arena.tasks import TaskSet, ideal_answers
+from arena.tasks import TaskSet, ideal_answers, kind_of
 
 if TYPE_CHECKING:
-    from arena.tools import Answer
+    from arena.answers import Answer
 
 ORACLE = "oracle"
 """Name of the one agent that is not registered, since it receives the labels."""
@@ -27,7 +27,8 @@ class Oracle(Agent):
     """Submit the labels: the reachable references, the best first, the mind-map or the report.
 
     Args:
-        answers: Stage -> the best answer; a stage without one is skipped with ``finish``.
+        answers: Stage, the name of a task -> the best answer; a stage without one is skipped with
+            ``finish``.
     """
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
@@ -36,15 +37,14 @@ class Oracle(Agent):
 
     def act(self, observation: Observation) -> Action:
         """Submit at once, stage by stage."""
-        answer = self._answers.get(observation["stage"])
-        if answer is None:
+        stage = observation["stage"]
+        if stage not in self._answers:
             return {"tool": "finish", "arguments": {}}
-        if isinstance(answer, list):
-            return {"tool": "submit", "arguments": {"paper_ids": answer}}
-        if isinstance(answer, str):
-            text = answer[: int(observation["budget"]["written"])]
-            return {"tool": "submit_report", "arguments": {"text": text}}
-        return {"tool": "organize", "arguments": {"mind_map": answer.to_json()}}
+        kind = kind_of(stage)
+        value = kind.to_json(self._answers[stage])
+        if isinstance(value, str):
+            value = value[: observation["budget"].get("written")]
+        return {"tool": kind.tool, "arguments": {kind.argument: value}}
 
 
 class AgentFactory:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from operator import itemgetter
 from pathlib import Path
@@ -24,7 +21,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError, clip
 from arena.metrics import ENCODER
-from arena.mindmap import MindMap, beside, identity, render
+from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player, play_episodes
@@ -43,20 +40,12 @@ from arena.tasks import (
     TaskSet,
     can_score,
     choose_surveys,
+    kind_of,
     kinds_of_answers,
     play_order,
-    ranking_of,
     stages_of,
     with_topic,
 )
-
-PICTURES = "pictures"
-"""Folder of the pictures of mind-maps."""
-_REPORTS = "reports"
-_LONGEST = 120
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_DIGITS = 16
-_HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a hash looks like
 
 
 @checked
@@ -233,8 +222,12 @@ def write_results(
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    names = _write_answers(output, task, manifest["agent"], answers, tasks)
-    if kinds_of_answers(task) != {"map"}:
+    names, stages = list[str](), [stage for stage, _ in stages_of(task)]
+    for stage in stages:
+        submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
+        suffix = "" if len(stages) == 1 else f".{stage}"
+        names += kind_of(stage).write(output, suffix, submitted, manifest["agent"], tasks)
+    if any(name.endswith(".trec") for name in names):
         names.append("qrels.trec")
         if qrels := {s: gains for s in answers if (gains := tasks.gold(s).gains)}:
             trec.write_qrels(output / names[-1], qrels)
@@ -242,64 +235,3 @@ def write_results(
             atomic_write(output / names[-1], b"")
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
-
-
-def _write_answers(
-    output: Path, task: str, tag: str, answers: dict[str, Answers], tasks: TaskSet
-) -> list[str]:
-    """Write the TREC run of each ranking and each report, the mind-maps and the reports."""
-    stages = stages_of(task)
-    names = []
-    for stage, specification in stages:
-        submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
-        if specification.answer != "map":
-            names.append("run.trec" if len(stages) == 1 else f"run.{stage}.trec")
-            rankings = {survey_id: ranking_of(answer) for survey_id, answer in submitted.items()}
-            trec.write_run(output / names[-1], rankings, tag)
-        if specification.answer == "report":
-            names.append("reports.jsonl")
-            rows = [{"survey": s, "report": text} for s, text in submitted.items()]
-            atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
-            (output / _REPORTS).mkdir(exist_ok=True)
-            for survey_id, text in submitted.items():
-                names.append(f"{_REPORTS}/{file_name(survey_id)}.md")
-                atomic_write(output / names[-1], text.encode())
-        elif specification.answer == "map":
-            names.append("mind_maps.jsonl")
-            rows = [{"survey": s, "mind_map": m.to_json()} for s, m in submitted.items()]
-            atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
-            gold = {survey_id: tasks.mind_map(survey_id) for survey_id in submitted}
-            names += write_pictures(output, submitted, gold)
-    return names
-
-
-def write_pictures(
-    output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
-) -> list[str]:
-    """Draw each submitted map, beside the survey's own if it has one; return the files' names."""
-    names = []
-    for survey_id, tree in submitted.items():
-        names.append(f"{PICTURES}/{file_name(survey_id)}.svg")
-        own = gold[survey_id]
-        captions = ("submitted", "the survey's own")
-        picture = render(tree, "svg") if own is None else beside(tree, own, captions=captions)
-        (output / PICTURES).mkdir(exist_ok=True)
-        atomic_write(output / names[-1], picture)
-    return names
-
-
-def file_name(survey_id: str) -> str:
-    """Return a name that every file system takes, a different one for every survey.
-
-    >>> file_name("2101.01507")
-    '2101.01507'
-    >>> file_name("../doi:10.1/x")
-    'doi-10.1-x-482f66e24c040c43'
-    """
-    name = _UNSAFE.sub("-", survey_id).strip(".-")[:_LONGEST]
-    # A name with capitals gets a hash, since some file systems take A.svg and a.svg for one file;
-    # so does an id that looks like a name with a hash.
-    if name == survey_id and name == name.lower() and not _HASHED.fullmatch(name):
-        return name
-    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-    return f"{name}-{digest}" if name else digest

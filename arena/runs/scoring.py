@@ -28,14 +28,14 @@ from arena.tasks import (
     evaluate_answers,
     functions_of,
     ideal_answers,
+    kind_of,
     needs_of,
     own_metrics,
-    ranking_of,
     score_answer,
     scored_stages,
     stages_of,
 )
-from arena.tools import MAX_SUBMITTED, answer_json
+from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
 """Stage -> a ranking (list of ids), a `MindMap`, or the Markdown of a report."""
@@ -98,7 +98,7 @@ class Scorer:
             scores |= evaluate_answers(self._task, submitted, context) if own is None else own
         for stage in dict.fromkeys(stage for stage, _ in self._columns.values()):
             named = {name: metric for name, (of, metric) in self._columns.items() if of == stage}
-            found = score_answer(submitted.get(stage), named.values(), context)
+            found = score_answer(stage, submitted.get(stage), named.values(), context)
             scores |= {name: found[metric] for name, metric in named.items() if metric in found}
         return scores
 
@@ -139,7 +139,7 @@ class Scorer:
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
-                "submitted": {stage: _size(answer) for stage, answer in answers[survey_id].items()},
+                "submitted": {s: kind_of(s).size(a) for s, a in answers[survey_id].items()},
             }
         guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
@@ -194,10 +194,6 @@ class Scorer:
         plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
         plug_ins += [EXTRACTORS.get(self._context.extractor)] if "extractor" in self._needs else []
         return code_sha256("arena.runs.scoring", *functions_of(self._metrics), *plug_ins)
-
-
-def _size(answer: Any) -> int:
-    return len(ranking_of(answer)) if isinstance(answer, list | str) else answer.size
 
 
 def checked_metrics(metrics: Sequence[str] | None, task: str) -> list[str] | None:
@@ -263,7 +259,7 @@ def rescore(
             "tasks": task_set.sha256,
             "answers": sha256_json(
                 [
-                    [survey_id, [stage, answer_json(answer)]]
+                    [survey_id, [stage, kind_of(stage).to_json(answer)]]
                     for survey_id in sorted(answers)
                     for stage, answer in answers[survey_id].items()
                 ]

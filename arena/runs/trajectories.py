@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import misfit
+from arena.answers import ANSWERS
 from arena.errors import CorpusError, DataError, clip
-from arena.mindmap import read_mind_map
-from arena.tasks import stages_of
+from arena.tasks import kind_of, stages_of
 
 VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
@@ -83,18 +83,15 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
     Raises:
         DataError: The task does not take such an answer.
     """
-    expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
+    kinds = {stage: kind_of(stage) for stage, _ in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
-        if expected.get(stage) != _KINDS[type(answer)]:
+        if stage not in kinds or not kinds[stage].fits(answer):
             raise DataError(
                 f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
                 f"answer to {clip(stage)}. Run it again."
             )
     try:
-        return {
-            stage: read_mind_map(answer)[0] if isinstance(answer, dict) else answer
-            for stage, answer in record["answers"].items()
-        }
+        return {stage: kinds[stage].read(answer) for stage, answer in record["answers"].items()}
     except DataError as error:
         raise DataError(f"survey {record['survey']!r}: {error}") from None
 
@@ -147,11 +144,6 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
     return record if valid else None
 
 
-_KINDS: dict[type, str] = {list: "ranking", dict: "map", str: "report"}
-
-
 def _is_answer(answer: Any) -> bool:
-    """Return whether `answer` is a mind-map, a report or a ranking of distinct ids."""
-    if not isinstance(answer, list):
-        return type(answer) in _KINDS
-    return all(isinstance(i, str) for i in answer) and len(set(answer)) == len(answer)
+    """Return whether `answer` may be one of any kind."""
+    return any(ANSWERS.get(name).fits(answer) for name in ANSWERS.names())

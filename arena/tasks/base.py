@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from arena.answers import ANSWERS, AnswerKind
 from arena.errors import DataError, clip, did_you_mean
 from arena.registry import Registry
 
@@ -175,9 +176,14 @@ def kinds_of_answers(name: str) -> set[str]:
     return {stage.answer for _, stage in stages_of(name)}
 
 
+def kind_of(stage: str) -> AnswerKind:
+    """Return the kind of answer of a task without stages."""
+    return ANSWERS.get(TASKS.get(stage).answer)
+
+
 def tools_of(name: str) -> tuple[str, ...]:
     """Return the names of a task's tools, in the order in which agents see them."""
-    from arena.tools import SUBMIT_TOOLS, TOOLS
+    from arena.tools import TOOLS
 
     task = TASKS.get(name)
     if task.tools:
@@ -185,10 +191,9 @@ def tools_of(name: str) -> tuple[str, ...]:
     stages = stages_of(name)
     played = {name, *(stage for stage, _ in stages)}
     offered = [tool for tool in TOOLS.names() if not played.isdisjoint(TOOLS.get(tool).tasks)]
-    if "report" in kinds_of_answers(name):
-        offered.append("write")
-    submitting = [SUBMIT_TOOLS[stage.answer] for _, stage in stages]
-    return tuple(dict.fromkeys((*RESEARCH, *offered, *submitting, "finish")))
+    kinds = [kind_of(stage) for stage, _ in stages]
+    offered += [tool for kind in kinds for tool in kind.tools]
+    return tuple(dict.fromkeys((*RESEARCH, *offered, *(kind.tool for kind in kinds), "finish")))
 
 
 def _default_id(name: str) -> str:

@@ -122,6 +122,17 @@ class TaskSet:
         text: str | None = self._articles[survey_id]["article"]
         return text
 
+    def text_in_reach(self, survey_id: str) -> str:
+        """Return the survey's own text without citations of papers out of reach, or an empty text.
+
+        For scoring.
+        """
+        from arena.report.listing import cite
+        from arena.report.marks import replace_groups
+
+        reached, article = self.gold(survey_id).gains, self.article(survey_id) or ""
+        return replace_groups(article, lambda keys: cite(key for key in keys if key in reached))
+
     def facts(self, survey_id: str, papers: Iterable[str]) -> dict[str, PaperFacts]:
         """Return what the corpus knows of papers as of a survey, for scoring.
 

@@ -14,12 +14,12 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from arena.answers import ANSWERS
 from arena.errors import clip
 from arena.testing.reference import PlainView
 from arena.testing.stored import NEVER, StoredPaper, StoredSurvey
 from arena.testing.values import strings
 from arena.tools import Tool
-from arena.tools.episode import SUBMIT_TOOLS
 
 Schemas = Mapping[str, dict[str, Any]]
 """Name of a tool -> JSON schema of its arguments."""
@@ -122,11 +122,9 @@ _JUNK = (
 )  # fmt: skip
 
 
-ENDINGS = (*SUBMIT_TOOLS.values(), "finish")
-"""Tools that end a stage."""
-
-_WEIGHTS = {**dict.fromkeys(ENDINGS, 3), "search": 40}
-"""How often a tool is called; 12 for every other."""
+def endings() -> set[str]:
+    """Return the names of the tools that end a stage."""
+    return {"finish", *(ANSWERS.get(name).tool for name in ANSWERS.names())}
 
 
 class ToolTarget(NamedTuple):
@@ -189,7 +187,8 @@ class Attacker:
         # Later papers more often: a leaking tool most likely knows these.
         pools = (*[later] * 3, hidden & (days == view.day), hidden & (days == NEVER), surveys)
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
-        self._weights = {name: _WEIGHTS.get(name, 12) for name in target.schemas}
+        often = dict.fromkeys(endings(), 3) | {"search": 40}
+        self._weights = {name: often.get(name, 12) for name in target.schemas}
         self._weights |= {
             "<malformed>": 8 * bool(target.malformed),
             "<paged>": 10 * ("search" in target.schemas),

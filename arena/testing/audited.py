@@ -14,7 +14,7 @@ from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
-from arena.tasks import TASKS, stages_of
+from arena.tasks import TASKS, kind_of, stages_of
 from arena.testing.attacks import Attack, Attacker, SentCall, ToolTarget, without_ids
 from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainView, wrong_scores
@@ -27,7 +27,6 @@ from arena.tools import (
     Search,
     Shown,
     ToolError,
-    answer_json,
     encode,
     parse_action,
 )
@@ -189,8 +188,8 @@ class AuditedEpisode:
             report("answer.observation", f"stage={stage!r}")
         self._expose(result, report)
         if step.truncated:
-            self._state.keep_draft()
-        answers = {name: answer_json(answer) for name, answer in self._state.answers.items()}
+            self._state.finish(truncated=True)
+        answers = {s: kind_of(s).to_json(each) for s, each in self._state.answers.items()}
         check_info(step.info, self._survey, self.over, step.reward, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
         ends = {"terminated": step.terminated, "truncated": step.truncated}

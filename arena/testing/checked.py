@@ -17,7 +17,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.runs.episodes import play
-from arena.testing.attacks import ENDINGS, schemas_of
+from arena.testing.attacks import endings, schemas_of
 from arena.testing.values import first_difference, plain
 
 STEPS = 16
@@ -120,7 +120,7 @@ def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
     """
     space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
     schemas = schemas_of(env)
-    ends = [tool for tool in schemas if tool in ENDINGS]
+    ends = [tool for tool in schemas if tool in endings()]
     space.seed(seed)
 
     def act(observation: Mapping[str, Any]) -> Any:

@@ -20,15 +20,13 @@ from arena.tools.base import (
     parse_action,
     tool_schemas,
 )
-from arena.tools.episode import SUBMIT_TOOLS, Answer, Episode, answer_json
+from arena.tools.episode import Episode
 from arena.tools.search import encode, make_searches
 
 __all__ = [
     "MAX_QUERY",
     "MAX_SUBMITTED",
-    "SUBMIT_TOOLS",
     "TOOLS",
-    "Answer",
     "BudgetError",
     "Call",
     "Episode",
@@ -37,7 +35,6 @@ __all__ = [
     "Shown",
     "Tool",
     "ToolError",
-    "answer_json",
     "encode",
     "json_action",
     "make_searches",

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from arena.answers import ANSWERS
 from arena.corpus.view import CorpusView
 from arena.errors import clip
 from arena.papers import MAX_SUBMITTED, MAX_TITLE, Paper, Section
 from arena.tools.base import TOOLS, BudgetError, ToolError
 
 if TYPE_CHECKING:
+    from arena.answers import Answer
     from arena.corpus.digests import ShownDigests
-    from arena.mindmap import MindMap
-
-SUBMIT_TOOLS = {"ranking": "submit", "map": "organize", "report": "submit_report"}
-"""Kind of answer -> name of the tool that submits it."""
-
-Answer = Union[list[str], "MindMap", str]
-"""A ranking, a mind-map, or the Markdown of a report."""
-
-
-def answer_json(answer: Answer) -> Any:
-    """Return an answer as JSON values."""
-    return answer if isinstance(answer, list | str) else answer.to_json()
-
 
 _SPENT = {
     "searches": "no searches are left, so the episode is over.",
@@ -82,7 +71,7 @@ class Episode:
     Attributes:
         view: The corpus as of the survey's date, searched by the environment's own engine.
         view_of: Name of an engine of the environment -> the same view, searched by that engine.
-        stages: (name, kind of answer) of each stage; kinds are the keys of `SUBMIT_TOOLS`.
+        stages: (name, kind of answer) of each stage, see `arena.answers`.
         instructions: Text that the agent reads at the start of each stage.
         budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``, and of
             ``written`` where a report is due.
@@ -179,14 +168,14 @@ class Episode:
         """Raise ToolError if this stage wants another kind of answer."""
         stage, wanted = self.stages[self._at]
         if kind != wanted:
-            tool = TOOLS.get(SUBMIT_TOOLS[wanted]).usage()
+            tool = TOOLS.get(ANSWERS.get(wanted).tool).usage()
             raise ToolError(f"this is the stage {stage}: submit with {tool}.")
 
     def submit(self, kind: str, answer: Answer) -> dict[str, Any]:
         """Take the answer of this stage and begin the next one, or end the episode.
 
         Args:
-            kind: Kind of the answer, a key of `SUBMIT_TOOLS`.
+            kind: Kind of the answer.
             answer: The answer.
 
         Returns:
@@ -200,21 +189,15 @@ class Episode:
         self._at += 1
         return {"stage": self.stage, "message": self.instructions[self._at]}
 
-    def keep_draft(self) -> None:
-        """Submit the draft, if this stage wants a report and there is one."""
-        stage, wanted = self.stages[self._at]
-        if wanted == "report" and self.draft:
-            self.answers[stage] = self.draft.markdown()
-
-    def finish(self) -> int:
-        """End the episode and submit the selected papers or the draft, if one of them is due.
+    def finish(self, truncated: bool = False) -> int:
+        """End the episode and submit what counts without a call: the selected papers, or the draft.
 
         Returns:
             The number of papers, or of sections, that are submitted.
         """
         stage, wanted = self.stages[self._at]
-        if wanted == "ranking":
-            self.answers[stage] = list(self.selected)
-        self.keep_draft()
-        self.over = True
-        return {"ranking": len(self.selected), "report": len(self.draft)}.get(wanted, 0)
+        self.over = not truncated
+        if (left := ANSWERS.get(wanted).left(self, not truncated)) is None:
+            return 0
+        self.answers[stage], count = left
+        return count

@@ -20,7 +20,7 @@ def test_only_ids_cite(world):
         f"Made up [@{gold}-].\n\n## References\n\n[3] A paper. https://arxiv.org/abs/1706.03762\n"
     )
     context = ScoreContext(tasks=tasks, survey=survey, seen={gold})
-    assert score_answer(text, NAMES, context) == {
+    assert score_answer("report", text, NAMES, context) == {
         "reference_precision": 1 / 3, "reference_count": 3, "cited_statements": 2,
         "uncited_statements": 1, "fabricated_rate": 1 / 3, "self_rate": 1 / 3,
         "unseen_rate": 1 / 3,

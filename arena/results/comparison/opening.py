@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from arena import trec
+from arena.answers import file_name
 from arena.errors import CorpusError, DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
-from arena.runs.runner import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
@@ -157,7 +157,7 @@ def read_compared_run(
     files = manifest["files"]
     episodes = {}
     for record in run.episodes():
-        picture = f"{PICTURES}/{file_name(record['survey'])}.svg"
+        picture = f"pictures/{file_name(record['survey'])}.svg"
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
         episodes[record["survey"]] = _episode(record, manifest, drawn)
         tick()

@@ -25,7 +25,7 @@ from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
-from arena.tasks import TaskSet, ranking_of, stages_of
+from arena.tasks import TaskSet, kind_of, stages_of
 from arena.text.display import shortened
 
 GOLD_SHOWN = 150
@@ -232,10 +232,12 @@ class _Line:
         choose = {True: min, False: max}.get(headline.lower_is_better)  # type: ignore[arg-type]
         self.best = choose(fair) if choose and len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
-        stages = stages_of(comparison.task)
-        self.stage = next((name for name, stage in stages if stage.answer != "map"), None)
+        stages = [stage for stage, _ in stages_of(comparison.task)]
+        self.stage = next((s for s in stages if "ranking" in kind_of(s).scored), None)
         answers = [episode.answers.get(self.stage or "") for episode in self.episodes]
-        self.rankings = [ranking_of(answer) for answer in answers]
+        self.rankings = [
+            kind_of(self.stage).papers(answer) if self.stage else [] for answer in answers
+        ]
 
     @property
     def has_labels(self) -> bool:

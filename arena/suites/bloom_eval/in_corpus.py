@@ -8,7 +8,7 @@ from arena.metrics import ScoreContext
 from arena.mindmap import MindMap
 from arena.report import Reference, Report, read_report
 from arena.suites.bloom_eval.article import Article, Heading, Work, article_of
-from arena.tasks import TaskSet, text_in_reach
+from arena.tasks import TaskSet
 
 _OWN: WeakKeyDictionary[TaskSet, dict[str, Article]] = WeakKeyDictionary()
 
@@ -28,7 +28,7 @@ def own_article(tasks: TaskSet, survey_id: str) -> Article:
     Its bibliography is its references in reach: no report can cite others. Its outline is its
     table of contents, or else the headings of its text.
     """
-    text, gains = text_in_reach(tasks, survey_id), tasks.gold(survey_id).gains
+    text, gains = tasks.text_in_reach(survey_id), tasks.gold(survey_id).gains
     report = read_report(text, ["pandoc"])
     listed = {each.key: each for each in report.references}
     listed |= {

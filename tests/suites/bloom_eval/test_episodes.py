@@ -48,7 +48,7 @@ def metric(monkeypatch, name, find, needs=()):
 
 
 def scores_of(names, tasks):
-    return score_answer(WRITTEN, names, ScoreContext(tasks=tasks, survey="s"))
+    return score_answer("report", WRITTEN, names, ScoreContext(tasks=tasks, survey="s"))
 
 
 def test_the_survey_itself_with_its_references_in_reach(reefs):

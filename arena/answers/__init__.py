@@ -1,0 +1,11 @@
+"""Kinds of answers, one file each: rankings, mind-maps, reports.
+
+A kind says which tool submits such an answer, what an episode that ends without that submits, and
+which files of a run have the answers. To add one, add a module that registers it:
+
+    ANSWERS.register("table")(Table())
+"""
+
+from arena.answers.base import ANSWERS, Answer, AnswerKind, file_name, write_rows
+
+__all__ = ["ANSWERS", "Answer", "AnswerKind", "file_name", "write_rows"]

@@ -1,0 +1,134 @@
+"""What a kind of answer is, and all kinds by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Union
+
+from arena._internal.files import atomic_write
+from arena.registry import Registry
+
+if TYPE_CHECKING:
+    from arena.metrics import ScoreContext
+    from arena.mindmap import MindMap
+
+Answer = Union[list[str], "MindMap", str]
+"""A ranking (distinct ids, best first), a mind-map, or the Markdown of a report."""
+
+_LONGEST = 120
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_DIGITS = 16
+_HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a hash looks like
+
+
+class AnswerKind(ABC):
+    """One kind of answer, such as a ranking.
+
+    An `episode` is an `arena.tools.Episode`, without labels; `tasks` is an `arena.tasks.TaskSet`,
+    with them, and for scoring alone.
+    """
+
+    tool: ClassVar[str]
+    """Name of the tool that submits it; the stage ends with that."""
+    argument: ClassVar[str]
+    """Name of the tool's argument that has the answer."""
+    tools: ClassVar[tuple[str, ...]] = ()
+    """Names of further tools that a stage with such an answer offers."""
+    scored: ClassVar[tuple[str, ...]]
+    """Kinds of the metrics that score it, see `arena.metrics.Metric`."""
+    labels: ClassVar[str] = "a reference in reach"
+    """What a survey needs to be scored."""
+    files: ClassVar[tuple[str, ...]]
+    """Patterns of all files that `write` may write; ``arena run --overwrite`` removes them."""
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a JSON value may be an answer of this kind."""
+        return isinstance(value, str)
+
+    def read(self, value: Any) -> Any:
+        """Return the answer that a JSON value stands for, or raise DataError."""
+        return value
+
+    def to_json(self, answer: Any) -> Any:
+        """Return an answer as a JSON value."""
+        return answer
+
+    def left(self, episode: Any, finished: bool) -> tuple[Any, int] | None:
+        """Return what an episode submits that ends in a stage without a call of `tool`.
+
+        Args:
+            episode: State of the episode.
+            finished: Whether the agent ended it; False where the budget did.
+
+        Returns:
+            The answer, and of how many parts the agent made it; None submits nothing.
+        """
+        return None
+
+    def papers(self, answer: Any) -> list[str]:
+        """Return the papers of an answer, best first; none if this kind has no order of papers."""
+        return []
+
+    def has_labels(self, tasks: Any, survey_id: str) -> bool:
+        """Return whether a survey has what such an answer is scored against."""
+        return bool(tasks.gold(survey_id).gains)
+
+    @abstractmethod
+    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
+        """Return the answer and the gold for metrics of a kind; None is an empty answer."""
+
+    @abstractmethod
+    def ideal(self, tasks: Any, survey_id: str) -> Any:
+        """Return the best possible answer of an agent; None if there are no labels for one."""
+
+    @abstractmethod
+    def size(self, answer: Any) -> int:
+        """Return the number that a run reports as submitted, such as that of papers."""
+
+    @abstractmethod
+    def write(
+        self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
+    ) -> list[str]:
+        """Write the answers to one stage of a run; return the names of the files.
+
+        Args:
+            output: Directory of the run.
+            stage: Empty, or ``.STAGE`` in a run of several stages, for names of files.
+            answers: Survey id -> answer, in order.
+            tag: Name of the agent.
+            tasks: The surveys, for what is shown beside the answers.
+        """
+
+
+ANSWERS: Registry[AnswerKind] = Registry(
+    "kind of answer", packages=["arena.answers"], entry_points="researcharena.answers",
+    base=AnswerKind,
+)  # fmt: skip
+
+
+def write_rows(path: Path, key: str, values: Mapping[str, Any]) -> None:
+    """Write ``{"survey": id, key: value}`` of each survey as a line of JSON."""
+    rows = [json.dumps({"survey": survey, key: value}) for survey, value in values.items()]
+    atomic_write(path, "".join(f"{row}\n" for row in rows))
+
+
+def file_name(survey_id: str) -> str:
+    """Return a name that every file system takes, a different one for every survey.
+
+    >>> file_name("2101.01507")
+    '2101.01507'
+    >>> file_name("../doi:10.1/x")
+    'doi-10.1-x-482f66e24c040c43'
+    """
+    name = _UNSAFE.sub("-", survey_id).strip(".-")[:_LONGEST]
+    # A name with capitals gets a hash, since some file systems take A.svg and a.svg for one file;
+    # so does an id that looks like a name with a hash.
+    if name == survey_id and name == name.lower() and not _HASHED.fullmatch(name):
+        return name
+    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return f"{name}-{digest}" if name else digest

@@ -1,0 +1,94 @@
+"""A mind-map, submitted with ``organize``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena._internal.files import atomic_write
+from arena.answers.base import ANSWERS, AnswerKind, file_name, write_rows
+
+if TYPE_CHECKING:
+    from arena.metrics import ScoreContext
+    from arena.mindmap import MindMap
+
+
+class Map(AnswerKind):
+    """A tree of headings with papers filed under them."""
+
+    tool, argument, labels = "organize", "mind_map", "a mind-map"
+    scored = ("map",)
+    files = ("mind_maps.jsonl", "pictures/*.svg")
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a value is an object."""
+        return isinstance(value, dict)
+
+    def read(self, value: Any) -> MindMap:
+        """Return the tree; DataError where there is none."""
+        from arena.mindmap import read_mind_map
+
+        return read_mind_map(value)[0]
+
+    def to_json(self, answer: MindMap) -> Any:
+        """Return the tree as an object."""
+        return answer.to_json()
+
+    def has_labels(self, tasks: Any, survey_id: str) -> bool:
+        """Return whether a survey has a mind-map; one can be made of the topic alone."""
+        return tasks.mind_map(survey_id) is not None
+
+    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[MindMap, MindMap]:
+        """Return the tree and the survey's own; the best distance is 0, so nothing is no tree."""
+        from arena.mindmap import MindMap
+
+        return answer or MindMap(""), context.tasks.mind_map(context.survey)
+
+    def ideal(self, tasks: Any, survey_id: str) -> MindMap | None:
+        """Return the survey's own tree with the papers in reach: no agent can submit others."""
+        tree = tasks.mind_map(survey_id)
+        return None if tree is None else _limited(tree, tasks.gold(survey_id).gains)
+
+    def size(self, answer: MindMap) -> int:
+        """Return the number of headings."""
+        return answer.size
+
+    def write(
+        self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
+    ) -> list[str]:
+        """Write the maps, and a picture of each beside the survey's own if it has one."""
+        names = ["mind_maps.jsonl"]
+        write_rows(output / names[0], "mind_map", {s: m.to_json() for s, m in answers.items()})
+        gold = {survey_id: tasks.mind_map(survey_id) for survey_id in answers}
+        return names + write_pictures(output, answers, gold)
+
+
+def write_pictures(
+    output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
+) -> list[str]:
+    """Draw each submitted map, beside the survey's own if it has one; return the files' names."""
+    from arena.mindmap import beside, render
+
+    names = []
+    for survey_id, tree in submitted.items():
+        names.append(f"pictures/{file_name(survey_id)}.svg")
+        own = gold[survey_id]
+        captions = ("submitted", "the survey's own")
+        picture = render(tree, "svg") if own is None else beside(tree, own, captions=captions)
+        (output / "pictures").mkdir(exist_ok=True)
+        atomic_write(output / names[-1], picture)
+    return names
+
+
+def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
+    """Return a mind-map with those of its papers that are in `papers`."""
+    return replace(
+        tree,
+        children=tuple(_limited(child, papers) for child in tree.children),
+        papers=tuple(paper for paper in tree.papers if paper in papers),
+    )
+
+
+ANSWERS.register("map")(Map())

@@ -1,0 +1,68 @@
+"""A ranking of papers, submitted with ``submit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from arena import trec
+from arena.answers.base import ANSWERS, AnswerKind
+from arena.papers import MAX_SUBMITTED
+
+if TYPE_CHECKING:
+    from arena.metrics import ScoreContext
+
+
+class Ranking(AnswerKind):
+    """Distinct ids of papers, best first."""
+
+    tool, argument = "submit", "paper_ids"
+    scored: ClassVar[tuple[str, ...]] = ("ranking",)
+    files: ClassVar[tuple[str, ...]] = ("run.trec", "run.*.trec")
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a value is a list of distinct texts."""
+        return (
+            isinstance(value, list)
+            and all(isinstance(paper, str) for paper in value)
+            and len(set(value)) == len(value)
+        )
+
+    def left(self, episode: Any, finished: bool) -> tuple[list[str], int] | None:
+        """Return the papers that were selected, if the agent ended the episode."""
+        return (list(episode.selected), len(episode.selected)) if finished else None
+
+    def papers(self, answer: list[str] | None) -> list[str]:
+        """Return the ranking; none for None."""
+        return answer or []
+
+    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
+        """Return the ranking and the gains."""
+        return self.papers(answer), context.tasks.gold(context.survey).gains
+
+    def ideal(self, tasks: Any, survey_id: str) -> Any:
+        """Return the references in reach by gain, then in document order."""
+        return ideal_ranking(tasks.gold(survey_id).gains)
+
+    def size(self, answer: list[str]) -> int:
+        """Return the number of papers."""
+        return len(answer)
+
+    def write(
+        self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
+    ) -> list[str]:
+        """Write a run of TREC."""
+        name = f"run{stage}.trec"
+        trec.write_run(
+            output / name, {s: self.papers(answer) for s, answer in answers.items()}, tag
+        )
+        return [name]
+
+
+def ideal_ranking(gains: Mapping[str, int]) -> list[str]:
+    """Return the best possible ranking: by gain, then in document order."""
+    return sorted(gains, key=lambda paper_id: -gains[paper_id])[:MAX_SUBMITTED]
+
+
+ANSWERS.register("ranking")(Ranking())

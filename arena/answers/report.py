@@ -1,0 +1,93 @@
+"""A report that cites papers, submitted with ``submit_report``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena._internal.files import atomic_write
+from arena.answers.base import ANSWERS, file_name, write_rows
+from arena.answers.ranking import Ranking, ideal_ranking
+from arena.papers import MAX_SUBMITTED
+
+if TYPE_CHECKING:
+    from arena.metrics import ScoreContext
+
+
+class Report(Ranking):
+    """Markdown that cites papers by id; its ranking is the cited papers in order of first citation.
+
+    Only the sections written with ``write`` are submitted without a call.
+    """
+
+    tool, argument, tools = "submit_report", "text", ("write",)
+    scored = ("ranking", "report", "survey")
+    files = ("run.trec", "run.*.trec", "reports.jsonl", "reports/*.md")
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a value is a text."""
+        return isinstance(value, str)
+
+    def left(self, episode: Any, finished: bool) -> tuple[str, int] | None:  # type: ignore[override]
+        """Return the draft, if there is one, and the number of its sections."""
+        return (episode.draft.markdown(), len(episode.draft)) if episode.draft else None
+
+    def papers(self, answer: str | None) -> list[str]:  # type: ignore[override]
+        """Return the ids that a report cites, in order of first citation."""
+        from arena.report import cited_ids
+
+        return cited_ids(answer or "")[:MAX_SUBMITTED]
+
+    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
+        """Return the report, in which ids that are no papers stay unresolved, and its gold.
+
+        Other forms of citations are text: an agent cites by id, and a quoted abstract may cite,
+        too. For metrics of rankings return the cited papers and the gains.
+        """
+        from arena.report import read_report
+        from arena.report.metrics import ReportGold
+
+        ranking, gains = super().compare(answer, kind, context)
+        if kind == "ranking":
+            return ranking, gains
+        report = read_report(answer or "", ["pandoc"])
+        papers = [each.key for each in report.references]
+        standing = context.tasks.standing(context.survey, papers)
+        references = (
+            each._replace(paper=each.key if each.key in standing else None)
+            for each in report.references
+        )
+        return report._replace(references=tuple(references)), ReportGold(gains, standing)
+
+    def ideal(self, tasks: Any, survey_id: str) -> str:
+        """Return the survey's own text, if the corpus has it, with its citations in reach alone.
+
+        Then it has a sentence for each reference in reach that is not cited so far.
+        """
+        from arena.report import cited_ids
+        from arena.report.listing import cite
+
+        text = tasks.text_in_reach(survey_id)
+        cited = set(cited_ids(text))
+        left = [paper for paper in ideal_ranking(tasks.gold(survey_id).gains) if paper not in cited]
+        return "\n\n".join([text, *(f"The survey cites {cite([p])}." for p in left)]).lstrip()
+
+    def size(self, answer: str) -> int:  # type: ignore[override]
+        """Return the number of cited papers."""
+        return len(self.papers(answer))
+
+    def write(
+        self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
+    ) -> list[str]:
+        """Write the cited papers as a run of TREC, and each report."""
+        names = [*super().write(output, stage, answers, tag, tasks), "reports.jsonl"]
+        write_rows(output / "reports.jsonl", "report", answers)
+        (output / "reports").mkdir(exist_ok=True)
+        for survey_id, text in answers.items():
+            names.append(f"reports/{file_name(survey_id)}.md")
+            atomic_write(output / names[-1], text.encode())
+        return names
+
+
+ANSWERS.register("report")(Report())
