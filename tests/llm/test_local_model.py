@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.usefixtures("alone"),
     pytest.mark.slow,  # a local model
     pytest.mark.skipif(
-        bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
+        bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/llm.md)"
     ),
 ]
 
