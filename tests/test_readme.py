@@ -16,7 +16,7 @@ from arena.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-DEMO = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
+DEMO = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
