@@ -146,7 +146,7 @@ def _limit(plan: Plan, directory: Path, number: int, of: int, what: str) -> None
     """Raise `DataError` if too large a share of records is bad."""
     if number > plan.config.max_rejected * max(of, _FEW):
         raise DataError(
-            f"{what}. {str(directory / REJECTS)!r} lists them with shard and line. Mend the input, "
+            f"{what}. {str(directory / REJECTS)!r} lists them with shard and line. Repair them, "
             f"or raise max_rejected ({plan.config.max_rejected:g})."
         )
 

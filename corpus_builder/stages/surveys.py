@@ -104,7 +104,7 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
                 if judgement.verdict not in counts:
                     raise DataError(
                         f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
-                        f"none of {', '.join(VERDICTS)}. Mend the judge."
+                        f"none of {', '.join(VERDICTS)}. Repair the judge."
                     )
                 counts[judgement.verdict] += 1
                 add_candidate((candidate.id, candidate.title, judgement.verdict))
