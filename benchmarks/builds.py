@@ -45,9 +45,6 @@ def measure(
     Returns:
         ``papers``, ``seconds``, ``cpu``, ``stages`` (name -> seconds), ``pss`` and ``processes``,
         the most memory in bytes and processes at one look, and ``disk``, bytes at the end.
-
-    Raises:
-        DataError: If there is a corpus in the output, or the build fails; with its last line.
     """
     corpus = Path(output).resolve() / "corpus"
     release = Path(input) if input else corpus.with_name("release")

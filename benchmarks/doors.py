@@ -72,10 +72,6 @@ def measure(
     Returns:
         ``corpus`` (its hash) and ``rows``: of each door and number of episodes at once, what
         `Played` holds.
-
-    Raises:
-        DataError: If a setting is out of its range, or a server does not start.
-        CorpusError, UnknownNameError: If the corpus or the engine cannot be used.
     """
     counts = numbers("sessions", sessions, int)
     check_range(1, 4096, **{f"sessions {n}": n for n in counts})

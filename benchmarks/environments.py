@@ -55,10 +55,6 @@ def measure(
     Returns:
         ``corpus`` (its hash), ``seconds`` (kind -> seconds a step or search in each round) and
         ``skipped`` (kind -> reason).
-
-    Raises:
-        DataError: If a setting is out of its range.
-        CorpusError, UnknownNameError: If the corpus or the engine cannot be used.
     """
     check_range(1, 1000, num_envs=num_envs, rounds=rounds, k=k)
     check_range(1, 10**6, steps=steps)
@@ -201,10 +197,6 @@ def measure_retrieve(
         process and ``/retrieve`` until the last byte is there, each for new queries and ``again``;
         and ``cpu``, the seconds a batch of processors' time, which other programs do not lengthen:
         ``search_batch``, ``server`` and ``client``.
-
-    Raises:
-        DataError: If a setting is out of its range, or the server does not start.
-        CorpusError, UnknownNameError: If the corpus or the engine cannot be used.
     """
     check_range(1, 4096, batch=batch, repeats=repeats)
     check_range(1, 1000, topk=topk)

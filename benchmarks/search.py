@@ -68,11 +68,7 @@ class TimedEngine(NamedTuple):
 
 
 def find_engine(name: str) -> TimedEngine:
-    """Return an engine by its name.
-
-    Raises:
-        UnknownNameError: If there is no such engine.
-    """
+    """Return an engine by its name."""
     if name not in ENGINES:
         raise UnknownNameError(f"unknown engine {clip(name)}.{did_you_mean(name, ENGINES)}")
     return ENGINES[name]
@@ -220,10 +216,6 @@ def measure(
         (``seconds``, ``cpu``, ``memory`` and ``disk`` in bytes), ``open`` in seconds, ``memory``,
         and by cutoff ``single`` and ``batch`` (wall and CPU seconds a query, of each repeat) and
         ``agreement``, the share of the hits of ``bm25`` or ``dense`` that it returns.
-
-    Raises:
-        DataError: If a setting is out of range, or no engine can run here.
-        UnknownNameError: If there is no engine of a name.
     """
     check_range(1, math.inf, docs=docs, queries=queries, k=k, repeats=repeats, batch=batch)
     check_range(0, math.inf, warm=warm)

@@ -56,12 +56,6 @@ def build(
 
     Returns:
         The manifest.
-
-    Raises:
-        DataError: If a record is unusable.
-        UnknownNameError: If an engine does not exist.
-        CorpusError: If `output` cannot be used.
-        OSError: If the disk is full or not writable; no file is left behind.
     """
     output = Path(output)
     engines = tuple(dict.fromkeys(engines))
@@ -144,9 +138,6 @@ def built_before(
         output: Directory that may hold a corpus.
         engines: As for `build`.
         fields: As for `build`.
-
-    Raises:
-        DataError: If the source cannot be read.
     """
     output = Path(os.path.realpath(output))
     configuration = {"engines": list(dict.fromkeys(engines)), "fields": list(fields)}
@@ -168,10 +159,6 @@ def check_output(output: Path, overwrite: bool) -> None:
     Args:
         output: The output directory.
         overwrite: Accept a directory that holds a corpus.
-
-    Raises:
-        CorpusError: If `output` is a file, contains a corpus and `overwrite` is false, or anything
-            else.
     """
     check_place(output, "corpus", _corpus_names(output), overwrite)
 
@@ -184,9 +171,6 @@ def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool)
         what: What is written.
         ours: Names of the files of such a thing in `output`; empty if there is none.
         overwrite: Accept a directory that holds one.
-
-    Raises:
-        CorpusError: If `output` is a file, holds one and `overwrite` is false, or other files.
     """
     if not output.exists():
         return
@@ -241,9 +225,6 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
     Returns:
         ``papers`` and ``surveys``, where there are any, mapped to keys that nothing reads and the
         number of their records.
-
-    Raises:
-        DataError: If a record is unusable, naming its file and line; or if there are no papers.
     """
     unknown: dict[str, Counter[str]] = {"papers": Counter(), "surveys": Counter()}
     with (
@@ -318,11 +299,7 @@ SELECT id, sections, file, line FROM staged_papers WHERE len(sections) > 0;
 
 @contextmanager
 def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database over the staged files, with the tables ``documents`` and ``links``.
-
-    Raises:
-        DataError: If an id occurs twice.
-    """
+    """Open a database over the staged files, with the tables ``documents`` and ``links``."""
     with connected(staging / "spill", _MEMORY_LIMIT, 1) as connection:
         for name in _STAGED:
             connection.execute(

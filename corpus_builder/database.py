@@ -31,11 +31,6 @@ def readable_errors(what: str, advice: str, damaged: str = "") -> Iterator[None]
         what: What has failed, with the path that the user gave.
         advice: What to do about a full disk or a target that cannot be written.
         damaged: What to do about files that cannot be read.
-
-    Raises:
-        KeyboardInterrupt: If Ctrl-C has ended a query.
-        OSError: If the disk or the memory is full, or a file cannot be written.
-        DataError: If a file is damaged.
     """
     try:
         yield

@@ -61,12 +61,6 @@ def make_digests(
     Returns:
         The manifest of the digests. ``counts`` has ``papers``, ``digests`` and ``failed``, papers
         for which the answer was refused or could not be read twice; ``failed.jsonl`` lists them.
-
-    Raises:
-        UnknownNameError, DataError: An argument is unusable.
-        CorpusError: `directory` holds no corpus, or has these digests already.
-        LLMError: The model could not be asked; the answers that came are kept.
-        ArenaError: No digest could be made.
     """
     name = INPUTS.resolve(input_name)
     kind = INPUTS.get(name)

@@ -78,13 +78,7 @@ def make_plan(
     options: Mapping[str, Any] | None,
     corpus: str,
 ) -> IndexPlan:
-    """Return the plan of an index, checked before any work.
-
-    Raises:
-        UnknownNameError: If no engine has that name.
-        DataError: If the engine only combines others, or another argument is unusable. The engine
-            checks its options.
-    """
+    """Return the plan of an index, checked before any work."""
     engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
     parts = isinstance(engine, str) and parse_name(engine).parts
     combiner = RETRIEVERS.get(parse_name(engine).name if parts else engine)
@@ -129,10 +123,6 @@ def write_index(
         directory: Existing directory: empty or, if the engine resumes, as a killed build left it.
         plan: Plan of the index.
         executor: Executor for what the engine can do in parallel; no file depends on it.
-
-    Raises:
-        DataError: If the engine has no such option.
-        OSError: If a file is cut off: `numpy.save` ignores a full disk.
     """
     papers = PaperTexts(corpus)
     settings = {
@@ -226,13 +216,6 @@ def build_index(
 
     Returns:
         The manifest of the index.
-
-    Raises:
-        UnknownNameError: If no engine has that name.
-        DataError: If a name, a field or an option is unusable.
-        CorpusError: If `directory` holds no corpus, or has the index already.
-        ArenaError: If another process writes this index.
-        OSError: If the disk is full or not writable.
     """
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)

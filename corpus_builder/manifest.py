@@ -95,9 +95,6 @@ def verify(directory: str | Path) -> dict[str, Any]:
         ``files``: number of compared files; ``problems``: file name -> what differs, empty if the
         corpus is as it was built; ``begun``: name of an index whose build is unfinished -> the
         command that continues it.
-
-    Raises:
-        CorpusError: If there is no readable manifest.
     """
     root = Path(directory)
     manifest = layout.read_manifest(root, check_files=False)

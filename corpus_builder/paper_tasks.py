@@ -101,11 +101,6 @@ def write_paper_tasks(
         The manifest. Its ``counts`` are ``candidates`` (papers that cite enough before the day),
         ``same_title`` (those left out for their title), ``tasks``, ``labels`` (references in
         reach) and ``influential`` (those of gain 2).
-
-    Raises:
-        DataError: An option is out of range, or no paper is left.
-        UnknownNameError: `test` names an unknown survey.
-        CorpusError: `directory` holds no corpus, or `output` something else.
     """
     root, output = Path(os.path.realpath(directory)), Path(output)
     corpus = Corpus.open(root)

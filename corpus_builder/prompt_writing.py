@@ -189,11 +189,6 @@ def write_prompts(
     Returns:
         ``config`` (model, settings, templates) and ``counts``: ``surveys``, the prompts of each
         level, ``failed`` and ``unknown`` domains.
-
-    Raises:
-        UnknownNameError, DataError: An argument is unusable.
-        CorpusError: `source` is a directory without a corpus.
-        LLMError: The model could not be asked; the answers that came are kept.
     """
     client, templates, config = open_model(llm, TEMPLATES, PROMPTS)
     client.check()
@@ -227,11 +222,7 @@ def write_prompts(
 
 
 def read_prompt(text: str, title: str, date: str, references: Sequence[str]) -> str:
-    """Return the prompt in an answer.
-
-    Raises:
-        ParseError: There is none, or it has a fault; see `check_prompt`.
-    """
+    """Return the prompt in an answer."""
     prompt = unfenced(without_thoughts(text)).strip().strip('"').strip()
     if not prompt:
         raise ParseError("It is empty.")
@@ -246,9 +237,6 @@ def read_prompt(text: str, title: str, date: str, references: Sequence[str]) -> 
 
 def read_domain(text: str) -> str:
     """Return the one domain that an answer names.
-
-    Raises:
-        ParseError: It names none, or several.
 
     >>> read_domain("**Healthcare and Biomedicine**.")
     'Healthcare and Biomedicine'
@@ -303,9 +291,6 @@ class PromptedSource:
     Args:
         source: The source.
         path: File of JSON lines with ``id``, ``prompts`` and ``domain``.
-
-    Raises:
-        DataError: There is no such file.
     """
 
     example = ""
@@ -318,11 +303,7 @@ class PromptedSource:
         return self._source.papers()
 
     def surveys(self) -> Iterator[LocatedRecord]:
-        """Yield every survey with its prompts.
-
-        Raises:
-            DataError: A line is no object with an id, or the source does not have its survey.
-        """
+        """Yield every survey with its prompts."""
         own = {}
         for place in self._file:
             if not isinstance(place.record, dict) or not isinstance(place.record.get("id"), str):

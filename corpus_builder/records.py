@@ -117,9 +117,6 @@ def parse_paper(raw: object) -> PaperRecord:
     Keys: ``id, title, abstract?, date?, date_guessed?, sections? [{heading, text}], references?
     [id or {id, influential}], is_survey? (or is_survey_title), fields?, venue?, authors?``; others
     are ignored, and null counts as absent.
-
-    Raises:
-        DataError: If a value is unusable; the message names key, value and what is expected.
     """
     record = _object(raw, "a paper")
     return PaperRecord(
@@ -142,9 +139,6 @@ def parse_survey(raw: object) -> SurveyRecord:
     Keys: ``id, title, date, date_guessed?, references [id or {id, influential}], influential?
     [ids], n_references_total?, mind_map? (or taxonomy), prompts? {level: text} or prompt?,
     domain?, outline?, article?, listed_titles? [strings]``; others are ignored.
-
-    Raises:
-        DataError: If a value is unusable; the message names key, value and what is expected.
     """
     record = _object(raw, "a survey")
     date = _date(record)

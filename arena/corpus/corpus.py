@@ -49,11 +49,6 @@ class Corpus:
             sha256: Content hash that the corpus must have.
             tasks: Directory that ``arena-corpus tasks`` wrote, whose tasks take the place of the
                 corpus' surveys.
-
-        Raises:
-            CorpusError: if there is none, or it is damaged, of another format version or another
-                one than `sha256` says; or if `tasks` is no task set of this corpus.
-            DataError: if `directory` or `tasks` is no path.
         """
         if not isinstance(directory, str | Path):
             raise DataError(f"corpus={clip(directory)}: give a built corpus, or its directory.")
@@ -97,12 +92,7 @@ class Corpus:
 
     @classmethod
     def of(cls, corpus: Corpus | str | Path, tasks: str | Path | None = None) -> Corpus:
-        """Return `corpus` itself if it is open already and needs no other tasks, else open it.
-
-        Raises:
-            CorpusError: The directory holds no built corpus, or `tasks` are not of this corpus.
-            DataError: `corpus` is neither a corpus nor a directory.
-        """
+        """Return `corpus` itself if it is open already and needs no other tasks, else open it."""
         if not isinstance(corpus, cls):
             return cls(corpus, tasks=tasks)  # type: ignore[arg-type]
         if tasks is None:
@@ -134,11 +124,6 @@ class Corpus:
                 know is ignored, since a survey need not be among the papers.
             retriever: Engine behind ``search``: a name as `retriever()` takes it, or what
                 `retriever()` of this corpus returned.
-
-        Raises:
-            DataError: if `cutoff` is no date or `exclude` no list of ids.
-            CorpusError: if another corpus opened the retriever. The first search opens an engine
-                that is given by name, and raises what `retriever()` raises.
         """
         if not isinstance(retriever, str) and retriever not in self.engines.opened.values():
             raise CorpusError(
@@ -155,11 +140,6 @@ class Corpus:
                 combination such as ``"hybrid(bm25,dense)"``.
             options: Options of the engine, such as ``statistics="corpus"`` for ``bm25``. A
                 combination takes those of a part as a mapping under the part's name.
-
-        Raises:
-            UnknownNameError: if no index and no engine has that name.
-            DataError: if the name is malformed, or an option is unknown or out of its range.
-            CorpusError: if the index is missing, damaged or was built for another corpus.
         """
         return self.engines.open(name, options)
 
@@ -167,9 +147,6 @@ class Corpus:
         """Return the hash of the index `name`: of its manifest, which names its files.
 
         The hash of a combination covers its canonical name and the hashes of its parts.
-
-        Raises:
-            UnknownNameError, DataError, CorpusError: as `retriever`.
         """
         return self.engines.index_sha256(name)
 

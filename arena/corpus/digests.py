@@ -35,9 +35,6 @@ class Digests:
         heading: Heading of an abstract with its digest.
         complete: Whether every searchable paper was digested, not only references of surveys.
         sha256: Hash of the manifest, which names the files, the model and the prompts.
-
-    Raises:
-        CorpusError: The corpus has no such digests, or they are damaged or of another corpus.
     """
 
     def __init__(

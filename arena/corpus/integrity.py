@@ -46,9 +46,6 @@ def require_intact(
         files: Name -> ``bytes`` and ``sha256``, as in the manifest.
         names: Names of the files to compare; by default all.
         always: Names of those that are hashed even if they were compared before.
-
-    Raises:
-        CorpusError: If a file has other content than the one that was built.
     """
     place = hashlib.sha256(os.fsencode(directory)).hexdigest()[:32]
     cache = cache_directory() / "checked" / f"{place}.json"

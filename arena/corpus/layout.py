@@ -92,9 +92,6 @@ def read_manifest(
         what: ``"built corpus"``, `TASK_SET`, or for an index any other name to use in messages.
         check_files: Whether to check that the manifest of a corpus is as it was written, and that
             every file is there and has its size; for hashes see `arena.corpus.integrity`.
-
-    Raises:
-        CorpusError: naming the directory or file, and what to do.
     """
     path = directory / MANIFEST
     check, rebuild = "Check the path, or build one.", "Build it again."

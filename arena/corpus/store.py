@@ -108,11 +108,7 @@ class CorpusStore:
         return self._written.setdefault(write, Written(self, write)) if written is None else written
 
     def row(self, document: int) -> dict[str, Any]:
-        """Return the row of papers.parquet.
-
-        Raises:
-            CorpusError: if it is of another paper, in this file or in the lookup.
-        """
+        """Return the row of papers.parquet."""
         row, day = self._papers[document], self.days.item(document)
         dated = None if day == layout.UNDATED else format_day(day)
         if (row["id"], str(row["date"]) if row["date"] else None) != (self.ids[document], dated):
@@ -120,11 +116,7 @@ class CorpusStore:
         return row
 
     def sections(self, document: int) -> list[dict[str, Any]]:
-        """Return the rows of sections.parquet that belong to the document.
-
-        Raises:
-            CorpusError: if one of them is of another document.
-        """
+        """Return the rows of sections.parquet that belong to the document."""
         low, high = self._section_starts[document : document + 2].tolist()
         rows = []
         for place in range(low, high):

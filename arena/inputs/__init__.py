@@ -49,9 +49,6 @@ def read_items(answer: Any, types: Sequence[str]) -> list[str]:
         answer: JSON ``{"contributions": [{"type", "name", "description"}, ...]}``, or the list.
         types: Known types; an item without a type is of the last one.
 
-    Raises:
-        ParseError: There is no such list.
-
     >>> read_items([{"type": "method", "name": "LDA", "description": "A model."}], ["method"])
     ['Method: LDA. A model.']
     """
@@ -94,9 +91,6 @@ def read_contributions(text: str) -> list[str]:
     """Return the lines of core task and contributions, of which a paper may claim none.
 
     The prompt is that of TaxoBench, figures 12 and 13.
-
-    Raises:
-        ParseError: There is no core task, or it has more than 30 words.
 
     >>> read_contributions('{"core_task": "ranking passages", "contributions": []}')
     ['Core task: ranking passages.']

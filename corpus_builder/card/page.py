@@ -78,12 +78,6 @@ def write_card(
 
     Returns:
         ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.
-
-    Raises:
-        CorpusError: If `directory` contains no corpus, one that was changed, or something else in
-            the card's place.
-        ArenaError: If another process locks the manifest for a minute.
-        OSError: If the disk is full or not writable; the corpus is as before.
     """
     root = Path(os.path.realpath(directory))
     manifest = layout.read_manifest(root)

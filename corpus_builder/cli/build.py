@@ -193,17 +193,7 @@ def _build(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Build a corpus and print its card.
-
-    Args:
-        source_name: Name of the source.
-        source: The source.
-        output (DIR): A new directory.
-        fields (NAMES): Indexed fields.
-        engines (NAMES): Retrievers to index for, with commas.
-        prompts (FILE): Prompts and domains of surveys, from `arena-corpus prompts`.
-        overwrite: Replace a corpus in DIR.
-    """
+    """Build a corpus and print its card."""
     from corpus_builder.build import build, built_before
     from corpus_builder.prompt_writing import PromptedSource
 
@@ -235,20 +225,7 @@ def _build_release(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Build a corpus from a release, stage by stage, and print its card.
-
-    Args:
-        source_name: Name of the source.
-        source: The release.
-        output (DIR): A new directory.
-        config (FILE): Configuration of the stages, such as configs/s2orc.yaml.
-        set (KEY=VALUE): Change of the configuration, such as surveys.judge=llm.
-        stage (NAME): Run this stage only: parse, surveys, references, mind-maps, index, card.
-        memory (SIZE): Memory of all processes.
-        workers: Processes (default: one a processor).
-        engine (NAME): Executor of the tasks: local or ray.
-        overwrite: Replace a corpus in DIR.
-    """
+    """Build a corpus from a release, stage by stage, and print its card."""
     from pathlib import Path
 
     from arena.corpus import layout

@@ -32,9 +32,6 @@ class Executor(ABC):
     Args:
         workers: Number of tasks at once; None only for a remote executor, for as many as the
             cluster has room for.
-
-    Raises:
-        DataError: If the number is out of range.
     """
 
     remote: ClassVar[bool] = False
@@ -64,10 +61,6 @@ class Executor(ABC):
             tasks: Picklable tasks; each names its own result. They are taken one by one as workers
                 become free. If the first task has the attribute ``directory``, a remote executor
                 checks that every machine sees that directory.
-
-        Raises:
-            WorkerError: If workers are lost.
-            Exception: Whatever the function or `tasks` raises; the other tasks are cancelled.
         """
 
     @abstractmethod
@@ -81,12 +74,7 @@ EXECUTORS: Registry[type[Executor]] = Registry(
 
 
 def make_executor(name: str, workers: int | None) -> Executor:
-    """Return the executor registered as `name`; None workers are one, or as many as there is room.
-
-    Raises:
-        UnknownNameError: If no executor has that name.
-        DataError: If the number is out of range, or a package is not installed.
-    """
+    """Return the executor registered as `name`; None workers are one, or as many as fit."""
     return EXECUTORS.get(name)(workers)
 
 
@@ -100,12 +88,7 @@ def limit_threads() -> None:
 
 
 def perform(function: Callable[[T], R], task: T) -> R:
-    """Return ``function(task)`` in a worker process.
-
-    Raises:
-        WorkerError: If the function raises an error that cannot be pickled and read back.
-        Exception: Any other error that the function raises.
-    """
+    """Return ``function(task)`` in a worker process."""
     try:
         return function(task)
     except Exception as error:

@@ -38,9 +38,6 @@ class Ray(Executor):
 
     Args:
         workers: Number of tasks at once; None for as many as the cluster has processors.
-
-    Raises:
-        DataError: If Ray is not installed, or the number is out of range.
     """
 
     remote: ClassVar[bool] = True
@@ -219,10 +216,6 @@ def _connect() -> Any:
     ``RAY_ADDRESS`` names the cluster. Without it, the one that this user has started on this
     machine is joined. Ray itself would start one where there is none, and try for a minute where
     none answers.
-
-    Raises:
-        DataError: If ``RAY_ADDRESS`` is malformed.
-        WorkerError: If no cluster answers, or it refuses the connection.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray

@@ -61,11 +61,7 @@ def folder_name(survey: str) -> str | None:
 
 
 def fingerprint(root: Path) -> str:
-    """Return a hash of names, sizes and times of all files below a folder.
-
-    Raises:
-        DataError: There is no such folder.
-    """
+    """Return a hash of names, sizes and times of all files below a folder."""
     if not root.is_dir():
         raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/surveys.md.")
     files = []
@@ -142,11 +138,7 @@ def _figure(entry: Any, directory: Path) -> tuple[Any, str, str]:
 
 
 def data_url(path: Path, max_bytes: int = MAX_BYTES) -> str:
-    """Return a PNG, JPEG or WebP as a ``data:`` URL; the first bytes of a file say which it is.
-
-    Raises:
-        DataError: The file is none of them, empty, larger than `max_bytes`, or cannot be read.
-    """
+    """Return a PNG, JPEG or WebP as a ``data:`` URL; the first bytes of a file say which it is."""
     try:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)

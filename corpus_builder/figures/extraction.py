@@ -61,9 +61,6 @@ class Extraction:
 
     Attributes:
         config: Everything that shapes mind-maps besides figures, as JSON values, without any path.
-
-    Raises:
-        ArenaError: An option, a template or the store cannot be used.
     """
 
     def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
@@ -85,9 +82,6 @@ class Extraction:
 
         Args:
             surveys: Ids and titles, at best `BATCH` of them.
-
-        Raises:
-            LLMError: A model cannot be asked; the answers so far are kept.
         """
         self._reader.check()
         # The clients themselves bound the requests in flight.
@@ -157,9 +151,6 @@ _OPENS, _CLOSES = re.compile(r"<\s{0,5}typology\b", re.I), re.compile(r"</\s{0,5
 def read_name(text: str, names: Collection[str]) -> str | None:
     """Return the one of `names` that an answer says, or None if it says NULL.
 
-    Raises:
-        ParseError: It says none of them, or several.
-
     >>> read_name("The figure is `2-Figure1-1.png`.", ["2-Figure1-1.png", "12-Figure1-1.png"])
     '2-Figure1-1.png'
     """
@@ -184,9 +175,6 @@ def read_tree(text: str) -> str | None:
 
     None if the answer is NULL. Papers are left out: a figure names none that a corpus knows.
     An answer that was cut off is none: half a map would be a wrong label.
-
-    Raises:
-        ParseError: There is no mind-map with a label in it.
     """
     plain = without_thoughts(text)
     opened, closed = _OPENS.search(plain), _CLOSES.search(plain)

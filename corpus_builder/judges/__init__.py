@@ -53,11 +53,7 @@ class Judge(Protocol):
         ...
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
-        """Return the verdict on each candidate; it must not depend on the others.
-
-        Raises:
-            ArenaError: If the judge cannot work; what it has asked of a model is kept.
-        """
+        """Return the verdict on each candidate; it must not depend on the others."""
         ...
 
 
@@ -72,10 +68,6 @@ def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
     Args:
         name: Name of a registered judge.
         options: Options of the judge.
-
-    Raises:
-        UnknownNameError: If no judge has that name.
-        DataError: If it has no such option, or an option is out of range.
     """
     return make(JUDGES, name, options)
 

@@ -35,9 +35,6 @@ class LLMJudge:
 
     Attributes:
         config: Model, settings and prompt.
-
-    Raises:
-        ArenaError: If an option, the template or the store cannot be used.
     """
 
     __signature__ = Signature([
@@ -53,11 +50,7 @@ class LLMJudge:
         self.batch = 64 * (_CLIENT | options)["max_parallel"]
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
-        """Ask about each candidate, in parallel.
-
-        Raises:
-            LLMError: If the model could not be asked; the answers that came are kept.
-        """
+        """Ask about each candidate, in parallel."""
         self._client.check()
         shown = ({"title": c.title, "abstract": c.abstract or "(none)"} for c in candidates)
         answers = self._question.ask(self._client, shown)
@@ -71,9 +64,6 @@ class LLMJudge:
 
 def true_or_false(text: str) -> bool:
     """Return the verdict of an answer that begins with one of the words and lacks the other.
-
-    Raises:
-        ParseError: If it is neither, or both.
 
     >>> true_or_false("**True**"), true_or_false("Answer: false. It is a census.")
     (True, False)

@@ -126,11 +126,7 @@ class Release(ConstructorOptions, ABC):
 
     @abstractmethod
     def shards(self) -> list[Shard]:
-        """Return all shards, ordered by name.
-
-        Raises:
-            DataError: If a part or a shard is missing, or a file belongs to another release.
-        """
+        """Return all shards, ordered by name."""
 
     @abstractmethod
     def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
@@ -162,10 +158,6 @@ def read_json(text: bytes | str) -> Any:
 
     Python's parser has the last word where the text is of moderate length: it takes lone
     surrogates and huge integers, too.
-
-    Raises:
-        RejectError: ``no UTF-8``, ``no JSON``, or ``too many parts``: a list of 20 million empty
-            lists takes 60 megabytes as text and gigabytes as a value.
     """
     if len(text) > _SMALL:
         marks: Any = b",[{" if isinstance(text, bytes) else ",[{"
@@ -220,9 +212,6 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     Returns:
         The report: ``shard``, ``sha256``, ``lines`` (not blank), ``rows`` by table, ``rejected``,
         ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
-
-    Raises:
-        OSError: If a file cannot be read or written.
     """
     shard, lines, count = task.shard, Lines(task.shard.path), 0
     counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}

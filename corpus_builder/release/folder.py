@@ -26,9 +26,6 @@ def safe_name(name: object, kind: str) -> str:
     Args:
         name: The name.
         kind: What it names, for the error.
-
-    Raises:
-        DataError: If it cannot name a file.
     """
     if (
         not isinstance(name, str)
@@ -72,11 +69,7 @@ class Record(BaseModel, strict=True):
 
     @classmethod
     def read(cls, folder: Path) -> Record | None:
-        """Return the record in a folder, or None if there is none.
-
-        Raises:
-            DataError: If the file is malformed.
-        """
+        """Return the record in a folder, or None if there is none."""
         try:
             return cls.model_validate_json((folder / RECORD).read_bytes())
         except FileNotFoundError:
@@ -97,11 +90,7 @@ _STAMP = re.compile(r"\d{8}_\d{6}_")
 
 
 def existing_folder(name: str | Path) -> Path:
-    """Return the real path of an existing folder.
-
-    Raises:
-        DataError: If it is not a folder.
-    """
+    """Return the real path of an existing folder."""
     path = Path(os.path.realpath(name))
     if not path.is_dir():
         problem = "is a file" if path.exists() else "does not exist"
@@ -120,10 +109,6 @@ def find_shards(path: Path, datasets: Sequence[str], kind: str) -> tuple[str | N
     Returns:
         The date of the release, from the folder or the file names, None if unknown; and its shards,
         ordered by name.
-
-    Raises:
-        DataError: If a shard is missing or cut short, a file belongs to another release, or a
-            dataset lies there in both layouts.
     """
     by_dataset = {dataset: _shards(path, dataset) for dataset in datasets}
     record = Record.read(path)
@@ -148,11 +133,7 @@ def is_shard(path: Path) -> bool:
 
 
 def make_shard(dataset: str, name: str, path: Path) -> Shard:
-    """Return a shard.
-
-    Raises:
-        DataError: If the file name is not UTF-8, so that no report could name it.
-    """
+    """Return a shard."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -17,11 +17,7 @@ _UNUSABLE = {0: "\ufffd", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 def record_of(record: object, *keys: str) -> Mapping[str, Any]:
-    """Return a record that has all `keys`.
-
-    Raises:
-        RejectError: ``no object``, or ``of another dataset`` if a key is not there at all.
-    """
+    """Return a record that has all `keys`, or raise RejectError."""
     if type(record) is not dict:
         raise RejectError("no object", clip(record))
     for key in keys:
@@ -44,11 +40,7 @@ def identifier(value: object) -> str | None:
 
 
 def required_id(value: object) -> str:
-    """Return an id.
-
-    Raises:
-        RejectError: ``no id``.
-    """
+    """Return an id, or raise RejectError."""
     id_ = identifier(value)
     if id_ is None:
         raise RejectError("no id", clip(value))
@@ -67,11 +59,7 @@ def clean(text: str) -> str:
 
 
 def required_title(value: object) -> str:
-    """Return a title on one line.
-
-    Raises:
-        RejectError: ``no title``.
-    """
+    """Return a title on one line, or raise RejectError."""
     title = first_text((value,))
     if title is None:
         raise RejectError("no title", clip(value))

@@ -27,9 +27,6 @@ class JsonLinesFile:
     Attributes:
         name: Name of the file, without the directory.
         sha256: SHA-256 of the file, once all records have been read.
-
-    Raises:
-        DataError: If there is no such file.
     """
 
     def __init__(self, path: str | Path, what: str) -> None:
@@ -43,11 +40,7 @@ class JsonLinesFile:
         self.sha256 = ""
 
     def __iter__(self) -> Iterator[LocatedRecord]:
-        """Yield the record of every line that is not blank.
-
-        Raises:
-            DataError: If a line is no JSON or too long; if the file is damaged or has no record.
-        """
+        """Yield the record of every line that is not blank."""
         lines, any_record = Lines(self._path), False
         try:
             size = self._path.stat().st_size
@@ -82,11 +75,7 @@ class JsonLinesFile:
 
 
 def parse_line(text: bytes, name: str, line: int) -> Any:
-    """Return the value that a line holds.
-
-    Raises:
-        DataError: If it is no JSON.
-    """
+    """Return the value that a line holds."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -101,9 +101,6 @@ class Collection:
         sought: All papers that will be looked up.
         surveys: The surveys: a paper with an identifier or the title of one is
             marked as a survey, so that no agent finds it.
-
-    Raises:
-        DataError: If there is no such file.
     """
 
     def __init__(

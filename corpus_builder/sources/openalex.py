@@ -37,9 +37,6 @@ class OpenAlex(Release):
     Args:
         input: Folder of the snapshot, or of files of works.
         reviews: Count works of the type ``review`` as surveys.
-
-    Raises:
-        DataError: If the directory is none.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/openalex.yaml"

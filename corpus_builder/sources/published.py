@@ -71,10 +71,6 @@ class PublishedSource(ConstructorOptions, ABC):
         dates: Dates of surveys, used first: JSON lines or CSV with id or title, and date.
         guess_dates: Date a survey of unknown date on the day after the latest paper that it lists,
             marked as a guess; without this it is left out.
-
-    Raises:
-        DataError: If anything of the data set is missing or cannot be read; the collection is
-            read later.
     """
 
     name: ClassVar[str]
@@ -113,9 +109,6 @@ class PublishedSource(ConstructorOptions, ABC):
 
         A record also has ``prompt``, ``outline``, ``article`` and the ``abstract``, which the
         builder does not read, where the data set has them.
-
-        Raises:
-            DataError: If no survey has a date.
         """
         self._yields = JoinCounts()
         for survey in self._published:
@@ -207,12 +200,7 @@ def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
 
 
 class DatesFile:
-    """Dates by a survey's id or title, from JSON lines (plain or gzip) or CSV (by its name).
-
-    Raises:
-        DataError: If the file is missing or empty; if a record has neither id nor title, or no
-            date; or if one id or title has two dates.
-    """
+    """Dates by a survey's id or title, from JSON lines (plain or gzip) or CSV (by its name)."""
 
     def __init__(self, path: str | Path) -> None:
         self._dates: dict[str, Any] = {}
@@ -262,11 +250,7 @@ def _csv(path: Path) -> Iterator[LocatedRecord]:
 
 
 def find_one(path: Path, pattern: str, data_set: str) -> Path:
-    """Return `path` if it is a file, or else the only file in it that matches a pattern.
-
-    Raises:
-        DataError: If there is no such file, or more than one.
-    """
+    """Return `path` if it is a file, or else the only file in it that matches a pattern."""
     if not path.exists():
         raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
     paths = sorted(path.glob(pattern)) if path.is_dir() else [path]
@@ -277,11 +261,7 @@ def find_one(path: Path, pattern: str, data_set: str) -> Path:
 
 
 def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
-    """Read a JSON file, and put its sha256 into `hashes` under `name`.
-
-    Raises:
-        DataError: If it is missing, empty or no JSON.
-    """
+    """Read a JSON file, and put its sha256 into `hashes` under `name`."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -294,11 +274,7 @@ def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
 
 
 def check_record(record: object, where: str, keys: Mapping[str, type], data_set: str) -> Any:
-    """Return `record` if it is an object that has these keys with values of these types.
-
-    Raises:
-        DataError: If a key is missing or has another type; the message names data set and key.
-    """
+    """Return `record` if it is an object that has these keys with values of these types."""
     if not isinstance(record, Mapping):
         raise DataError(f"{where}: {clip(record)} is no JSON object: this is not {data_set}.")
     for key, kind in keys.items():

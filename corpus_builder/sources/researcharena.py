@@ -40,9 +40,6 @@ class ResearchArena(ConstructorOptions):
         input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
         hub: Data set with the same files, read through `datasets`: haok1402/ResearchArena.
         full_text: Read the texts in ``corpus_*``, too.
-
-    Raises:
-        DataError: If both or none of `input` and `hub` are given, or a file is missing or unusable.
     """
 
     example: ClassVar[str] = "--input researcharena"
@@ -285,9 +282,6 @@ def typology(value: object) -> MindMap | None:
     """Return the mind-map of a ``typology``; None if it is null or has no heading.
 
     Noise keys such as ``example`` are dropped.
-
-    Raises:
-        DataError: If it is no mind-map.
     """
     tree = None if value is None else read_mind_map(value)[0]
     return tree if tree and tree.size else None

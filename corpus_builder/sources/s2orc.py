@@ -46,9 +46,6 @@ class S2orc(Release):
         input: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
         datasets: Datasets to read; None for all in the folder.
         reviews: Count papers of the publication type ``Review`` as surveys.
-
-    Raises:
-        DataError: If the directory is none, or a dataset has no such name.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
@@ -122,9 +119,6 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
         sink: Collects the row.
         limits: Limits of plausible dates.
         reviews: Count a paper of the publication type ``Review`` as a survey.
-
-    Raises:
-        RejectError: If it has no id or title.
     """
     record = record_of(record, "corpusid", "title")
     paper, title = required_id(record["corpusid"]), required_title(record["title"])
@@ -149,11 +143,7 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
 
 
 def parse_abstract(record: Any, sink: Sink) -> None:
-    """Add the abstract of a paper.
-
-    Raises:
-        RejectError: If it has no id, or is empty.
-    """
+    """Add the abstract of a paper."""
     record = record_of(record, "corpusid", "abstract")
     paper, abstract = required_id(record["corpusid"]), record["abstract"]
     if not isinstance(abstract, str) or not abstract.strip():
@@ -162,11 +152,7 @@ def parse_abstract(record: Any, sink: Sink) -> None:
 
 
 def parse_citation(record: Any, sink: Sink) -> None:
-    """Add a citation; skip one of a paper that was not recognised, a fifth of all.
-
-    Raises:
-        RejectError: If an id is unusable, or the two are the same.
-    """
+    """Add a citation; skip one of a paper that was not recognised, a fifth of all."""
     try:
         citing, cited = record["citingcorpusid"], record["citedcorpusid"]
     except (TypeError, KeyError):
@@ -288,9 +274,6 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
         record: Record of the dataset ``s2orc`` or ``s2orc_v2``.
         sink: Collects the rows.
         limits: Limits of the characters of a text.
-
-    Raises:
-        RejectError: If it has no id or text, or too long a text.
     """
     record = record_of(record, "corpusid")
     if "content" not in record and "body" not in record:

@@ -53,12 +53,6 @@ def run_stages(
 
     Returns:
         The report of each completed stage, by name, in order.
-
-    Raises:
-        UnknownNameError, DataError: If the configuration or too many records are unusable, or a
-            stage before `only` is not complete.
-        CorpusError: If the output cannot be used.
-        OSError: If the disk is full or not writable; completed work is kept.
     """
     names = [stage.name for stage in STAGES]
     if only is not None and only not in names:

@@ -140,10 +140,6 @@ def read_config(
     Args:
         config: A YAML file or a mapping like one; None for the defaults.
         changes: Keys with dots between them, such as ``surveys.judge``, and their values.
-
-    Raises:
-        DataError: If there is no such file, or a key is unknown or of another kind; the message
-            names file and line.
     """
     source = read_source({} if config is None else config, "build", "docs/building.md")
     if changes:
@@ -236,10 +232,6 @@ def plan(
         workers: Number of processes and threads; the number of processors by default.
         engine: Registered name of the executor, see `corpus_builder.executors`.
         overwrite: Replace another corpus in `output`.
-
-    Raises:
-        UnknownNameError: If no executor has that name.
-        DataError: If a number is out of range.
     """
     config = config or Config()
     if memory < LEAST_MEMORY:

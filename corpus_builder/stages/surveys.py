@@ -61,9 +61,6 @@ def title_pattern(words: str) -> str:
         words: Words separated by ``|``, which match themselves and their plural as whole words;
             or a regular expression of RE2.
 
-    Raises:
-        DataError: If it is no regular expression, or matches every title.
-
     >>> title_pattern("survey|review")
     '\\b(?:survey|review)s?\\b'
     """

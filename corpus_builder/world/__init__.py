@@ -37,9 +37,6 @@ class World:
 
     Args:
         config: The knobs.
-
-    Raises:
-        DataError: A survey would find no dated paper to cite.
     """
 
     def __init__(self, config: WorldConfig) -> None:

@@ -52,10 +52,6 @@ class WorldConfig:
         undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
         first_year: The first year of the field, 1000 to 9000.
         years: Length of the period in years, 1 to 500.
-
-    Raises:
-        DataError: A value has the wrong type or lies outside its range, or the world is too small
-            for its surveys.
     """
 
     seed: Annotated[int, Interval(ge=0, le=2**63 - 1)] = 7

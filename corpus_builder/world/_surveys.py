@@ -59,11 +59,7 @@ class SurveyPlanner:
         self._repeats: dict[int, int] = {}
 
     def plan(self, count: int, others: int) -> list[PlannedSurvey]:
-        """Plan `count` surveys at the survey level and `others` where possible one level below it.
-
-        Raises:
-            DataError: No paper could be cited by some survey.
-        """
+        """Plan `count` surveys at the survey level and `others` one level below it if possible."""
         tree = self._tree
         rng = self._config.rng(_PURPOSE)
         lower = min(tree.survey_level + 1, tree.depth)
