@@ -131,7 +131,7 @@ def built_before(
     """Return the manifest of the corpus in `output` if `build` has made it from the same input.
 
     So a command whose process was killed after its work was done can be given again. The source
-    is read to its end, since its description holds the hashes of its files.
+    is read to its end, since its description contains the hashes of its files.
 
     Args:
         source: Source of the records.
@@ -158,7 +158,7 @@ def check_output(output: Path, overwrite: bool) -> None:
 
     Args:
         output: The output directory.
-        overwrite: Accept a directory that holds a corpus.
+        overwrite: Accept a directory that contains a corpus.
     """
     check_place(output, "corpus", _corpus_names(output), overwrite)
 
@@ -170,7 +170,7 @@ def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool)
         output: The directory; it may be missing.
         what: What is written.
         ours: Names of the files of such a thing in `output`; empty if there is none.
-        overwrite: Accept a directory that holds one.
+        overwrite: Accept a directory that contains one.
     """
     if not output.exists():
         return
@@ -179,11 +179,11 @@ def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool)
     others = other_files(output, map(escape, ours))
     if ours and not overwrite:
         raise CorpusError(
-            f"{str(output)!r} already holds a {what}. Pass --overwrite to replace it."
+            f"{str(output)!r} already contains a {what}. Pass --overwrite to replace it."
         )
     if others:  # never delete what is not ours
         raise CorpusError(
-            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
+            f"{str(output)!r} contains other files, {clip(others[0])} for one. "
             "Name a new or empty directory."
         )
 
@@ -256,7 +256,7 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
             for reference in survey.references:
                 references.add((survey.id, *reference))
     if not papers.count:
-        raise DataError("the source holds no papers. Give at least one.")
+        raise DataError("the source contains no papers. Give at least one.")
     for keys in unknown.values():
         records = keys.pop(_ANY, 0)
         if len(keys) > _MOST_KEYS:  # not some of them, which would depend on the order of records

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from arena._internal.files import sha256_json, write_json
-from arena.errors import ArenaError
 
 MAX_LINE = 1 << 26
 """Bytes; a longer line is no record. A paper with its full text takes some hundred kilobytes."""
@@ -216,18 +215,16 @@ def write_report(path: Path, key: Any, report: Any) -> None:
         key: JSON values that name the work and its inputs.
         report: JSON values.
     """
-    write_json(path, {"key": sha256_json([key, report]), "report": report})
+    write_json(path, {"key": sha256_json(key), "report": report})
 
 
 def read_report(path: Path, key: Any) -> Any:
     """Return the report that was written for `key`; None if it is missing, outdated or damaged.
 
-    Whoever gets None does the work again, so a damaged report costs time and nothing else.
+    On None the caller redoes the work.
     """
-    try:
+    with suppress(OSError, ValueError, LookupError, TypeError):
         entry = json.loads(path.read_bytes())
-        if entry["key"] == sha256_json([key, entry["report"]]):
+        if entry["key"] == sha256_json(key):
             return entry["report"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, ArenaError):
-        pass
     return None

@@ -182,7 +182,7 @@ def _prompts(record: Mapping[str, Any]) -> dict[str, str]:
 
 def _object(raw: object, what: str) -> Mapping[str, Any]:
     if not isinstance(raw, Mapping):
-        raise DataError(f"{clip(raw)} is no JSON object, so it is not {what}. Write {{...}}.")
+        raise DataError(f"{clip(raw)} is not a JSON object, so it is not {what}. Write {{...}}.")
     return raw
 
 
@@ -258,7 +258,7 @@ def _names(record: Mapping[str, Any], key: str) -> list[str]:
     for value in _list(record, key):
         name = value.get("name") if isinstance(value, Mapping) else value
         if not isinstance(name, str):
-            raise DataError(f"{key} holds {clip(value)}: expected strings.")
+            raise DataError(f"{key} contains {clip(value)}: expected strings.")
         names.append(_clean(name))
     return names
 

@@ -78,7 +78,7 @@ class Corpus:
         manifest = layout.read_manifest(place, layout.TASK_SET)
         if manifest["corpus"] != self.sha256:
             raise CorpusError(
-                f"{str(tasks)!r} holds tasks of corpus {clip(manifest['corpus'])}, this is "
+                f"{str(tasks)!r} contains tasks of corpus {clip(manifest['corpus'])}, this is "
                 f"{self.sha256!r}. Name its corpus, or make tasks of this one."
             )
         return place, manifest

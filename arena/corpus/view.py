@@ -300,7 +300,7 @@ def _id(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # as the builder reads Semantic Scholar's numbers
     if not isinstance(value, str):
-        raise DataError(f"exclude holds {clip(value)}: ids are strings.")
+        raise DataError(f"exclude contains {clip(value)}: ids are strings.")
     return value
 
 

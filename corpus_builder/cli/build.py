@@ -40,7 +40,7 @@ def download_s2orc(
     """Datasets of a release of Semantic Scholar, through its Datasets API.
 
     Args:
-        output (DIR): A new directory, or one to go on with.
+        output (DIR): A new directory, or one to continue.
         release (ID): Release such as 2024-02-06.
         datasets (NAMES): Datasets with commas.
         dry_run: Only say how much it is.
@@ -193,7 +193,17 @@ def _build(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Build a corpus and print its card."""
+    """Build a corpus and print its card.
+
+    Args:
+        source_name: Name of the source.
+        source: The source.
+        output (DIR): A new directory.
+        fields (NAMES): Indexed fields.
+        engines (NAMES): Retrievers to index for, with commas.
+        prompts (FILE): Prompts and domains of surveys, from `arena-corpus prompts`.
+        overwrite: Replace a corpus in DIR.
+    """
     from corpus_builder.build import build, built_before
     from corpus_builder.prompt_writing import PromptedSource
 
@@ -225,7 +235,20 @@ def _build_release(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Build a corpus from a release, stage by stage, and print its card."""
+    """Build a corpus from a release, stage by stage, and print its card.
+
+    Args:
+        source_name: Name of the source.
+        source: The release.
+        output (DIR): A new directory.
+        config (FILE): Configuration of the stages, such as configs/s2orc.yaml.
+        set (KEY=VALUE): Change of the configuration, such as surveys.judge=llm.
+        stage (NAME): Run this stage only: parse, surveys, references, mind-maps, index, card.
+        memory (SIZE): Memory of all processes.
+        workers: Processes (default: one a processor).
+        engine (NAME): Executor of the tasks: local or ray.
+        overwrite: Replace a corpus in DIR.
+    """
     from pathlib import Path
 
     from arena.corpus import layout

@@ -18,7 +18,7 @@ from corpus_builder.sources.matching import yield_rows
 
 
 def info(directory: str, *, json: bool = False) -> None:
-    """Describe a corpus: what it holds and how it was made.
+    """Describe a corpus: what it contains and how it was made.
 
     Args:
         directory (DIR): A built corpus.
@@ -255,8 +255,8 @@ def print_rows(rows: Sequence[tuple[str, object]]) -> None:
 
 
 _FLAGGED = {
-    "title": "hold their survey's title",
-    "reference_title": "hold a reference's title",
+    "title": "contain their survey's title",
+    "reference_title": "contain a reference's title",
     "no_cutoff": "name no cutoff",
     "other_cutoff": "name another cutoff than their survey's date",
 }
@@ -278,7 +278,7 @@ def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 
 def _flag_rows(directory: Path) -> list[tuple[str, str]]:
-    """Return a note for each survey with a prompt that holds a title or names no cutoff."""
+    """Return a note for each survey with a prompt that contains a title or names no cutoff."""
     from corpus_builder.files import read_rows
 
     rows = []

@@ -46,7 +46,7 @@ def object_name(link: object) -> str:
     """
     if not isinstance(link, str) or not link.startswith(("https://", "http://")):
         # The message must not hold the link: anyone who has it can fetch the object.
-        raise DataError("the server gives something for a link that is no http address.")
+        raise DataError("the server gives something for a link that is not an http address.")
     try:
         path = urlsplit(link).path
     except ValueError:
@@ -79,7 +79,7 @@ def download(
         release: Id, or ``latest``, which stays the same release in the same directory.
         datasets: Names of the datasets.
         parallel: Number of files fetched at once, 1 to 64.
-        key_env: Environment variable that holds the API key.
+        key_env: Environment variable that contains the API key.
         base_url: Base URL of the API.
         rate: Most requests a second to the API.
         attempts: Number of attempts at a file or an API request in a row without a single byte.
@@ -160,7 +160,7 @@ def read_key(variable: str) -> str:
     # A header cannot hold anything else, and the library's error would show the value.
     if not key or not all("!" <= letter <= "~" for letter in key):
         raise DataError(
-            f"the key in the environment variable {variable!r} is empty or holds spaces or "
+            f"the key in the environment variable {variable!r} is empty or contains spaces or "
             "letters that no key has. Copy it again."
         )
     return key
@@ -192,12 +192,12 @@ class _Api:
         if record is None and directory.is_dir():
             if any(name[0] != "." for name in other_files(directory, ())):
                 raise DataError(
-                    f"{str(directory)!r} holds files but no {RECORD}, so it is no download of "
-                    "ours. Name another directory."
+                    f"{str(directory)!r} contains files but no {RECORD}, so it is not a download. "
+                    " Name another directory."
                 )
         elif record is not None and release not in ("latest", record.release):
             raise DataError(
-                f"{str(directory)!r} holds release {record.release}, not {clip(release)}: two "
+                f"{str(directory)!r} contains release {record.release}, not {clip(release)}: two "
                 "releases must not be mixed. Name another directory."
             )
         new = [name for name in names if record is None or name not in record.datasets]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 from abc import ABC, abstractmethod
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from arena._internal.process import block_sigint_in_children
 from arena.errors import DataError, WorkerError, clip
@@ -87,20 +86,6 @@ def limit_threads() -> None:
         os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
-def perform(function: Callable[[T], R], task: T) -> R:
-    """Return ``function(task)`` in a worker process."""
-    try:
-        return function(task)
-    except Exception as error:
-        try:
-            same: Any = type(pickle.loads(pickle.dumps(error))) is type(error)
-        except Exception:  # pickling can raise anything
-            same = False
-        if same:
-            raise
-        raise WorkerError(f"{type(error).__name__}: {clip(str(error), 300)}") from None
-
-
 _PR_SET_PDEATHSIG = 1
 _QUEUED = 2  # submitted tasks per process, so that no process waits for its next task
 
@@ -130,7 +115,7 @@ class Local(Executor):
             while True:
                 for task in islice(queue, _QUEUED * self.workers - len(futures)):
                     with block_sigint_in_children():  # submitting may start a process
-                        futures.add(self._pool.submit(perform, function, task))
+                        futures.add(self._pool.submit(function, task))
                 if not futures:
                     break
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:

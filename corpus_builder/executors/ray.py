@@ -179,7 +179,7 @@ def guard(
             time.sleep(0.2)
         base = import_module("corpus_builder.executors")
         base.limit_threads()
-        return None, base.perform(pickle.loads(function), pickle.loads(task))
+        return None, pickle.loads(function)(pickle.loads(task))
 
     return run_on_node
 

@@ -63,7 +63,7 @@ def folder_name(survey: str) -> str | None:
 def fingerprint(root: Path) -> str:
     """Return a hash of names, sizes and times of all files below a folder."""
     if not root.is_dir():
-        raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/surveys.md.")
+        raise DataError(f"mind_maps.figures={str(root)!r} is not a folder; docs/surveys.md.")
     files = []
     for path in root.rglob("*"):
         with suppress(OSError):  # a link that leads nowhere

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -148,28 +148,13 @@ class Release(ConstructorOptions, ABC):
         """Return the manifest's description of the source, besides the hashes of its shards."""
 
 
-_SMALL = 4 << 20  # bytes or characters; the values of so few are small whatever they are
-_LARGE = 16 << 20  # Python's own parser takes up to nine times a text
-_PARTS = 1_000_000
-
-
 def read_json(text: bytes | str) -> Any:
-    """Return the value that a line, or a string within a record, holds.
+    """Return the value that a line, or a string within a record, has, or raise RejectError.
 
-    Python's parser has the last word where the text is of moderate length: it takes lone
-    surrogates and huge integers, too.
+    Python's parser has the last word: it takes lone surrogates and huge integers, too.
     """
-    if len(text) > _SMALL:
-        marks: Any = b",[{" if isinstance(text, bytes) else ",[{"
-        parts = sum(text.count(marks[at : at + 1]) for at in range(3))
-        if parts > _PARTS:
-            raise RejectError("too many parts", f"{parts:,} in one record")
-    try:
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        if len(text) > _LARGE:
-            wrong = isinstance(text, bytes) and "UTF-8" in str(error)
-            raise RejectError("no UTF-8" if wrong else "no JSON", clip(str(error))) from None
     try:
         # Given bytes, it would take other encodings than UTF-8.
         return json.loads(text.decode() if isinstance(text, bytes) else text)

@@ -17,7 +17,7 @@ from arena.errors import DataError, clip, did_you_mean
 from corpus_builder.release import Shard
 
 RECORD = "release.json"
-"""The release that a folder holds, and every file of its datasets."""
+"""The release that a folder contains, and every file of its datasets."""
 
 
 def safe_name(name: object, kind: str) -> str:
@@ -128,7 +128,7 @@ def year_of(release: str | None) -> int | None:
 
 
 def is_shard(path: Path) -> bool:
-    """Return whether a file holds records, by its name."""
+    """Return whether a file contains records, by its name."""
     return path.name.endswith(_SUFFIXES) and not path.name.startswith(".") and path.is_file()
 
 
@@ -137,7 +137,7 @@ def make_shard(dataset: str, name: str, path: Path) -> Shard:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise DataError(f"{clip(name)}: the name of this file is no UTF-8. Rename it.") from None
+        raise DataError(f"{clip(name)}: the name of this file is not UTF-8. Rename it.") from None
     return Shard(dataset, f"{dataset}/{name}", path, path.stat().st_size)
 
 
@@ -147,7 +147,7 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
     flat = [file for file in path.iterdir() if is_shard(file) and file.name.startswith(begins)]
     if own and flat:
         raise DataError(
-            f"{str(path)!r} holds {dataset} twice: {len(own)} files in {dataset}/ and "
+            f"{str(path)!r} contains {dataset} twice: {len(own)} files in {dataset}/ and "
             f"{flat[0].name!r} beside it. Move one of them away."
         )
     return [make_shard(dataset, file.name, file) for file in own or flat]
@@ -162,14 +162,14 @@ def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     if len(stamps) > 1:
         first, second, *_ = stamps.values()
         raise DataError(
-            f"{str(path / dataset)!r} holds two releases mixed, {first!r} and {second!r} for one. "
+            f"{str(path / dataset)!r} mixes two releases, {first!r} and {second!r} for one. "
             "Keep the files of one."
         )
     return next((f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}" for stamp in stamps), None)
 
 
 def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]], kind: str) -> str:
-    """Raise `DataError` if the folder holds less or more than its record; return the release."""
+    """Raise `DataError` if the folder contains less or more than its record; return the release."""
     release, missing, total = record.release, [], 0
     for dataset, shards in by_dataset.items():
         listed = {entry.name: entry.bytes for entry in record.datasets.get(dataset, [])}
@@ -177,7 +177,7 @@ def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]]
         there = {shard.path.name: shard.size for shard in shards}
         if strangers := there.keys() - listed:
             raise DataError(
-                f"{str(path)!r} holds release {release}, which has no "
+                f"{str(path)!r} contains release {release}, which has no "
                 f"{dataset}/{clip(min(strangers))}: this file is of another release. Move it away."
             )
         for name, size in sorted(listed.items()):
@@ -199,4 +199,4 @@ def no_shards(path: Path, dataset: str, layouts: str) -> DataError:
     """Return the error for a folder that lacks a required dataset."""
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = did_you_mean(dataset, inside) if inside else ""
-    return DataError(f"{str(path)!r} holds no shard of {dataset!r}: {layouts}.{hint}")
+    return DataError(f"{str(path)!r} contains no shard of {dataset!r}: {layouts}.{hint}")

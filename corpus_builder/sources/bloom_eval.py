@@ -60,7 +60,7 @@ class BloomEval(PublishedSource):
         """Yield the surveys, one a folder."""
         folders = sorted(path.glob("*/human")) if path.is_dir() else []
         if not folders:
-            raise DataError(f"{str(path)!r} holds no {_FILES}. Name the folder of {_WHAT}.")
+            raise DataError(f"{str(path)!r} contains no {_FILES}. Name the folder of {_WHAT}.")
         years = _years(path / _TABLE)
         for number, folder in enumerate(folders, 1):
             topic = folder.parent.name

@@ -34,7 +34,7 @@ class JsonLinesFile:
         if not self._path.is_file():
             problem = "does not exist"
             if self._path.exists():
-                problem = "is a directory" if self._path.is_dir() else "is no regular file"
+                problem = "is a directory" if self._path.is_dir() else "is not a regular file"
             raise DataError(f"{str(self._path)!r} {problem}. Name a file of JSON lines.")
         self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
         self.sha256 = ""
@@ -52,7 +52,7 @@ class JsonLinesFile:
                         raise DataError(f"{self.name} line {number} has {long}. {EXPECTED}")
                     if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
                         raise DataError(
-                            f"{str(self._path)!r} is no UTF-8 text; it looks like UTF-16. Save it "
+                            f"{str(self._path)!r} is not UTF-8 text; it looks like UTF-16. Save it "
                             "as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
                         )
                     if number % 1000 == 0:
@@ -70,17 +70,19 @@ class JsonLinesFile:
                 "Get the file again."
             )
         if not any_record:
-            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
+            raise DataError(
+                f"{str(self._path)!r} is empty: it contains no {self._what}. {EXPECTED}"
+            )
         self.sha256 = lines.sha256
 
 
 def parse_line(text: bytes, name: str, line: int) -> Any:
-    """Return the value that a line holds."""
+    """Return the value that a line contains."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(
-            f"{name} line {line} is no JSON ({clip(str(error))}): "
+            f"{name} line {line} is not JSON ({clip(str(error))}): "
             f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
         ) from None
 

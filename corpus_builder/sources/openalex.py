@@ -131,7 +131,7 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
     """Raise `DataError` if the folder differs from the snapshot's own list of files, if it has one.
 
     A work moves to another partition when it changes: a folder into which a newer snapshot was
-    laid without removing the old one holds works twice.
+    laid without removing the old one contains works twice.
     """
     path = works / "manifest"
     try:
@@ -157,7 +157,7 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
         )
     if strangers := by_name.keys() - sizes:
         raise DataError(
-            f"{str(works)!r} holds {clip(min(strangers))}, which is of another snapshot. Remove "
+            f"{str(works)!r} contains {clip(min(strangers))}, which is of another snapshot. Remove "
             f"what is not of this one: {command}"
         )
 

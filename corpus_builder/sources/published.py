@@ -105,7 +105,7 @@ class PublishedSource(ConstructorOptions, ABC):
         return self._collection.papers()
 
     def surveys(self) -> Iterator[LocatedRecord]:
-        """Yield the surveys that have a date, with the references that the collection holds.
+        """Yield the surveys that have a date, with the references that the collection contains.
 
         A record also has ``prompt``, ``outline``, ``article`` and the ``abstract``, which the
         builder does not read, where the data set has them.
@@ -209,7 +209,7 @@ class DatesFile:
         for record, file, line in lines:
             where = f"{file} line {line}"
             if not isinstance(record, Mapping):
-                raise DataError(f"{where}: {clip(record)} is no JSON object.")
+                raise DataError(f"{where}: {clip(record)} is not a JSON object.")
             date, names = record.get("date"), _names(record.get("id"), record.get("title"))
             if not names or date in (None, ""):
                 given = clip(dict(record))
@@ -256,7 +256,7 @@ def find_one(path: Path, pattern: str, data_set: str) -> Path:
     paths = sorted(path.glob(pattern)) if path.is_dir() else [path]
     if len(paths) != 1:
         what = f"{len(paths)} files" if paths else "no"
-        raise DataError(f"{str(path)!r} holds {what} {pattern}. Name {data_set}, which has one.")
+        raise DataError(f"{str(path)!r} contains {what} {pattern}. Name {data_set}, which has one.")
     return paths[0]
 
 
@@ -270,13 +270,13 @@ def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
     try:
         return json.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{str(path)!r} is no JSON ({clip(str(error))}). Get it again.") from None
+        raise DataError(f"{str(path)!r} is not JSON ({clip(str(error))}). Get it again.") from None
 
 
 def check_record(record: object, where: str, keys: Mapping[str, type], data_set: str) -> Any:
     """Return `record` if it is an object that has these keys with values of these types."""
     if not isinstance(record, Mapping):
-        raise DataError(f"{where}: {clip(record)} is no JSON object: this is not {data_set}.")
+        raise DataError(f"{where}: {clip(record)} is not a JSON object: this is not {data_set}.")
     for key, kind in keys.items():
         if not isinstance(record.get(key), kind):
             value = clip(record[key], 60) if key in record else "no such key"

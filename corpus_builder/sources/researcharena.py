@@ -56,11 +56,11 @@ class ResearchArena(ConstructorOptions):
         self._roles = [role for role in roles if data.has(role)]
         if not self._roles:
             raise DataError(
-                f"{data.name!r} holds no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
+                f"{data.name!r} has no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
                 "these are ResearchArena's papers. Put them beside survey.jsonl.gz."
             )
         if not data.has("survey"):
-            raise DataError(f"{data.name!r} holds no survey.jsonl.gz. Put it beside the papers.")
+            raise DataError(f"{data.name!r} has no survey.jsonl.gz. Put it beside the papers.")
         self._surveys = [_converted(place, survey) for place in data.read("survey")]
         if not self._surveys:
             raise DataError(f"{data.name!r}: survey.jsonl.gz is empty.")
@@ -135,7 +135,7 @@ class _Folder:
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            problem = "is no folder" if path.exists() else "does not exist"
+            problem = "is not a folder" if path.exists() else "does not exist"
             raise DataError(f"{str(path)!r} {problem}. Name the folder with survey.jsonl.gz.")
         self._path, self.name = path, path.resolve().name
         self.hashes: dict[str, str] = {}
@@ -210,7 +210,9 @@ class _Hub:
 def _converted(place: LocatedRecord, convert: Callable[[Any], Any]) -> LocatedRecord:
     try:
         if not isinstance(place.record, Mapping):
-            raise DataError(f"{clip(place.record)} is no JSON object: this is not ResearchArena.")
+            raise DataError(
+                f"{clip(place.record)} is not a JSON object: this is not ResearchArena."
+            )
         return place._replace(record=convert(place.record))
     except DataError as error:
         raise DataError(f"{place.file} line {place.line}: {error}") from None
@@ -304,7 +306,7 @@ def _references(value: object) -> Iterator[dict[str, Any]]:
         for entry in ids or ():
             entry = {"id": entry} if isinstance(entry, str | int) else entry
             if not isinstance(entry, Mapping):
-                raise DataError(f"references: {kind} holds {clip(entry)}: expected ids.")
+                raise DataError(f"references: {kind} contains {clip(entry)}: expected ids.")
             yield {"id": _identifier(entry), "influential": kind == "influential"}
 
 
@@ -317,7 +319,7 @@ def _sections(value: object) -> Iterator[dict[str, str]]:
     for section in value or ():
         section = {"text": section} if isinstance(section, str) else section
         if not isinstance(section, Mapping):
-            raise DataError(f"full text holds {clip(section)}: expected {{heading, text}}.")
+            raise DataError(f"full text contains {clip(section)}: expected {{heading, text}}.")
         heading = section.get("heading") or section.get("section")
         yield {"heading": str(heading or ""), "text": str(section.get("text") or "")}
 

@@ -105,7 +105,7 @@ class S2orc(Release):
                 raise no_shards(self._path, name, layouts)
         if there.issuperset(_TEXTS):
             raise DataError(
-                f"{str(self._path)!r} holds the full texts twice, as s2orc and as s2orc_v2. Name "
+                f"{str(self._path)!r} has the full texts twice, as s2orc and as s2orc_v2. Name "
                 "the datasets to read: --datasets papers,abstracts,citations,s2orc_v2"
             )
         return release, shards

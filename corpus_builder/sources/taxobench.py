@@ -39,7 +39,7 @@ class TaxoBench(PublishedSource):
 
     name: ClassVar[str] = "taxobench"
     example: ClassVar[str] = "--input taxobench/data.jsonl --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "data.jsonl, or the folder that holds it"
+    input_help: ClassVar[str] = "data.jsonl, or the folder that contains it"
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class TaxoBench(PublishedSource):
         yield from added
 
     def surveys(self) -> Iterator[LocatedRecord]:
-        """Yield the surveys that have a date, with the references that the corpus holds."""
+        """Yield the surveys that have a date, with the references that the corpus contains."""
         if self._listed_papers:
             _ = self._completion  # the join finds the papers that it adds
         yield from super().surveys()

@@ -60,7 +60,7 @@ def run_stages(
     check_output(plan.output, plan.overwrite or is_ours(plan))
     if plan.work.exists() and (others := other_files(plan.work, names)):
         raise CorpusError(
-            f"{str(plan.work)!r} holds {others[0]!r}, which is no stage; the build needs that "
+            f"{str(plan.work)!r} has {others[0]!r}, which is not a stage; the build needs that "
             "name. Move it away or name another output."
         )
     inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # bad ones fail before any work

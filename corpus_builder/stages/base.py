@@ -109,10 +109,10 @@ class Config(Settings):
     """A configuration.
 
     Attributes:
-        full_text_only: Whether the corpus holds only papers with full text, as the paper's does
+        full_text_only: Whether the corpus contains only papers with full text, as the paper's does
             (section 3.1).
         max_rejected: Share of a dataset's records that may be rejected, 0 to 1.
-        allow_damaged: Whether a build goes on with the readable part of shards that end early.
+        allow_damaged: Whether a build continues with the readable part of shards that end early.
         dates: Section on plausible dates.
         characters: The most characters of a full text; longer ones are left out.
         surveys, references, mind_maps: Sections on the stages of these names.
@@ -158,7 +158,7 @@ class Plan(NamedTuple):
 
     Attributes:
         source: Registered name of the source.
-        release: The release that holds the papers.
+        release: The release that contains the papers.
         output: Directory of the corpus.
         config: Configuration of the stages.
         memory: Bytes for all its processes on this machine; no output depends on it.
@@ -225,7 +225,7 @@ def plan(
 
     Args:
         source: Registered name of the source.
-        release: The release that holds the papers.
+        release: The release that contains the papers.
         output: Directory of the corpus.
         config: Configuration of the stages; None for the defaults.
         memory: Bytes for all processes on this machine together, at least 1 GB.

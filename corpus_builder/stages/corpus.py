@@ -72,7 +72,9 @@ def _index_inputs(plan: Plan) -> Any:
 def _prompts_sha256(plan: Plan) -> str | None:
     path = plan.config.prompts
     if path is not None and not path.is_file():
-        raise DataError(f"prompts={str(path)!r} is no file. Write it with `arena-corpus prompts`.")
+        raise DataError(
+            f"prompts={str(path)!r} is not a file. Write it with `arena-corpus prompts`."
+        )
     return None if path is None else sha256_file(path)
 
 

@@ -132,7 +132,7 @@ def _check(
         raise DataError(
             f"{len(damaged)} of {len(reports)} shards end early, {first['shard']!r} after line "
             f"{first['lines']} for one ({first['damage']}). Get them again, or set "
-            "allow_damaged=true to go on with what can be read."
+            "allow_damaged=true to continue with what can be read."
         )
     for dataset, counts in datasets.items():
         rejected, lines = sum(counts["rejected"].values()), counts["lines"]
@@ -203,7 +203,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
                 f"none of {ids:,} papers has full text, and full_text_only is true. Set "
                 "full_text_only=false to take papers without, or add the full texts."
                 if ids
-                else "the release holds no papers."
+                else "the release contains no papers."
             )
         return {
             "duplicate_ids": twice,

@@ -70,7 +70,7 @@ def title_pattern(words: str) -> str:
             row = connection.execute("SELECT regexp_matches('', ?, 'i')", [pattern]).fetchone()
         except duckdb.Error as error:
             raise DataError(
-                f"surveys.title={clip(words)} is no regular expression that RE2 reads: "
+                f"surveys.title={clip(words)} is not a regular expression that RE2 reads: "
                 f"{clip(str(error).splitlines()[0], 160)}. Write words with | between, such as "
                 "survey|review."
             ) from None

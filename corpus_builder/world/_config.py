@@ -13,7 +13,7 @@ from arena._internal.options import check_options
 from arena.errors import DataError
 
 PAPERS_PER_SURVEY = 10
-"""A survey needs papers to cite: a world holds at most one survey for this many papers."""
+"""A survey needs papers to cite: a world contains at most one survey for this many papers."""
 
 Share = Annotated[float, Interval(ge=0, le=1)]
 

@@ -167,7 +167,7 @@ class SurveyPlanner:
             self._choose(rng, who[timeline.resolved[who] < day], _MOST)
             for who in (near, np.setdiff1d(far, near))
         )
-        # Interleave the two kinds, so that any first part of the list holds both in proportion.
+        # Interleave the two kinds, so that any first part of the list contains both in proportion.
         place = np.concatenate(
             [np.arange(len(near)) / _NEIGHBOUR_SHARE, np.arange(len(far)) / (1 - _NEIGHBOUR_SHARE)]
         )

@@ -172,7 +172,7 @@ class _EarlierPapers:
     def draw(self, spans: NDArray[np.int32], places: NDArray[np.float64]) -> IntArray:
         """Return the more typical of two papers of each span, -1 where it is empty.
 
-        `places` holds two rows of numbers in [0, 1).
+        `places` contains two rows of numbers in [0, 1).
         """
         if not len(self._who):
             return np.full(spans.shape[1], -1, dtype=np.int64)

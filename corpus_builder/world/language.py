@@ -1,6 +1,6 @@
 """The language of a made-up world: its words, the hierarchy of its topics, the texts of its papers.
 
-``language.yaml`` holds the words and says what each list is for. A concept has `WORDINGS` words of
+``language.yaml`` has the words and says what each list is for. A concept has `WORDINGS` words of
 near meaning: one canonical, the others its synonyms.
 """
 
@@ -238,7 +238,7 @@ Text = dict[str, Any]
 
 
 class Writer:
-    """Writes papers of one world; holds the proportions in which topics are mentioned."""
+    """Writes papers of one world; contains the proportions in which topics are mentioned."""
 
     def __init__(self, config: WorldConfig, tree: TopicTree) -> None:
         self._tree = tree

@@ -16,7 +16,6 @@ from arena.text import analyze
 from benchmarks import collection
 from benchmarks.__main__ import main
 from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
-from benchmarks.report import in_child, table
 from benchmarks.search import ENGINES, agreement
 
 
@@ -106,16 +105,6 @@ def test_vectors_follow_from_the_text_alone() -> None:
 def test_agreement_by_hand() -> None:
     assert agreement([[1, 2, 3], [4]], [[3, 1, 9], [5]]) == 0.5
     assert agreement([[]], [[]]) == 1
-
-
-def test_a_table_has_three_digits() -> None:
-    text = table("t", ("a", "b"), [("x", 0.012345), ("y", None), ("z", 1234.5)])
-    assert "0.0123" in text and "1,234" in text and "None" not in text
-
-
-def test_a_child_that_fails_says_why() -> None:
-    with pytest.raises(Exception, match="ZeroDivisionError: "):
-        in_child(divmod, 1, 0, threads=1)
 
 
 SMALL = ["--queries", "6", "--k", "10", "--repeats", "2", "--batch", "4", "--warm", "0"]

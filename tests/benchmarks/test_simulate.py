@@ -293,13 +293,13 @@ def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                "--output", str(tmp_path / "r")]  # fmt: skip
     assert simulate_command(command) == 0
     assert simulate_command(command) == 2
-    assert "already holds a release. Pass --overwrite" in capsys.readouterr().err
+    assert "already contains a release. Pass --overwrite" in capsys.readouterr().err
     old = contents(tmp_path / "r")
     assert simulate_command([*command, "--seed", "8", "--overwrite"]) == 0
     assert contents(tmp_path / "r") != old
     (tmp_path / "r" / "mine.txt").write_text("mine")
     assert simulate_command([*command, "--overwrite"]) == 2
-    assert "holds other files, 'mine.txt'" in capsys.readouterr().err
+    assert "contains other files, 'mine.txt'" in capsys.readouterr().err
     assert names(tmp_path) == ["r"]
 
 

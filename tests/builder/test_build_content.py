@@ -8,17 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from helpers import SURVEY, Memory, contents, strings, table
 
 from arena._internal.arrays import load_array
 from arena.corpus import Corpus, layout
-from corpus_builder.build import build, database, stage
-from corpus_builder.content import LINKS
+from corpus_builder.build import build
 from corpus_builder.manifest import verify
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
 
 ORDER = ["p:old", "s:flag", "p:leap", "p:day", "Z:tie", "p:month", "é:tie", "p:year", "12345",
          "p:twin", "sv:1", "p:last", "p:same", "p:later", "p:nodate", "p:null",
@@ -246,12 +242,6 @@ def test_a_short_title_counts_as_well(tmp_path: Path) -> None:
     assert [p for p in "abc" if p in view] == ["c"]
 
 
-def test_titles_without_letters_are_no_match(tmp_path: Path) -> None:
-    papers = [{"id": "a", "title": "???", "date": "2019"}]
-    manifest = build(Memory(papers, [{**SURVEY, "title": "!"}]), tmp_path / "c")
-    assert manifest["counts"]["survey_papers"] == 0
-
-
 def test_nothing_is_searchable(tmp_path: Path) -> None:
     papers = [{"id": "a", "title": "A"}, {"id": "b", "title": "B", "is_survey": True}]
     manifest = build(Memory(papers, [SURVEY]), tmp_path / "c")
@@ -262,51 +252,9 @@ def test_nothing_is_searchable(tmp_path: Path) -> None:
     assert verify(tmp_path / "c")["problems"] == {}
 
 
-def test_odd_texts_are_stored(tmp_path: Path) -> None:
-    odd = "nul\0 quote' \"\\ {} %s \u2028 \U0001f600 é"
-    long = "word " * 200_000
-    papers = [
-        {"id": "a'b", "title": "x" * (1 << 20), "abstract": odd, "date": "2019", "venue": odd},
-        {"id": "b", "title": odd, "abstract": "\ud800", "date": "2019", "authors": [odd] * 3,
-         "sections": [{"heading": odd, "text": long}]},
-    ]  # fmt: skip
-    build(Memory(papers, [SURVEY]), tmp_path / "c")
-    view = Corpus.open(tmp_path / "c").at("2021")
-    first, second = view.paper("a'b"), view.paper("b")
-    assert (len(first.title), first.abstract, first.venue) == (1 << 20, odd, odd)
-    assert (second.title, second.abstract) == (odd.replace("\u2028", "").replace("  ", " "), "�")
-    assert second.authors == (odd,) * 3
-    assert view.sections("b")[0].text == long
-
-
-def test_row_groups_are_bounded(tmp_path: Path) -> None:
-    """Whatever column is long: a reader and a writer hold one row group at a time."""
-    many = [{"id": f"p{n}", "title": "x" * 100_000, "authors": ["y" * 1000] * 100, "date": "2019"}
-            for n in range(40)]  # fmt: skip
-    build(Memory(many, [SURVEY]), tmp_path / "c")
-    metadata = pq.ParquetFile(tmp_path / "c" / layout.PAPERS).metadata
-    assert max(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)) <= 6
-
-
 def test_fields(tmp_path: Path, mini_records: Any) -> None:
     manifest = build(Memory(*mini_records), tmp_path / "c", fields=("title",))
     assert manifest["configuration"]["fields"] == ["title"]
     view = Corpus.open(tmp_path / "c").at("2030")
     assert [hit.id for hit in view.search("leap")] == ["p:leap"]
     assert view.search("towers") == []
-
-
-def test_worlds_are_whole(world: Path) -> None:
-    assert verify(world)["problems"] == {}
-    manifest = json.loads((world / layout.MANIFEST).read_text())
-    assert manifest["source"]["config"]["seed"] == 7
-    assert manifest["counts"]["surveys"] == 8
-
-
-def test_links_are_found_by_hash_joins_only(tmp_path):
-    stage(WorldSource(WorldConfig(papers=200, surveys=2)), tmp_path)
-    with database(tmp_path) as connection:
-        plan = connection.execute(f"EXPLAIN {LINKS}").fetchall()[0][1].lower()
-    assert plan.count("hash join") + plan.count("hash_join") == 2
-    for slow in ("nested", "cross product", "cross_product", "blockwise", "piecewise"):
-        assert slow not in plan

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from helpers import Memory, command, contents
+from helpers import Memory, contents
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.corpus import layout
 from corpus_builder import files
 from corpus_builder.build import build
-from corpus_builder.sources.jsonl import JsonLines
 
 
 def pruned(directory: Path) -> dict[str, bytes]:
@@ -63,24 +60,6 @@ def test_neither_threads_nor_memory_matter(tmp_path: Path, monkeypatch: Any) -> 
     assert one == four == three
 
 
-def test_the_process_does_not_matter(tmp_path: Path, mini: Path, mini_records: Any) -> None:
-    papers, surveys = mini_records.write(tmp_path)
-    for number, environment in enumerate(
-        ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Tokyo"})
-    ):
-        subprocess.run(
-            command("jsonl", "--papers", papers, "--surveys", surveys, "--output", number),
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            check=True,
-            capture_output=True,
-            preexec_fn=(lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
-            if number
-            else None,
-        )
-    assert contents(tmp_path / "0") == contents(tmp_path / "1") == contents(mini)
-
-
 def test_the_hash_follows_the_content(tmp_path: Path, mini: Path, mini_records: Any) -> None:
     before = json.loads((mini / layout.MANIFEST).read_text())
     hashes = {before["content_sha256"]}
@@ -112,13 +91,3 @@ def test_what_is_not_stored_does_not_change_the_hash(tmp_path: Path, mini_record
     for manifest in (first, second):
         del manifest["unknown_keys"], manifest["manifest_sha256"]
     assert first == second
-
-
-def test_jsonl_source_and_memory_give_the_same(
-    mini: Path, mini_records: Any, tmp_path: Path
-) -> None:
-    build(Memory(*mini_records), tmp_path / "c")
-    assert pruned(tmp_path / "c") == pruned(mini)
-    papers, surveys = mini_records.write(tmp_path)
-    build(JsonLines(papers, surveys), tmp_path / "d")
-    assert contents(tmp_path / "d") == contents(mini)

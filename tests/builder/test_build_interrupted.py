@@ -71,7 +71,7 @@ def test_a_command_that_was_killed_when_it_was_done(
     assert contents(tmp_path / "c") == before
     other = ["build", "world", "--seed", "8", "--papers", "400", "--output", str(tmp_path / "c")]
     assert main(other) == 2
-    assert "already holds a corpus" in capsys.readouterr().err
+    assert "already contains a corpus" in capsys.readouterr().err
 
 
 QUERY = """

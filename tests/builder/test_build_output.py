@@ -33,7 +33,7 @@ def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bo
     for name, text in files.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         (output / name).write_text(text)
-    with pytest.raises(CorpusError, match=r"holds other files, '.*' for one"):
+    with pytest.raises(CorpusError, match=r"contains other files, '.*' for one"):
         build(SMALL, output, overwrite=overwrite)
     assert {name: data.decode() for name, data in contents(output).items()} == files
     assert names(tmp_path) == ["c"]
@@ -45,10 +45,10 @@ def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path, name: str) -> N
     build(SMALL, output)
     (output / name).parent.mkdir(exist_ok=True)
     (output / name).write_text("mine")
-    with pytest.raises(CorpusError, match=r"already holds a corpus\. Pass --overwrite"):
+    with pytest.raises(CorpusError, match=r"already contains a corpus\. Pass --overwrite"):
         build(SMALL, output)
     with pytest.raises(
-        CorpusError, match=rf"holds other files, '{name.partition('/')[0]}' for one"
+        CorpusError, match=rf"contains other files, '{name.partition('/')[0]}' for one"
     ):
         build(SMALL, output, overwrite=True)
     assert (output / name).read_text() == "mine"
@@ -85,7 +85,7 @@ def test_what_comes_meanwhile_is_kept(tmp_path: Path, overwrite: bool) -> None:
         output.mkdir()
         (output / "notes.txt").write_text("mine")
 
-    with pytest.raises(CorpusError, match="holds other files"):
+    with pytest.raises(CorpusError, match="contains other files"):
         build(Meanwhile(come), output, overwrite=overwrite)
     assert (output / "notes.txt").read_text() == "mine"
     assert names(tmp_path) == ["c"]

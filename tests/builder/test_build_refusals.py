@@ -40,7 +40,7 @@ def test_bad_records_name_their_line(tmp_path: Path) -> None:
     assert message.startswith("papers line 2: date: 'last year' is no date. Write YYYY")
     message = refusal([good], [SURVEY, {"id": "t", "title": "T"}], output)
     assert message.startswith("surveys line 2: a survey needs a date")
-    assert refusal([], [SURVEY], output) == "the source holds no papers. Give at least one."
+    assert refusal([], [SURVEY], output) == "the source contains no papers. Give at least one."
 
 
 def test_bad_options(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from helpers import MAIN
 from kills import between_two_renames, kill_at
 
-from arena.corpus import Corpus, layout
+from arena.corpus import Corpus
 from arena.errors import CorpusError
 from corpus_builder.card import write_card
 from corpus_builder.cli import main
@@ -65,14 +65,6 @@ def test_only_the_card_and_the_hash_of_the_manifest_change(copy: Path) -> None:
     assert not (copy / ".card.building").exists()
 
 
-def test_twice_and_with_other_threads_and_memory(copy: Path) -> None:
-    write_card(copy, threads=1)
-    first = contents(copy)
-    for threads, memory in ((2, 1 << 30), (5, 100 << 20)):
-        write_card(copy, threads=threads, memory=memory)
-        assert contents(copy) == first
-
-
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
@@ -93,27 +85,13 @@ def test_a_damaged_card_is_seen_and_mended(copy: Path, damage: Any, told: str) -
 def test_other_files_in_the_place_are_not_destroyed(copy: Path) -> None:
     (copy / "card").mkdir()
     (copy / "card/notes.txt").write_text("mine")
-    with pytest.raises(CorpusError, match=r"holds other files, 'notes\.txt' for one"):
+    with pytest.raises(CorpusError, match=r"contains other files, 'notes\.txt' for one"):
         write_card(copy)
     assert (copy / "card/notes.txt").read_text() == "mine"
     assert not (copy / ".card.building").exists() and "card" not in manifest(copy)
     shutil.rmtree(copy / "card")
     (copy / "card").write_text("a file")
     with pytest.raises(CorpusError, match="is a file"):
-        write_card(copy)
-
-
-def test_a_corpus_that_was_changed_gets_no_card(copy: Path) -> None:
-    gold = copy / layout.GOLD
-    data = bytearray(gold.read_bytes())
-    data[len(data) // 2] ^= 1
-    gold.write_bytes(data)
-    with pytest.raises(CorpusError, match="is not as it was built"):
-        write_card(copy)
-    told = manifest(copy)
-    told["counts"]["papers"] += 1
-    (copy / "manifest.json").write_text(json.dumps(told))
-    with pytest.raises(CorpusError, match="its content is not what was written"):
         write_card(copy)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import os
 import re
@@ -104,9 +103,9 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
     good = papers.read_text()
     assert "/absent' does not exist. Name a file" in build(papers=tmp_path / "absent")
     assert "is a directory. Name a file" in build(surveys=tmp_path)
-    assert "bad' is empty: it holds no papers." in build(papers=file(""))
-    assert "bad' is empty: it holds no surveys." in build(surveys=file("\n"))
-    assert "bad line 18 is no JSON (" in build(papers=file(good + "{'id': 1}\n"))
+    assert "bad' is empty: it contains no papers." in build(papers=file(""))
+    assert "bad' is empty: it contains no surveys." in build(surveys=file("\n"))
+    assert "bad line 18 is not JSON (" in build(papers=file(good + "{'id': 1}\n"))
     twice = good + '{"id": "p:day", "title": "Again"}\n'
     assert "bad lines 2 and 18: both have id 'p:day'." in build(papers=file(twice))
     assert "bad line 1: title=None: every record needs a title" in build(papers=file('{"id": 1}'))
@@ -115,15 +114,15 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
     undated = '{"id": 1, "title": "T", "date": "soon"}'
     assert "bad line 1: date: 'soon' is no date. Write YYYY, YYYY-MM" in build(papers=file(undated))
     assert "bad line 1: a survey needs a date" in build(surveys=file('{"id": 1, "title": "T"}'))
-    assert "bad line 1: [] is no JSON object" in build(papers=file("[]"))
+    assert "bad line 1: [] is not a JSON object" in build(papers=file("[]"))
     assert "no field 'titel' to index. Did you mean 'title'?" in build(fields="titel")
     assert "name each of title, abstract, fulltext" in build(fields="")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
-    assert "holds other files, 'notes.txt' for one." in build(output=tmp_path / "full")
+    assert "contains other files, 'notes.txt' for one." in build(output=tmp_path / "full")
     assert "bad' is a file. Name a new directory." in build(output=tmp_path / "bad")
     run(capsys, "build", "world", "--papers", 60, "--surveys", 1, "--output", output)
-    assert "already holds a corpus. Pass --overwrite to replace it." in build()
+    assert "already contains a corpus. Pass --overwrite to replace it." in build()
 
 
 def test_bad_command_lines(capsys: Any) -> None:
@@ -134,16 +133,6 @@ def test_bad_command_lines(capsys: Any) -> None:
     status, out, _ = run(capsys, "build", "jsonl", "--help")
     assert status == 0
     assert "arena-corpus build jsonl --papers papers.jsonl.gz --surveys surveys.jsonl" in out
-
-
-def test_text_of_a_file_stays_off_the_terminal(capsys: Any, tmp_path: Path) -> None:
-    path = tmp_path / "p"
-    path.write_bytes(b'{"id": "\\u001b[2Jx", "title": "T"}')
-    message = fails(capsys, "build", "jsonl", "--papers", path, "--surveys", path, "--output", "c")
-    assert message.rstrip("\n").isprintable()
-    path.write_bytes(b"\x1b[2J\x07 no JSON")
-    message = fails(capsys, "build", "jsonl", "--papers", path, "--surveys", path, "--output", "c")
-    assert message.rstrip("\n").isprintable()
 
 
 def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
@@ -159,35 +148,6 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
             assert re.search(message, fails(capsys, command, tmp_path / name))
         with pytest.raises(CorpusError, match=message):
             Corpus.open(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", "1", "null", '"x"', "{}", "\0", "[" * 9999, '{"format_version": 2}',
-     '{"format_version": 2, "files": {}}'],
-    ids=lambda text: repr(text[:20]),
-)  # fmt: skip
-def test_a_manifest_that_is_none(capsys: Any, copy: Path, text: str) -> None:
-    (copy / layout.MANIFEST).write_text(text)
-    for command in ("info", "verify"):
-        assert "is not the manifest of a built corpus: " in fails(capsys, command, copy)
-    with pytest.raises(CorpusError, match="Build it again"):
-        Corpus.open(copy)
-
-
-@pytest.mark.parametrize(
-    ("key", "files"),
-    [
-        *itertools.product(["files", "card", "indexes"], [[], "x", None]),
-        # The values of `indexes` are hashes, of any form.
-        *itertools.product(["files", "card"], [{"a": 1}, {"a": {}}, {"a": {"bytes": 1}}]),
-    ],
-)
-def test_a_list_of_files_that_is_none(capsys: Any, copy: Path, key: str, files: Any) -> None:
-    manifest = json.loads((copy / layout.MANIFEST).read_text())
-    (copy / layout.MANIFEST).write_text(json.dumps({**manifest, key: files}))
-    for command in ("info", "verify"):
-        assert "is not the manifest of a built corpus: " in fails(capsys, command, copy)
 
 
 @pytest.mark.parametrize("version", [0, 1, 3, "2", None, [], {"a": 1}])
@@ -223,20 +183,6 @@ def test_verify_finds_every_flipped_byte(copy: Path) -> None:
     assert verify(copy)["problems"] == {}
 
 
-def test_verify_finds_every_change_of_the_manifest(copy: Path) -> None:
-    path = copy / layout.MANIFEST
-    text = path.read_text()
-    for old, new in (
-        ('"papers": 17', '"papers": 18'),
-        ('"bm25"\n', '"bm52"\n'),
-        ("2023-01-31", "2024-01-31"),
-        ('"source": "jsonl"', '"source": "other"'),
-    ):
-        assert old in text
-        path.write_text(text.replace(old, new))
-        assert verify(copy)["problems"] == {layout.MANIFEST: "has other content"}
-
-
 def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> None:
     (copy / "papers.parquet").unlink()
     (copy / "lookup/extra\x1b.npy").write_bytes(b"x")
@@ -267,14 +213,6 @@ def test_verify_finds_a_damaged_index(copy: Path) -> None:
     assert verify(copy)["problems"] == {"index/bm25/manifest.json": "is missing"}
 
 
-def test_an_index_of_another_corpus(copy: Path, world: Path) -> None:
-    shutil.rmtree(copy / "index/bm25")
-    shutil.copytree(world / "index/bm25", copy / "index/bm25")
-    assert verify(copy)["problems"] == {"index/bm25/manifest.json": "has other content"}
-    with pytest.raises(CorpusError, match="was built for corpus"):
-        Corpus.open(copy).at("2030").search("dense")
-
-
 def test_a_cut_or_missing_file_does_not_open(copy: Path) -> None:
     for name in files(copy):
         if name.endswith(layout.MANIFEST):
@@ -291,15 +229,6 @@ def test_a_cut_or_missing_file_does_not_open(copy: Path) -> None:
                 Corpus.open(copy).at("2030").search("dense")
         path.write_bytes(data)
     assert Corpus.open(copy).at("2030").search("dense")
-
-
-def test_an_array_with_a_broken_header(copy: Path) -> None:
-    path = copy / layout.DAYS
-    data = path.read_bytes()
-    for broken in (b"\0" * len(data), b"PK\3\4" + data[4:], data.replace(b"(17,)", b"(99,)")):
-        path.write_bytes(broken)
-        with pytest.raises(CorpusError, match=r"days\.npy' is damaged: .*Build it again"):
-            Corpus.open(copy)
 
 
 def test_python_m_and_broken_pipe(mini: Path) -> None:
@@ -321,14 +250,6 @@ def test_help_needs_no_database() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "s2orc" in told.stdout and told.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_small_world_has_few_surveys(tmp_path, capsys):
-    base = ["build", "world", "--papers", "60", "--json", "--overwrite"]
-    assert main([*base, "--output", str(tmp_path / "c")]) == 0
-    assert json.loads(capsys.readouterr().out)["counts"]["surveys"] == 6
-    assert main([*base, "--output", str(tmp_path / "c"), "--surveys", "7"]) == 2
-    assert "surveys is 7" in capsys.readouterr().err
 
 
 def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):

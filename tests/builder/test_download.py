@@ -78,7 +78,7 @@ def test_latest_stays_what_it_was(server: ReleaseServer, tmp_path: Path) -> None
     get(server, tmp_path)
     assert record(tmp_path)["release"] == RELEASE
     assert files_in(tmp_path) == files_of(server)
-    with pytest.raises(DataError, match=f"holds release {RELEASE}, not '2023-12-26'"):
+    with pytest.raises(DataError, match=f"contains release {RELEASE}, not '2023-12-26'"):
         get(server, tmp_path, release="2023-12-26")
     get(server, tmp_path, release=RELEASE)
 
@@ -101,7 +101,7 @@ def test_names_that_are_none(
 
 def test_a_directory_of_somebody_else(server: ReleaseServer, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(DataError, match="holds files but no release"):
+    with pytest.raises(DataError, match="contains files but no release"):
         get(server, tmp_path)
     assert files_in(tmp_path) == {"thesis.tex": b"mine"} and not server.requests
 

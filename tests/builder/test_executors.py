@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from arena.errors import DataError, UnknownNameError, WorkerError
-from corpus_builder.executors import EXECUTORS, make_executor, perform
+from arena.errors import DataError, WorkerError
+from corpus_builder.executors import make_executor
 
 TESTS = Path(__file__).parent
 
@@ -32,29 +30,6 @@ def bad(number: int) -> int:
     if number == 5:
         raise DataError("5 is no good")
     return number
-
-
-class Odd(Exception):  # noqa: N818
-    """Can be pickled, but not read back."""
-
-    def __init__(self, first: str, second: str) -> None:
-        super().__init__(f"{first} {second}")
-
-
-class Closed(Exception):  # noqa: N818
-    """Cannot be pickled."""
-
-    def __init__(self) -> None:
-        super().__init__("an open file")
-        self.file = (line for line in ())
-
-
-def odd(number: int) -> int:
-    raise Odd("an odd", "error")
-
-
-def closed(number: int) -> int:
-    raise Closed
 
 
 def end_suddenly(number: int) -> int:
@@ -98,16 +73,6 @@ def test_tasks_are_taken_as_they_are_needed(workers: int) -> None:
     assert ahead <= 2 * workers
 
 
-def test_all_results_wait_for_a_slow_reader() -> None:
-    executor = make_executor("local", 2)
-    found = []
-    for result in executor.run(squared, iter(range(9))):
-        time.sleep(0.2)  # meanwhile all that were on their way are done
-        found.append(result)
-    executor.close()
-    assert sorted(found) == [n * n for n in range(9)]
-
-
 def test_processes_start_no_threads_of_their_own() -> None:
     executor = make_executor("local", 2)
     assert set(executor.run(threads_of, range(4))) == {"1"}
@@ -120,43 +85,6 @@ def test_an_error_is_that_of_the_task(workers: int) -> None:
     with pytest.raises(DataError, match="5 is no good"):
         list(executor.run(bad, range(20)))
     assert sorted(executor.run(squared, [1, 2, 3])) == [1, 4, 9]
-    executor.close()
-
-
-@pytest.mark.parametrize(
-    ("function", "message"), [(odd, "Odd: 'an odd error'"), (closed, "Closed: 'an open file'")]
-)
-def test_errors_that_cannot_travel(function: Any, message: str) -> None:
-    with pytest.raises((pickle.PicklingError, TypeError, AttributeError)):
-        pickle.loads(pickle.dumps(perform_error(function)))
-    executor = make_executor("local", 2)
-    with pytest.raises(WorkerError, match=message):
-        list(executor.run(function, range(4)))
-    executor.close()
-
-
-def perform_error(function: Any) -> Exception:
-    try:
-        function(0)
-    except Exception as error:
-        return error
-    raise AssertionError
-
-
-def test_an_error_that_can_travel_stays_what_it_is() -> None:
-    with pytest.raises(DataError, match="5 is no good"):
-        perform(bad, 5)
-    assert perform(bad, 4) == 4
-
-
-def test_tasks_that_fail_to_come() -> None:
-    def tasks() -> Iterator[int]:
-        yield from range(10)
-        raise DataError("no more of them")
-
-    executor = make_executor("local", 2)
-    with pytest.raises(DataError, match="no more of them"):
-        list(executor.run(squared, tasks()))
     executor.close()
 
 
@@ -211,19 +139,6 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-@pytest.mark.parametrize("workers", [0, -1, True, 1.5, "2"])
-def test_workers_out_of_range(workers: Any) -> None:
-    with pytest.raises(DataError, match="give at least 1"):
-        make_executor("local", workers)
-
-
-def test_names() -> None:
-    assert EXECUTORS.names() == ["local", "ray"]
-    with pytest.raises(UnknownNameError, match=r"no executor named 'locl'. Did you mean 'local'"):
-        make_executor("locl", None)
-    assert make_executor("local", None).workers == 1
 
 
 @pytest.mark.slow

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from kills import kill_when
 from llm_server import LLMServer, Trouble
 from select_helpers import lines, parsed, run_mind_maps, run_surveys
 from test_figures import FIGURE_2, PNG, TREE, fill
 
-from arena.errors import DataError
 from arena.llm import LLMError
 from arena.mindmap import read_mind_map
 from corpus_builder.stages import read_config
@@ -212,66 +206,3 @@ def test_inputs(tmp_path):
         assert usual != inputs(**{option: value})
     (tmp_path / "figures" / "a" / "2-Figure1-1.png").write_bytes(PNG + b"!")
     assert usual != inputs()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({}, "which model"), ({"modle": "x"}, "Did you mean 'mode'"), ({"model": "m", "max_bytes": 0},
-     "max_bytes=0"), ({"model": "m", "prompts": "nowhere"}, "nowhere"),
-     ({"model": "m", "vision_model": 3}, "model=3: give a text")],
-)  # fmt: skip
-def test_options_that_cannot_be(tmp_path, options, message):
-    (tmp_path / "figures").mkdir()
-    with pytest.raises(DataError, match=message):
-        MIND_MAPS.inputs(built(tmp_path, [], options))
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match=r"mind_maps\.figures=.* is no folder"):
-        MIND_MAPS.inputs(built(tmp_path, [], {"model": "m"}))
-
-
-CHILD = """
-import sys
-from pathlib import Path
-sys.path[:0] = [{tests!r}]
-from select_helpers import run_mind_maps
-from corpus_builder.executors import EXECUTORS
-from corpus_builder.release import RecordLimits
-from corpus_builder.stages import Plan, read_config
-config = read_config({{"mind_maps": {{"figures": {figures!r}, "options": {options!r}}}}})
-plan = Plan("toy", None, Path({output!r}), config, 1 << 30, 2,
-            EXECUTORS.get("local")(1), RecordLimits())
-run_mind_maps(plan)
-"""
-
-
-def child(tmp_path, plan, options):
-    code = CHILD.format(tests=str(Path(__file__).parents[1]), figures=str(tmp_path / "figures"),
-                        options=options, output=str(plan.output))  # fmt: skip
-    return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
-
-
-def run_in_place(tmp_path, plan, options):
-    notes = {"mind_maps": {"figures": str(tmp_path / "figures"), "options": options}}
-    run_mind_maps(plan._replace(config=read_config(notes)))
-
-
-@pytest.mark.slow
-def test_killed_and_resumed(tmp_path):
-    ids = [f"s{n:02}" for n in range(40)]
-    figures(tmp_path, *ids)
-    with server_of({"s03": "NULL"}, {"s20": "NULL"}) as server:
-        options = {"model": "scripted", "base_url": server.url, "max_parallel": 2,
-                   "store": str(tmp_path / "killed.jsonl")}  # fmt: skip
-        killed = built(tmp_path, ids, {}, "killed")
-        for count in (10, 45):
-            process = child(tmp_path, killed, options)
-            assert kill_when(process, lambda n=count: len(server.requests) >= n)
-        run_in_place(tmp_path, killed, options)
-        assert len(server.requests) <= 79 + 2 * 2
-        whole = built(tmp_path, ids, {}, "whole")
-        notes = options | {"store": str(tmp_path / "whole.jsonl"), "max_parallel": 4}
-        run_in_place(tmp_path, whole, notes)
-    assert outputs(killed) == outputs(whole)
-    assert len(maps(whole)) == 38

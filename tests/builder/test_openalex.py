@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from release_helpers import read_shard, write_shard
 
 from arena.errors import DataError
-from corpus_builder.cli import main
 from corpus_builder.release import RecordLimits, Sink
 from corpus_builder.sources.openalex import OpenAlex, read_abstract
 from corpus_builder.stages import plan, read_config, run_stages
@@ -176,10 +175,6 @@ def test_an_inverted_index_gives_back_the_words_in_their_order(words):
     assert not sink.flaws
 
 
-def test_a_position_far_away_costs_nothing():
-    assert read_abstract({"dive": [10**18], "We": [7]}, 100, Sink()) == "We dive"
-
-
 # ------------------------------------------------------------------------------------- the folder
 
 
@@ -209,13 +204,6 @@ def test_files_side_by_side(tmp_path):
     write_shard(tmp_path / "authors" / "c.gz", [{}])
     assert names(tmp_path) == ["works/a.jsonl.gz", "works/b.jsonl"]
     assert OpenAlex(tmp_path).year is None
-
-
-def test_a_folder_without_works(tmp_path):
-    (tmp_path / "works").mkdir()
-    (tmp_path / "works" / "part.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match=r"no shard of 'works'.*take the JSON lines"):
-        OpenAlex(tmp_path).shards()
 
 
 def test_the_manifest_of_the_snapshot(tmp_path):
@@ -255,12 +243,3 @@ def test_the_first_of_two_partitions_counts(tmp_path):
     assert [json.loads(line)["shard"] for line in rejects] == [
         "works/updated_date=2024-02-01/part_000.gz"
     ] * 2
-
-
-def test_full_texts_cannot_be_asked_for(tmp_path, capsys):
-    write_shard(tmp_path / "r" / "a.gz", [work()])
-    options = ["--input", str(tmp_path / "r"), "--output", str(tmp_path / "c")]
-    assert main(["build", "openalex", *options]) == 2
-    error = capsys.readouterr().err
-    assert "none of 1 papers has full text" in error
-    assert "full_text_only=false" in error

@@ -190,7 +190,7 @@ def test_an_audit_finds_tasks_that_are_not_what_the_papers_say(tiny, tasks, name
 
 
 def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path):
-    with pytest.raises(CorpusError, match="holds tasks of corpus") as error:
+    with pytest.raises(CorpusError, match="contains tasks of corpus") as error:
         gymnasium.make("arena/Discovery-v0", corpus=world, tasks=tasks)
     assert "\n" not in str(error.value)
     with pytest.raises(CorpusError, match="not the manifest of a task set"):

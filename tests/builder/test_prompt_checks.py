@@ -96,5 +96,7 @@ def test_flags_of_a_corpus(tmp_path, capsys):
     ]  # fmt: skip
     main(["info", str(tmp_path / "c")])
     shown = capsys.readouterr().out
-    assert "of 2 survey tasks: 0 hold their survey's title, 1 hold a reference's title" in shown
+    assert (
+        "of 2 survey tasks: 0 contain their survey's title, 1 contain a reference's title" in shown
+    )
     assert "s: sentence reference_title Coral reefs; sentence no_cutoff; detailed" in shown

@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -205,26 +204,6 @@ def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, reply
         list(make_executor("ray", None).run(abs, [1]))
 
 
-def test_no_cluster_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A note of another user's cluster is not trusted; it could run any code in this process."""
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
-    with pytest.raises(WorkerError, match="no Ray cluster answers on this machine"):
-        list(make_executor("ray", None).run(abs, [1]))
-
-
-def test_no_cluster_on_the_command_line(world: Path, tmp_path: Path) -> None:
-    corpus = shutil.copytree(world, tmp_path / "c")
-    result = subprocess.run(
-        [sys.executable, "-m", "corpus_builder.cli", "index", str(corpus), "--engine", "dense",
-         "--name", "x", "--executor", "ray"],
-        env={**os.environ, "RAY_ADDRESS": "here"}, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert result.returncode == 2
-    assert "give HOST:PORT" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
 RUN = """
 import json, sys
 from ray import cloudpickle
@@ -248,21 +227,6 @@ def test_a_node_with_another_version(tmp_path: Path) -> None:
     assert value is None
 
 
-def test_a_refusal_is_an_error(driver: Driver, tmp_path: Path) -> None:
-    message = driver.do(
-        "from pathlib import Path\n"
-        "from arena.errors import WorkerError\n"
-        "from corpus_builder.executors import ray as executors\n"
-        "versions, executors.versions = executors.versions, lambda: {'numpy': '0.1'}\n"
-        "try:\n"
-        "    list(executors.Ray(1).run(abs, [1]))\n"
-        "except WorkerError as error:\n"
-        "    answer = str(error)\n"
-        "executors.versions = versions\n"
-    )
-    assert re.search(r"the Ray node .* has numpy [\d.]+, this machine 0\.1\. Install", message)
-
-
 def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
     guarded = ray_executor.guard(expected, probe, 0.0)
     return guarded(pickle.dumps(abs), pickle.dumps(-3))
@@ -278,13 +242,6 @@ def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) ->
         assert f"does not share '{tmp_path}' with this machine" in refusal
     probe.write_text("token")
     assert called({}, (str(probe), "token")) == (None, 3)
-
-
-def test_a_node_that_lacks_a_package(monkeypatch: Any) -> None:
-    monkeypatch.setattr("corpus_builder.executors.limit_threads", lambda: None)
-    assert called(ray_executor.versions()) == (None, 3)
-    refusal, _ = called({**ray_executor.versions(), "no-such-package": "1.0"})
-    assert "lacks no-such-package, this machine 1.0" in refusal
 
 
 def test_no_room_for_a_task() -> None:
@@ -303,12 +260,6 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(DataError, match=r"not installed. Run: pip install 'researcharena\[ray\]'"):
         make_executor("ray", None)
-
-
-@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
-def test_workers_out_of_range(workers: Any) -> None:
-    with pytest.raises(DataError, match="give at least 1"):
-        make_executor("ray", workers)
 
 
 # The last: one node is left.

@@ -12,10 +12,6 @@ import pytest
 from helpers import contents
 from release_helpers import as_bytes, citation, full_text, paper, write_shard
 
-from arena.corpus import layout
-from arena.errors import DataError
-from corpus_builder.cli import main
-from corpus_builder.executors import Local
 from corpus_builder.sources.s2orc import S2orc
 from corpus_builder.stages import plan, read_config, run_stages
 
@@ -134,22 +130,6 @@ def test_full_text_only(bad, tmp_path):
     assert report["without_full_text"] == 99
 
 
-def test_too_many_rejects_stop_the_build_with_a_summary(bad, tmp_path, capsys):
-    options = ["--input", str(bad), "--output", str(tmp_path / "c")]
-    write_shard(bad / "citations" / "b.gz", [paper(n) for n in range(60)])  # the wrong dataset
-    for argument in ([], ["--workers", "2"]):
-        assert main(["build", "s2orc", *options, *argument, "--set", "full_text_only=false"]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        assert "61 of 160 records of 'citations' cannot be used" in error
-        assert "of another dataset 60, cites itself 1" in error
-        assert "rejects.jsonl' lists them" in error
-        assert "max_rejected" in error
-    assert ("citations/b.gz", 60, "of another dataset", False) in rejects(tmp_path / "c")
-    (bad / "citations" / "b.gz").unlink()
-    parse(S2orc(bad), tmp_path / "c", max_rejected=0.1)
-
-
 def test_unmatched_citations_are_no_rejects(tmp_path):
     """A fifth of all citations in the official sample cite a paper that was not recognised."""
     write_shard(tmp_path / "r" / "papers" / "a.gz", [paper(1)])
@@ -160,16 +140,6 @@ def test_unmatched_citations_are_no_rejects(tmp_path):
     assert counts["rows"] == {"citations": 10}
     assert counts["rejected"] == {}
     assert rejects(tmp_path / "c") == []
-
-
-def test_truncated_shards_stop_the_build_unless_allowed(bad, tmp_path):
-    path = bad / "papers" / "a.gz"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"1 of 5 shards end early, 'papers/a.gz' after line \d+"):
-        parse(S2orc(bad), tmp_path / "c", max_rejected=1)
-    report = parse(S2orc(bad), tmp_path / "c", max_rejected=1, allow_damaged=True)
-    assert report["datasets"]["papers"]["damaged"] == 1
-    assert report["datasets"]["papers"]["rows"]["papers"] >= 51
 
 
 def comparable(output: Path) -> dict[str, bytes]:
@@ -198,50 +168,6 @@ def test_two_workers_leave_the_same_files_as_one(many, tmp_path):
     assert parse(S2orc(many), tmp_path / "b", workers=2) == one
     assert one["datasets"]["citations"]["rejected"] == {"cites itself": 1}
     assert comparable(tmp_path / "a") == comparable(tmp_path / "b")
-
-
-def test_both_layouts_and_compressions_give_the_same_papers(many, tmp_path):
-    flat = tmp_path / "flat"
-    flat.mkdir()
-    for dataset in ("papers", "citations", "s2orc"):
-        for number, path in enumerate(sorted((many / dataset).iterdir())):
-            data = gzip.decompress(path.read_bytes())
-            (flat / f"{dataset}-{number}.jsonl").write_bytes(data)
-    one = parse(S2orc(many), tmp_path / "a")
-    other = parse(S2orc(flat), tmp_path / "b")
-    assert one["datasets"] == other["datasets"]
-
-    def rows(output: Path) -> list[dict[str, Any]]:
-        return [{k: v for k, v in row.items() if k != "file"} for row in corpus(output)]
-
-    assert rows(tmp_path / "a") == rows(tmp_path / "b")
-
-
-def test_a_build_goes_on_where_it_stopped(many, tmp_path, monkeypatch):
-    parse(S2orc(many), tmp_path / "whole")
-    run, left = Local.run, [7]
-
-    def stop(self: Local, function: Any, tasks: Any) -> Any:
-        for result in run(self, function, tasks):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield result
-
-    monkeypatch.setattr(Local, "run", stop)
-    with pytest.raises(KeyboardInterrupt):
-        parse(S2orc(many), tmp_path / "c")
-    monkeypatch.undo()
-    shards = stage(tmp_path / "c") / "shards"
-    done = {path: path.stat().st_mtime_ns for path in shards.rglob("report.json")}
-    assert 7 <= len(done) < 18
-    (shards / "papers" / ".0.gz.reading").mkdir(exist_ok=True)  # as a killed process leaves it
-    parse(S2orc(many), tmp_path / "c")
-    assert {path: path.stat().st_mtime_ns for path in done} == done
-    leftover = shards / "papers" / ".0.gz.reading"
-    if leftover.exists():
-        leftover.rmdir()
-    assert comparable(tmp_path / "c") == comparable(tmp_path / "whole")
 
 
 def test_another_input_is_read_again(many, tmp_path):
@@ -299,13 +225,3 @@ def test_of_duplicates_the_earliest_date_is_the_cutoff(tmp_path: Path, order: in
     assert (str(survey["date"]), survey["date_precision"]) == ("2012-03-04", "day")
     gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()
     assert {row["reference"]: row["status"] for row in gold} == {"1": "gold", "5": "not_before"}
-
-
-def test_a_folder_with_brackets_stars_and_quotes(tmp_path: Path) -> None:
-    root = tmp_path / "it's [a] *? {x} ; --\"" / "r"
-    survey = paper(9, title="Reefs: a survey", year=2019, publicationdate=None)
-    write_shard(root / "papers" / "0.gz", [survey, paper(1)])
-    write_shard(root / "citations" / "0.gz", [citation("9", "1")])
-    config = read_config({"full_text_only": False})
-    run_stages(plan("s2orc", S2orc(root), root.parent / "c[1]", config, workers=1))
-    assert layout.read_manifest(root.parent / "c[1]")["counts"]["papers"] == 2

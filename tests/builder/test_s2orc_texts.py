@@ -152,36 +152,6 @@ def test_a_broken_annotation_is_left_out_and_the_rest_is_kept(bad, reason):
         assert "no paragraphs" in flaws
 
 
-def test_overlapping_parts_of_an_abstract_are_told_once():
-    record = full_text(7, TEXT, abstract=spans((9, 14), ABSTRACT, (15, 19)), paragraph=spans(HERE))
-    assert parse(record)[0]["texts"][0][1] == "We su\n\nup."
-
-
-def test_a_flaw_is_told_once_a_record_with_their_number():
-    bad = spans(*[(5, 100 + n) for n in range(50)])
-    _, flaws = parse(full_text(7, TEXT, paragraph=[*bad, *spans(HERE)]))
-    assert flaws == {"annotation out of range": "50 x, first paragraph 5-100 of 72"}
-
-
-def test_annotations_that_are_no_json_or_no_string():
-    record = full_text(7, TEXT, paragraph=spans(HERE))
-    record["content"]["annotations"]["sectionheader"] = "[{"
-    rows, flaws = parse(record)
-    assert sections(rows["texts"][0]) == [("", "Here.")]
-    assert list(flaws) == ["annotations unreadable"]
-    record["content"]["annotations"] = {"paragraph": spans(HERE)}  # not a string, but clear
-    assert sections(parse(record)[0]["texts"][0]) == [("", "Here.")]
-    record["content"]["annotations"] = "none"
-    rows, flaws = parse(record)
-    assert not rows
-    assert set(flaws) == {"annotations unreadable", "no paragraphs"}
-
-
-def test_offsets_as_strings():
-    record = full_text(7, TEXT, paragraph=spans(("32", "37")))
-    assert sections(parse(record)[0]["texts"][0]) == [("", "Here.")]
-
-
 def test_offsets_count_characters_not_bytes():
     text = "é😀 Reef 礁."
     rows, _ = parse(full_text(7, text, paragraph=spans((3, len(text)))))
@@ -193,12 +163,6 @@ def test_no_paragraph_is_no_full_text_but_its_bibliography_counts():
     rows, flaws = parse(full_text(7, TEXT, sectionheader=spans(ONE), bibentry=entries))
     assert rows == {"bibliography": [("7", "20", 0)]}
     assert list(flaws) == ["no paragraphs"]
-
-
-def test_nul_and_lone_surrogates_become_replacement_characters_in_place():
-    text = "A\0B. C\ud800D. Eé"
-    rows, _ = parse(full_text(7, text, paragraph=spans((0, 4), (5, 9), (10, 12))))
-    assert sections(rows["texts"][0]) == [("", "A\ufffdB.\n\nC\ufffdD.\n\nEé")]
 
 
 @pytest.mark.parametrize(

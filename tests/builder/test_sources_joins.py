@@ -160,7 +160,7 @@ def test_dates_of_surveys(tmp_path, name):
         ('{"id": "a"}\n', "dates.jsonl line 1: {'id': 'a'}: give an id or a title, and a date."),
         ('{"id": "a", "date": "May"}\n', "line 1: date: 'May' is no date."),
         ('{"id":"a","date":"2020"}\n{"id":"a","date":"2021"}', "line 2: 'id:a' has two dates."),
-        ("[]\n", "line 1: [] is no JSON object."),
+        ("[]\n", "line 1: [] is not a JSON object."),
     ],
 )
 def test_dates_that_are_none(tmp_path, text, message):

@@ -133,7 +133,7 @@ def test_another_folder(tmp_path, capsys, name):
         path.unlink()
     if name[0] == "p":
         (folder / "corpus_019b4979.jsonl.gz").unlink()
-    with pytest.raises(DataError, match=f"'data' holds no {name[:6]}"):
+    with pytest.raises(DataError, match=f"'data' has no {name[:6]}"):
         ResearchArena(folder)
     for options in (["--input", str(tmp_path / "none")], ["--input", str(folder / name)]):
         assert main(["build", "researcharena", *options, "--output", str(tmp_path / "x")]) == 2
@@ -146,7 +146,7 @@ def test_another_folder(tmp_path, capsys, name):
         ({"surveys": [SURVEY | {"references": "11"}]}, "survey.jsonl.gz line 1: references: "),
         ({"surveys": [OTHER, SURVEY | {"referenceCount": "x"}]}, "line 2: referenceCount='x'"),
         ({"surveys": [{"title": "x"}]}, "line 1: id=None: expected a number or a string under id"),
-        ({"surveys": [[]]}, "line 1: [] is no JSON object: this is not ResearchArena."),
+        ({"surveys": [[]]}, "line 1: [] is not a JSON object: this is not ResearchArena."),
         ({"public": [*PUBLIC[:3], {"title": "x"}]}, "public_01.jsonl.gz line 2: id=None"),
         ({"texts": [{"text": "x"}]}, "corpus_019b4979.jsonl.gz line 1: id=None"),
         ({"texts": [{"id": 12, "text": 5}]}, "public_00.jsonl.gz line 2: full text 5: expected"),

@@ -15,16 +15,15 @@ import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
-from arena._internal.workdir import publish
 from arena.corpus import layout
-from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
 from corpus_builder.manifest import verify
 from corpus_builder.sources import SOURCES
-from corpus_builder.stages import STAGES, plan, read_config, run_stages
+from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import World, WorldConfig
 
 WORLD = WorldConfig(seed=3, papers=600, surveys=6)
@@ -186,101 +185,9 @@ def test_an_output_that_holds_something_else(toy: ToyRelease, tmp_path: Path) ->
     other = tmp_path / "d.stages"
     other.mkdir()
     (other / "diary.txt").write_text("mine")
-    with pytest.raises(CorpusError, match=r"holds 'diary.txt', which is no stage"):
+    with pytest.raises(CorpusError, match=r"has 'diary.txt', which is not a stage"):
         run(toy, tmp_path / "d")
     assert (other / "diary.txt").read_text() == "mine"
-
-
-OTHER = Memory(
-    [
-        {"id": "a", "title": "Of A", "date": "2001-02-03"},
-        {"id": "b", "title": "B: A Survey", "date": "2002-03-04", "is_survey": True},
-    ],
-    [{"id": "b", "title": "B: A Survey", "date": "2002-03-04", "references": ["a"]}],
-)
-
-
-def test_another_corpus_is_not_replaced(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
-    """Neither one that stands where this build's stood, nor one that comes while it runs."""
-    output = copy_build(built, tmp_path / "c")
-    shutil.rmtree(output)
-    build(OTHER, output)
-    before = contents(output)
-    with pytest.raises(CorpusError, match="--overwrite"):
-        run(toy, output)
-    assert contents(output) == before
-    run(toy, output, overwrite=True)
-    assert contents(output) == contents(built)
-
-
-def test_a_corpus_that_came_meanwhile(
-    toy: ToyRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = tmp_path / "c"
-    monkeypatch.setattr("corpus_builder.stages.corpus.sync", lambda new: build(OTHER, output))
-    with pytest.raises(CorpusError, match="--overwrite"):
-        run(toy, output)
-    assert json.loads((output / layout.MANIFEST).read_text())["counts"]["papers"] == 2
-
-
-OTHER_TITLES = {"surveys.title": "survey|review"}
-
-
-@pytest.fixture(scope="module")
-def other_titles(toy: ToyRelease, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    output = tmp_path_factory.mktemp("other") / "c"
-    run(toy, output, changes=OTHER_TITLES)
-    return output
-
-
-@pytest.mark.parametrize("changes", [{}, OTHER_TITLES])
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_broken_off_around_the_output(
-    toy: ToyRelease,
-    built: Path,
-    other_titles: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    changes: dict[str, Any],
-    moment: str,
-) -> None:
-    """The same call goes on, also where the output is the corpus of another configuration."""
-    output, whole = tmp_path / "c", other_titles if changes else built
-    if changes:
-        copy_build(built, output)
-
-    def broken(new: Path, place: Path) -> None:
-        if moment == "after":
-            publish(new, place)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("corpus_builder.stages.corpus.publish", broken)
-        with pytest.raises(KeyboardInterrupt):
-            run(toy, output, changes=changes)
-    run(toy, output, changes=changes)
-    assert contents(output) == contents(whole)
-
-
-def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="at least 1 GB"):
-        run(toy, tmp_path / "c", memory=10)
-    with pytest.raises(DataError, match="workers=0"):
-        run(toy, tmp_path / "c", workers=0)
-    with pytest.raises(UnknownNameError, match="local"):
-        run(toy, tmp_path / "c", engine="locl")
-    for changes, extra in (
-        ({"surveys.judge": "rule"}, "rules"),
-        ({"index.engines": ["bm52"]}, "bm25"),
-        ({"index.fields": ["titel"]}, "title"),
-        ({"surveys.title": "("}, "surveys.title"),
-        ({"max_rejected": 2}, "max_rejected: expected a number <= 1, not 2"),
-        ({"references.min_listd": 2}, "min_listed"),
-        ({"full_text_only": "yes"}, "true or false"),
-    ):
-        with pytest.raises(ArenaError, match=extra):
-            run(toy, tmp_path / "c", changes=changes)
-    assert not (tmp_path / "c").exists()
 
 
 def bad_release(directory: Path, lines: list[bytes]) -> ToyRelease:
@@ -328,17 +235,6 @@ def test_a_paper_with_a_duplicate_id_is_not_taken(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
-def test_of_duplicate_ids_all_are_counted_and_the_first_thousand_listed(
-    tmp_path: Path,
-) -> None:
-    toy = bad_release(tmp_path / "r", line(SURVEY, *[PAPER] * 1502))
-    reports = run(toy, tmp_path / "c", "parse", changes={"max_rejected": 1})
-    assert reports["parse"]["duplicate_ids"] == {"papers": 1501, "abstracts": 1501, "texts": 1501}
-    rejects = (tmp_path / "c.stages" / "parse" / "rejects.jsonl").read_text().splitlines()
-    listed = [json.loads(text)["line"] for text in rejects]
-    assert listed == [*range(3, 1003)] * 3  # of papers, abstracts, texts
-
-
 def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     shutil.copytree(toy._directory, tmp_path / "r")
     cut = tmp_path / "r" / "001.gz"
@@ -356,16 +252,6 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     run(ToyRelease(tmp_path / "r"), tmp_path / "c")
     assert [path.stat().st_mtime_ns for path in kept] == before
     assert contents(tmp_path / "c") == contents(built)
-
-
-def test_a_shard_that_is_no_more(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
-    """What an earlier build has read of it is in no later one."""
-    copy_build(built, tmp_path / "c")
-    shutil.copytree(toy._directory, tmp_path / "r")
-    (tmp_path / "r" / "001.gz").unlink()
-    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
-    run(ToyRelease(tmp_path / "r"), tmp_path / "d")
-    assert contents(tmp_path / "c") == contents(tmp_path / "d")
 
 
 @pytest.mark.parametrize(
@@ -420,14 +306,6 @@ def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
         ("t", "Half", "kept", 4, 2, 1),
         ("u", "Old", "too few references available", 1, 1, 0),
     ]
-
-
-def test_a_survey_that_lists_nothing_has_no_coverage(tmp_path: Path) -> None:
-    idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
-    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
-    wanted = {"references.min_listed": 0, "references.min_available": 0}
-    extra = run(toy, tmp_path / "c", changes=wanted)["references"]["surveys"]
-    assert extra == {"kept": 2, "dropped": {}, "by_coverage": {"1.0": 1}}
 
 
 CLI = """
@@ -489,16 +367,6 @@ def test_the_command(
         assert extra in errors and errors.count("\n") == 1
 
 
-def test_the_help_names_the_stages(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "500")
-    with pytest.raises(SystemExit):
-        main(["build", "s2orc", "--help"])
-    text = " ".join(capsys.readouterr().out.split())
-    assert f"stage only: {', '.join(stage.name for stage in STAGES)}" in text
-
-
 def test_what_was_lost_is_said(tmp_path: Path) -> None:
     late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
     reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
@@ -545,23 +413,6 @@ def test_ctrl_c(
     assert result.stderr == "arena-corpus: interrupted. The same command continues from here.\n"
     assert main(words(toy, tmp_path / "c")) == 0
     assert contents(tmp_path / "c") == contents(built)
-
-
-def test_two_builds_of_one_output(toy: ToyRelease, tmp_path: Path) -> None:
-    code = "import time; from corpus_builder.stages import references\n"
-    code += "references.create_documents = lambda c: (open('going', 'w'), time.sleep(60))"
-    text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
-    line = [sys.executable, "-c", text, *words(toy, tmp_path / "c")]
-    process = subprocess.Popen(line, cwd=tmp_path)
-    try:
-        while not (tmp_path / "going").exists():
-            assert process.poll() is None
-        with pytest.raises(ArenaError, match="another process is writing"):
-            run(toy, tmp_path / "c")
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert run(toy, tmp_path / "c")
 
 
 @pytest.mark.usefixtures("toy_is_a_source")

@@ -18,7 +18,7 @@ from select_helpers import lines, parsed, run_surveys, verdicts
 
 from arena.errors import DataError, UnknownNameError
 from corpus_builder.judges import JUDGES, Verdict
-from corpus_builder.stages import Config, Steps, read_config
+from corpus_builder.stages import Config, read_config
 from corpus_builder.stages.surveys import SURVEYS, surveys_of, title_pattern
 
 PAPERS = [
@@ -222,16 +222,6 @@ def test_killed_and_resumed_asks_nothing_twice(tmp_path):
     run_llm(replayed, options | {"mode": "replay", "base_url": "http://127.0.0.1:9/v1"})
     assert outputs(replayed) == outputs(whole)
     assert list(verdicts(whole).values()).count("other") == 22  # multiples of 7 below 150
-
-
-def test_a_killed_search_is_done_again(tmp_path, monkeypatch):
-    plan = parsed(tmp_path / "out", PAPERS)
-    directory = plan.stage("surveys")
-    directory.mkdir(parents=True)
-    (directory / "found.parquet").write_bytes(b"half")
-    run_surveys(plan)
-    (tmp_path / "out.stages" / "parse" / "corpus.parquet").unlink()
-    assert SURVEYS.run(plan, Steps(directory))["candidates"] == 5  # found once, judged again
 
 
 def test_the_default_is_the_papers():

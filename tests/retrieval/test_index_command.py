@@ -96,17 +96,6 @@ def test_a_name_of_its_own_finds_its_own_index(copy: Path) -> None:
     assert corpus.index_sha256("titles") != corpus.index_sha256("bm25")
 
 
-def test_the_same_bytes_as_when_built_with_the_corpus(mini: Path, tmp_path: Path) -> None:
-    build(SMALL, tmp_path / "whole", engines=("bm25", "toy"))
-    build(SMALL, tmp_path / "added")
-    build_index(tmp_path / "added", "toy")
-    whole, added = (contents(tmp_path / name) for name in ("whole", "added"))
-    manifests = [json.loads(files.pop(layout.MANIFEST)) for files in (whole, added)]
-    assert whole == added
-    assert manifests[0]["indexes"] == manifests[1]["indexes"]
-    assert manifests[0]["content_sha256"] == manifests[1]["content_sha256"]
-
-
 def test_options_of_the_command(copy: Path, capsys: Any) -> None:
     base = ["index", str(copy), "--engine", "toy", "--json"]
     assert main([*base, "--encoder", "minilm", "--option", "shift=3"]) == 0
@@ -188,27 +177,6 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert (status, told.out) == (2, "")
     assert told.err.count("\n") == 1 and message in told.err
     assert contents(tmp_path) == before and names(copy / "index") == ["bm25"]
-
-
-def test_bad_arguments_in_python(copy: Path) -> None:
-    with pytest.raises(DataError, match="give a list of names"):
-        build_index(copy, "bm25", name="x", fields="title")
-    with pytest.raises(DataError, match="must be what JSON can hold"):
-        build_index(copy, "toy", options={"encoder": object()})
-    with pytest.raises(UnknownNameError, match="no retriever named None"):
-        build_index(copy, None)
-    with pytest.raises(DataError, match="name it as hybrid"):
-        build(SMALL, copy.with_name("other"), engines=("bm25", "hybrid"))
-    assert not copy.with_name("other").exists()
-
-
-def test_something_else_in_the_place_is_kept(copy: Path) -> None:
-    (copy / "index/toy").mkdir()
-    (copy / "index/toy/notes.txt").write_text("mine")
-    for overwrite in (False, True):
-        with pytest.raises(CorpusError, match="contains something else than an index"):
-            build_index(copy, "toy", overwrite=overwrite)
-    assert (copy / "index/toy/notes.txt").read_text() == "mine"
 
 
 # Messages that name the command that helps.
