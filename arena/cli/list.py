@@ -84,7 +84,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
         "rubrics": RUBRICS.describe(),
-        "suites": {name: SUITES.get(name).title for name in SUITES.names()},
+        "suites": SUITES.describe(),
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +14,7 @@ from arena.cli.run import parse_surveys
 from arena.errors import DataError
 
 if TYPE_CHECKING:
-    from arena.suites import Evaluation, Suite
+    from arena.suites import Evaluation
 
 
 def compare(
@@ -186,14 +187,10 @@ def add_evaluate(commands: Any, suites: bool) -> None:
     from arena.suites import SUITES
 
     for name in SUITES.names():
-        suite = SUITES.get(name)
-        if suite.evaluate is not None:
-            add_command(group, name, _command(suite))
+        add_command(group, name, _command(SUITES.get(name)))
 
 
-def _command(suite: Suite) -> Any:
-    evaluate: Any = suite.evaluate
-
+def _command(evaluate: Callable[..., Evaluation]) -> Any:
     def command(*, json: bool, **options: Any) -> None:
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():

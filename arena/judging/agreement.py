@@ -25,10 +25,6 @@ def read_human(path: str | Path, judgements: Judgements) -> Human:
 
     Each line is a JSON object with an id under ``survey`` (or ``id``) and a score for any of the
     dimensions; null is no score.
-
-    Raises:
-        DataError: A line is no such object, an id or a dimension is none of the judgements', an id
-            comes twice, or a score is no whole number of the scale.
     """
     scores: Human = {}
     for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):

@@ -71,9 +71,6 @@ class Rubric:
 
         Names of dimensions may differ in case, blanks and hyphens, all may lie in one outer object,
         and a score may be a text ("4", "4/5", "4 (good)") with or without a reason.
-
-        Raises:
-            ParseError: The text holds no JSON object, or a dimension has no whole score in range.
         """
         found = _plain_keys(as_json(text))
         if len(found) == 1 and not found.keys() & set(map(_plain, self.dimensions)):
@@ -149,11 +146,7 @@ class Judgements:
 
 
 def read_judgements(path: str | Path) -> Judgements:
-    """Return the judgements in a JSON file of `Judgements.to_json`.
-
-    Raises:
-        DataError: The file holds something else.
-    """
+    """Return the judgements in a JSON file of `Judgements.to_json`."""
     try:
         return Judgements(**json.loads(Path(path).read_bytes()))
     except (ValueError, TypeError):
@@ -179,11 +172,6 @@ def judge(
             earns the lowest score.
         client: The model; its temperature is 0 by default.
         prompt: File with a template that replaces the rubric's.
-
-    Raises:
-        UnknownNameError: There is no such rubric.
-        DataError: The template cannot be used, or an item lacks a field.
-        LLMError: The model could not be asked.
     """
     rubric = RUBRICS.get(rubric) if isinstance(rubric, str) else rubric
     template, session = rubric.template(prompt), ModelSession(client)
@@ -229,10 +217,6 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
         run: Directory of the run.
         corpus: The corpus that it was played on.
         kind: Kind of the answers, as in `Task.answer`.
-
-    Raises:
-        CorpusError: The run is not finished or was changed, or the corpus is another one.
-        DataError: The task submits no such answer.
     """
     recorded = OpenedRun(run)
     stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
@@ -284,10 +268,6 @@ def judge_run(
     """Let a model judge the mind-maps of a finished run beside the surveys' own; see `judge_pairs`.
 
     Surveys without a mind-map of their own are left out.
-
-    Raises:
-        CorpusError: The run is not finished or was changed, or the corpus is another one.
-        DataError: The task submits no mind-map, or no survey has one of its own.
     """
     played = open_finished(run, corpus, "map")
     pairs = {

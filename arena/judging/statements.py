@@ -116,10 +116,6 @@ def judge_reports(
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
             for servers that hold a model to it.
-
-    Raises:
-        DataError: A template cannot be used, `votes` is negative, or `most` is below 1.
-        LLMError: A model could not be asked.
     """
     questions = open_questions(prompts, schemas)
     voters = voters or [client]
@@ -294,11 +290,6 @@ def judge_statements(
         corpus: The corpus that it was played on.
         client: The model that extracts and compares.
         options: Further arguments of `judge_reports`.
-
-    Raises:
-        CorpusError: The run is not finished or was changed, or the corpus is another one.
-        DataError: The task submits no report, or as `judge_reports`.
-        LLMError: A model could not be asked.
     """
     played = open_finished(run, corpus, "report")
     finder = PaperFinder(played.tasks.paper_names())
@@ -327,9 +318,6 @@ def record_statements(
         options: Options of the judge's `Client` and of `judge_reports`; ``voters`` are names of
             models that get the same options.
         option: What a command line calls `options`.
-
-    Raises:
-        CorpusError, DataError, LLMError: As `judge_statements` and `Client.from_options`.
     """
     known = set(parameters_of(judge_reports)) - {"reports", "views", "client"}
     asked = {name: value for name, value in options.items() if name not in known}

@@ -46,10 +46,6 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     Args:
         source: Text, bytes, or the path of a file; a str is always a text.
         styles: Names of the styles whose marks count, of `STYLES`; by default all.
-
-    Raises:
-        DataError: The bytes are no text.
-        OSError: The file cannot be read.
     """
     if isinstance(source, Path):
         source = source.read_bytes()

@@ -1,10 +1,11 @@
-"""Published benchmarks as suites over one gym, one module or package each.
+"""Published benchmarks that score what other systems made, one module or package each.
 
-A suite names parts that the gym already has, and may bring a metric of written surveys
-(``metrics/``, see `arena.metrics`) or a rubric (``rubrics.py``) of its own; nothing outside its
-package knows it. To add one, add a module or a package here:
+A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`) and a rubric
+(``rubrics.py``) of its own; nothing outside its package knows it. To add one, add a module or a
+package here, with a function whose signature is its command line:
 
-    SUITES.register("mine")(Suite(title="...", source="jsonl", ..., evaluate=evaluate))
+    @SUITES.register("mine")
+    def score(*, data: str, reports: str) -> Evaluation: ...
 """
 
 from __future__ import annotations
@@ -67,31 +68,7 @@ class Evaluation:
         return ["survey", *names, ""], rows
 
 
-@dataclass(frozen=True)
-class Suite:
-    """A published benchmark.
-
-    Args:
-        title: One line for lists.
-        paper: Authors' title and where the formulas are.
-        source: Name of the source that builds its corpus.
-        modes: Name of a way to play it -> id of the environment, and further arguments of
-            `gymnasium.make`.
-        metrics: Names of the metrics in its tables.
-        experiment: Name of the experiment that lays out its tables; empty for none.
-        evaluate: Scores outputs of another system; its signature is its command line.
-    """
-
-    title: str
-    paper: str
-    source: str
-    modes: Mapping[str, tuple[str, Mapping[str, Any]]]
-    metrics: Sequence[str]
-    experiment: str = ""
-    evaluate: Callable[..., Evaluation] | None = None
-
-
-SUITES: Registry[Suite] = Registry(
+SUITES: Registry[Callable[..., Evaluation]] = Registry(
     "suite", packages=["arena.suites"], entry_points="researcharena.suites"
 )
 
@@ -110,12 +87,7 @@ def folder_sha256(folder: str | Path) -> str:
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
-    """Yield number, text and object of each line that is not blank; None if it is no JSON object.
-
-    Raises:
-        DataError: The file is not UTF-8.
-        OSError: It cannot be read.
-    """
+    """Yield number, text and object of each line that is not blank; None if it is no object."""
     try:
         # Not splitlines(): a text in JSON may hold U+2028.
         lines = Path(path).read_text(encoding="utf-8").split("\n")

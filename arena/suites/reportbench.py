@@ -23,7 +23,7 @@ from arena.errors import DataError, clip
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
+from arena.suites import SUITES, Evaluation, folder_sha256, json_lines, mean
 from arena.suites._library import CorpusPaper, Library
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
@@ -42,6 +42,7 @@ OFFICIAL = ("precision", "recall", "f1", "references")
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
 
+@SUITES.register("reportbench")
 def score_reports(
     *,
     data: str,
@@ -70,10 +71,6 @@ def score_reports(
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
         schemas: Send JSON schemas, to which many servers hold a model.
-
-    Raises:
-        DataError: if a file cannot be read, `data` is not ReportBench's, or a model lacks a corpus.
-        LLMError: if the model cannot be asked.
 
     Example:
         arena evaluate reportbench --data reportbench --reports reports --json
@@ -275,9 +272,6 @@ def read_data(folder: str) -> dict[str, GoldSurvey]:
 
     Returns:
         arXiv id -> survey, in the order of the file.
-
-    Raises:
-        DataError: If the folder is another one, or a file of it is missing or malformed.
     """
     tables = sorted(Path(folder).glob("ReportBench_*.jsonl"))
     if len(tables) != 1:
@@ -329,9 +323,6 @@ def find_reports(folder: str, surveys: Mapping[str, Any]) -> tuple[dict[str, Pat
 
     A file belongs to the survey whose arXiv id stands in its name, as in ``2004.05937.md`` or
     ``parsed_2004.05937v2.json``; in an old id ``_`` stands for the slash.
-
-    Raises:
-        DataError: If the folder holds no report.
     """
     files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in _SUFFIXES)
     if not files:
@@ -353,11 +344,7 @@ def find_reports(folder: str, surveys: Mapping[str, Any]) -> tuple[dict[str, Pat
 
 
 def report_text(path: Path) -> bytes | str:
-    """Return a report's text: the file, or what a JSON object has under ``response``.
-
-    Raises:
-        DataError: If a file of JSON holds no text.
-    """
+    """Return a report's text: the file, or what a JSON object has under ``response``."""
     content = path.read_bytes()
     if path.suffix.lower() != ".json":
         return content
@@ -381,16 +368,3 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield where, record
     except FileNotFoundError:
         raise DataError(f"{str(path)!r} is missing: ReportBench has it.") from None
-
-
-SUITES.register("reportbench")(
-    Suite(
-        title="reports with citations: the references of a survey, from its prompt alone",
-        paper="ReportBench (arXiv 2508.15804), section 3.2",
-        source="reportbench",
-        modes={"report": ("arena/Report-v0", {"prompt": "any"})},
-        metrics=(*REFERENCES, *COUNTS, *RATES),
-        experiment="reportbench",
-        evaluate=score_reports,
-    )
-)

@@ -70,7 +70,7 @@ def score(real_data, tmp_path):
         lines = [json.dumps({"id": key, "hierarchy_tree": tree}) for key, tree in trees.items()]
         made.write_text("\n".join(lines))
         data = str(real_data.directory / "taxobench" / "data.jsonl")
-        evaluate = SUITES.get("taxobench").evaluate
+        evaluate = SUITES.get("taxobench")
         return evaluate(data=data, predictions=str(made), **options)
 
     return run

@@ -74,7 +74,7 @@ def score(tmp_path, data):
         folder.mkdir(exist_ok=True)
         for name, text in files.items():
             (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
-        evaluate = SUITES.get("reportbench").evaluate
+        evaluate = SUITES.get("reportbench")
         result = evaluate(data=str(data), reports=str(folder), **options).to_json()
         assert json.loads(json.dumps(result)) == result
         return result
@@ -276,7 +276,7 @@ def test_the_real_bibliographies_score_one(real_data, tmp_path):
         entries = [f"[{n}] {title}" for n, title in enumerate(survey.titles, 1)]
         cited = "\n\n".join(f"A sentence [{n}]." for n in range(1, len(entries) + 1))
         (tmp_path / f"{name}.md").write_text(f"{cited}\n\n## References\n\n" + "\n\n".join(entries))
-    evaluate = SUITES.get("reportbench").evaluate
+    evaluate = SUITES.get("reportbench")
     assert evaluate is not None
     result = evaluate(data=str(real_data.directory / "reportbench"), reports=str(tmp_path))
     assert result.micro["reference_recall"] > 0.99

@@ -11,21 +11,15 @@ import pytest
 
 import arena
 from arena import cli
-from arena.metrics import METRICS
 from arena.results.experiments import read_experiment
 from arena.suites import SUITES
-from arena.tasks import TASKS, environment_id
 from corpus_builder.sources import SOURCES
 
 
 @pytest.mark.parametrize("name", SUITES.names())
-def test_a_suite_names_parts_that_exist(name):
-    suite = SUITES.get(name)
-    assert suite.source in SOURCES.names()
-    assert {kind for kind, _ in suite.modes.values()} <= set(map(environment_id, TASKS.names()))
-    for metric in suite.metrics:
-        assert METRICS.get(metric)
-    assert read_experiment(suite.experiment).name == suite.experiment
+def test_a_suite_has_a_source_and_an_experiment_of_its_name(name):
+    assert name in SOURCES.names()
+    assert read_experiment(name).name == name
 
 
 def test_the_list_of_suites(capsys):

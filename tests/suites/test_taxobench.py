@@ -36,7 +36,7 @@ def score(tmp_path):
         made.write_text(
             "".join(f"{p if isinstance(p, str) else json.dumps(p)}\n" for p in predictions)
         )
-        evaluate = SUITES.get("taxobench").evaluate
+        evaluate = SUITES.get("taxobench")
         result = evaluate(data=str(data), predictions=str(made), **options).to_json()
         assert json.loads(json.dumps(result)) == result
         return result

@@ -135,11 +135,7 @@ class SurveyComparison:
             self.templates()  # refused now if one cannot be used
 
     def templates(self) -> dict[str, Template]:
-        """Return the prompts of all metrics by name.
-
-        Raises:
-            DataError: A template cannot be used.
-        """
+        """Return the prompts of all metrics by name."""
         found: dict[str, Template] = {}
         wanted: dict[Path, dict[str, Fields]] = {}
         for metric in survey_metrics().values():
@@ -216,9 +212,6 @@ class SurveyPair:
             prompt: Name of the judge's template, with the fields ``human`` and ``generated``.
             schema: JSON schema of its answer, such as `pairs_schema`.
             cosines: Shape (len(human), len(generated)); by default those of the texts.
-
-        Raises:
-            JudgeFailedError: The judge has no readable answer.
         """
         if self.comparison.matcher != "judge":
             found = self.cosines(human, generated) if cosines is None else cosines
@@ -258,11 +251,7 @@ class SurveyPair:
         schema: Schema,
         failure: str,
     ) -> T:
-        """Return the judge's answer to one request; arguments are those of `ask`.
-
-        Raises:
-            JudgeFailedError: There is no readable answer; `failure` says so, and the reason.
-        """
+        """Return the judge's answer to one request; arguments are those of `ask`."""
         (answer,) = self.ask(prompt, [values], read, schema)
         if isinstance(answer, Failed):
             raise JudgeFailedError(f"{failure}: {answer.reason}")
@@ -282,10 +271,6 @@ class SurveyPair:
             many: Values of its fields for each request.
             read: Reads an answer; raises ParseError if it cannot.
             schema: JSON schema of an answer, such as `object_schema`; sent if `schemas`.
-
-        Raises:
-            DataError: There is no judge.
-            LLMError: The judge could not be asked.
         """
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
@@ -365,11 +350,7 @@ def survey_metric(
 
 
 def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric]:
-    """Return the metrics of surveys with these names in their order; by default all, by tier.
-
-    Raises:
-        UnknownNameError: There is no such metric.
-    """
+    """Return the metrics of surveys with these names in their order; by default all, by tier."""
     known = {name: _SURVEY_METRICS.get(name) for name in _SURVEY_METRICS.names()}
     if names is None:
         names = sorted(known, key=lambda name: TIERS.index(known[name].tier))
@@ -391,10 +372,6 @@ def compare(pair: SurveyPair, names: Iterable[str] | None = None) -> dict[str, d
     Returns:
         Metric -> ``finding``, ``seconds``, and the judge's ``calls`` and ``failed`` answers. A
         metric that needs a judge where there is none has scores of None, and a reason.
-
-    Raises:
-        UnknownNameError: There is no such metric.
-        LLMError: The judge could not be asked.
     """
     rows = {}
     for name, metric in survey_metrics(names).items():

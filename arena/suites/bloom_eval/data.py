@@ -45,9 +45,6 @@ def read_surveys(
 
     Returns:
         Topic -> article; and topic -> why it cannot be read, a sentence.
-
-    Raises:
-        DataError: The folder is missing, or holds no survey.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -202,11 +199,7 @@ def _name(path: Path) -> str:
 
 
 def _json(path: Path) -> Any:
-    """Return what a file holds.
-
-    Raises:
-        DataError: It is missing or no JSON.
-    """
+    """Return what a file holds."""
     try:
         data = json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
         # Half a character, as in "\\ud800", cannot be encoded: it is a question mark from here on.

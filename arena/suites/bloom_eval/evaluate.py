@@ -23,7 +23,7 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
-from arena.suites import SUITES, Suite, folder_sha256, mean
+from arena.suites import SUITES, folder_sha256, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -39,6 +39,7 @@ from arena.suites.bloom_eval.data import read_surveys
 from arena.suites.bloom_eval.tables import SurveyEvaluation, as_html, table3, tier_mean
 
 
+@SUITES.register("bloom-eval")
 def score_surveys(
     *,
     human: str,
@@ -318,16 +319,3 @@ def _agreement(
                 "spearman": float(stats.spearmanr(*sides).statistic) if defined else None,
             }
     return found
-
-
-SUITES.register("bloom-eval")(
-    Suite(
-        title="written surveys beside those of experts, on the six tiers of Bloom's taxonomy",
-        paper="Bloom-Eval, section 3.2 and appendices A, B and I",
-        source="bloom-eval",
-        modes={"report": ("arena/Report-v0", {})},
-        metrics=[n for m in survey_metrics().values() if "judge" not in m.needs for n in m.names()],
-        experiment="bloom-eval",
-        evaluate=score_surveys,
-    )
-)

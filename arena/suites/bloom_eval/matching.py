@@ -36,11 +36,7 @@ def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:
 
 
 def read_pairs(text: str) -> list[tuple[str, str]]:
-    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer.
-
-    Raises:
-        ParseError: There is no pair, and no empty list that says so.
-    """
+    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer."""
     found, waiting, empty = [], [as_json(text)], False
     while waiting:
         value = waiting.pop(0)

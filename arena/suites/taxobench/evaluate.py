@@ -16,7 +16,7 @@ from arena.errors import DataError, clip
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.mindmap.metrics.filing import path_score
-from arena.suites import SUITES, Evaluation, Suite, json_lines, mean
+from arena.suites import SUITES, Evaluation, json_lines, mean
 
 if TYPE_CHECKING:
     from arena.judging import Judgements
@@ -32,6 +32,7 @@ RELEASED = (
 )  # fmt: skip
 
 
+@SUITES.register("taxobench")
 def score_predictions(
     *,
     data: str,
@@ -54,10 +55,6 @@ def score_predictions(
         encoder (NAME): Encoder that compares labels.
         llm_option: Option of a language model, such as model=NAME; with any, the model judges the
             trees, too (docs/judging.md).
-
-    Raises:
-        DataError: if a file cannot be read or `data` is not TaxoBench's.
-        LLMError: if the model cannot be asked.
 
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
@@ -339,19 +336,3 @@ def released_alignment(references: Sequence[str], titles: Sequence[str]) -> list
         if best >= THRESHOLD and place is not None:
             del free[place]
     return places
-
-
-SUITES.register("taxobench")(
-    Suite(
-        title="expert taxonomies of surveys: find the papers, file them as the author did",
-        paper="Can Deep Research Agents Find and Organize?, sections 2 and 3",
-        source="taxobench",
-        modes={
-            "bottom-up": ("arena/Organization-v0", {"references": "oracle"}),
-            "deep-research": ("arena/Organization-v0", {"references": "found"}),
-        },
-        metrics=NAMES,
-        experiment="taxobench",
-        evaluate=score_predictions,
-    )
-)

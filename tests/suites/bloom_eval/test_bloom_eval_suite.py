@@ -32,7 +32,7 @@ def folders(tmp_path: Path) -> dict[str, str]:
 
 
 def score(**options):
-    result = SUITES.get("bloom-eval").evaluate(metrics=("scons",), **options).to_json()
+    result = SUITES.get("bloom-eval")(metrics=("scons",), **options).to_json()
     assert json.loads(json.dumps(result)) == result
     return result
 

@@ -69,9 +69,6 @@ def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]
         prompt: Template that finds the claims; ``PROMPT-match`` pairs them.
         key: Key of their list in its answers.
         schema: JSON schema of the pairs.
-
-    Raises:
-        JudgeFailedError: The judge has no readable answer.
     """
     found = extract(pair, prompt, [key])
     claims = {
@@ -205,9 +202,6 @@ def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Fou
         pair: The surveys.
         prompt: Name of the template, with the field ``text``.
         keys: Keys of the lists in its answers.
-
-    Raises:
-        JudgeFailedError: No part of a survey has a readable answer.
     """
     size, most = OFFICIAL_CHUNK if pair.comparison.official else CHUNK, None
     if pair.comparison.longest is not None:

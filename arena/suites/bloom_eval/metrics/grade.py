@@ -129,9 +129,6 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     None, weights may have any sum, and two scores of 0 give 0.
 
     The judge writes the criteria from the experts' title alone, and scores without the weights.
-
-    Raises:
-        JudgeFailedError: There are no readable criteria, or no readable scores in one order.
     """
     official = pair.comparison.official
     about = {"task": pair.human.title, "dimension": dimension.name, "question": dimension.question}

@@ -42,9 +42,6 @@ def otc(pair: SurveyPair) -> Finding:
     Bloom-Eval, appendix B.2: 2 x pairs / (experts' headings + generated ones). The title is left
     out, and so are section numbers. None for experts without an outline, 0 for a generated survey
     without one.
-
-    Raises:
-        JudgeFailedError: The judge has no readable answer.
     """
     human, generated = (
         [heading.text for heading in headings(article) if heading.text]
@@ -100,9 +97,6 @@ def scs(pair: SurveyPair) -> Finding:
     With ``matcher="judge"`` a judge names the pairs, as in the paper. With ``embedding``, which is
     ours, they are those with a cosine of at least 0.9: in one outline headings of other meaning
     share many words. 0 for a survey without an outline.
-
-    Raises:
-        JudgeFailedError: The judge has no readable answer.
     """
     outline = headings(pair.generated)
     total = sum(bool(heading.text) for heading in outline)

@@ -125,9 +125,6 @@ def themes_of(pair: SurveyPair, side: str) -> list[Theme]:
     Args:
         pair: The surveys.
         side: ``human`` or ``generated``.
-
-    Raises:
-        DataError: A package for ``bertopic`` is not installed.
     """
     return pair.once(("themes", side), lambda: _themes(pair, pair.sides[side].works))
 
