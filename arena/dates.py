@@ -48,9 +48,6 @@ def parse_date(value: object) -> ResolvedDate:
     A `datetime.date` and a year as an integer are taken, too.
     A year stands for its 31 December, a month for its last day.
 
-    Raises:
-        DataError: if `value` is not such a date.
-
     >>> str(parse_date("2021")), str(parse_date("2020-02"))
     ('2021-12-31', '2020-02-29')
     """

@@ -37,10 +37,6 @@ def read_run(path: str | os.PathLike[str]) -> dict[str, list[tuple[str, float]]]
     Returns:
         Query id to (document id, score) pairs, both in file order. Scores are finite, document
         ids are distinct within a query.
-
-    Raises:
-        DataError: The file is missing, a directory, empty or not UTF-8, or a line is malformed
-            or repeats a document of its query; the message names the file and the line.
     """
     run: dict[str, dict[str, float]] = {}
     for where, columns in _lines(path, _RUN_LINE):
@@ -64,10 +60,6 @@ def write_run(path: str | os.PathLike[str], run: Mapping[str, Sequence[str]], ta
         path: Where to write; the directory must exist.
         run: Query id to distinct document ids, best first.
         tag: Name of the run.
-
-    Raises:
-        DataError: An id or the tag is empty or holds white space, or a ranking repeats an id;
-            nothing is written then.
     """
     _check_token("tag", tag)
     lines = []
@@ -94,9 +86,6 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
     Returns:
         Query id to gain by document id, both in file order. Gains are integers as they stand,
         also 0 and below (not relevant).
-
-    Raises:
-        DataError: As `read_run`.
     """
     qrels: dict[str, dict[str, int]] = {}
     for where, (query, _, document, gain) in _lines(path, _QRELS_LINE):
@@ -114,10 +103,6 @@ def write_qrels(path: str | os.PathLike[str], qrels: Mapping[str, Mapping[str, i
     Args:
         path: Where to write; the directory must exist.
         qrels: Query id to integer gain by document id.
-
-    Raises:
-        DataError: An id is empty or holds white space, a gain is no integer of at most 18 digits,
-            or a query has no document (it could not be read back); nothing is written then.
     """
     if not qrels:
         raise DataError("qrels without a query: there is nothing to write.")
@@ -149,9 +134,6 @@ def order(
     Args:
         scored: (document id, finite score) pairs.
         document_number: Position of a document in the corpus, or None if it is unknown.
-
-    Raises:
-        DataError: A score is not finite.
 
     >>> numbers = {"late": 7, "early": 2}
     >>> order([("b", 1.0), ("a", 1.0), ("late", 1.0), ("early", 1.0), ("z", 2.0)], numbers.get)

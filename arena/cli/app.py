@@ -341,9 +341,6 @@ def printable(text: str, width: int) -> str:
 def parse_size(option: str, text: str) -> int:
     """Return the bytes that a text such as ``4GB``, ``512MiB`` or ``1.5 TB`` means.
 
-    Raises:
-        DataError: if it means none.
-
     >>> parse_size("--memory", "1.5GB"), parse_size("--memory", "2GiB")
     (1500000000, 2147483648)
     """

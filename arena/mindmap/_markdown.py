@@ -184,11 +184,7 @@ def parse_document(text: str) -> Document:
 
 
 class _Blocks:
-    """Collects a document from the tokens of markdown-it.
-
-    Args:
-        source: Lines of the text, with their indentation.
-    """
+    """Collects a document from the tokens of markdown-it."""
 
     def __init__(self, source: list[str]) -> None:
         self.document = Document()

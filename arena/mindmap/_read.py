@@ -60,12 +60,6 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
         labels, booleans dropped, and nulls in lists dropped; text around the map dropped; trees
         given a common root.
 
-    Raises:
-        DataError: It is none of these; is invalid JSON; has neither a node nor a label of the
-            root; contains itself; is more than 64 levels deep below the root, or 10,000 nodes or
-            100,000 entries large; a label is no string or longer than 500 characters; or a
-            paper is no string.
-
     Example:
         >>> tree, notes = read_mind_map('{"A": {"example": "x", "B": null}, "C ": ["D", "D"]}')
         >>> [(node.label, len(node.children)) for node in tree.nodes()]
