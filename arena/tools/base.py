@@ -328,6 +328,8 @@ def _is_plain(action: object) -> bool:
 def _refusal(tool: Tool, error: ValidationError) -> str:
     """Return what is wrong with the arguments of a call, first things first."""
     first = error.errors(include_url=False)[0]
+    if not first["loc"]:  # the name of an argument has half of a surrogate pair
+        return f"{tool.name} takes no argument {clip(first['input'])}. Call {tool.usage()}."
     name, kind, value = first["loc"][0], first["type"], first["input"]
     if kind == "missing":
         return f"{tool.name} needs the argument {name!r}. Call {tool.usage()}."
@@ -343,6 +345,9 @@ def _refusal(tool: Tool, error: ValidationError) -> str:
     return f"{name}={clip(value)} is not {_EXPECTED[part['type']]}. Call {tool.usage()}."
 
 
+_CANNOT = "JSON cannot hold"
+
+
 def json_action(action: object) -> Any:
     """Return `action` as a JSON value, which is what a run plays and records.
 
@@ -355,7 +360,8 @@ def json_action(action: object) -> Any:
             action = action.decode()
         return json.loads(json.dumps(action, allow_nan=False, default=_to_json))
     except (TypeError, ValueError, RecursionError) as error:
-        return f"({error})"
+        # The words of Python's own errors differ between its versions.
+        return f"({error})" if str(error).startswith(_CANNOT) else f"({_CANNOT} this action)"
 
 
 def _to_json(item: object) -> object:
@@ -363,7 +369,7 @@ def _to_json(item: object) -> object:
         return item.item()
     if isinstance(item, Mapping):
         return dict(item)
-    raise TypeError(f"JSON cannot hold a {type(item).__name__}")
+    raise TypeError(f"{_CANNOT} a {type(item).__name__}")
 
 
 TOOLS: Registry[Tool] = Registry(
