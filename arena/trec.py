@@ -66,8 +66,6 @@ def write_run(path: str | os.PathLike[str], run: Mapping[str, Sequence[str]], ta
     for query in sorted(run):
         ranking = run[query]
         _check_token("query id", query)
-        if isinstance(ranking, str):
-            raise DataError(f"ranking {clip(ranking)}: expected a list of ids, not one string.")
         seen: dict[str, float] = {}
         for rank, document in enumerate(ranking, 1):
             _check_token("document id", document)
@@ -114,7 +112,7 @@ def write_qrels(path: str | os.PathLike[str], qrels: Mapping[str, Mapping[str, i
         for document in sorted(qrels[query]):
             _check_token("document id", document)
             gain = qrels[query][document]
-            if isinstance(gain, bool) or not _INTEGER.fullmatch(str(gain)):
+            if not _INTEGER.fullmatch(str(gain)):
                 raise DataError(
                     f"query {clip(query)}: gain {clip(gain)} of {clip(document)}, "
                     "expected an integer of at most 18 digits."
@@ -212,5 +210,5 @@ def _refuse_repeated(where: str, query: str, document: str, seen: Mapping[str, f
 
 def _check_token(what: str, text: str) -> None:
     # A byte order mark would be taken for the file's own when it is read back.
-    if not isinstance(text, str) or text.split() != [text] or text.startswith(_BYTE_ORDER_MARK):
+    if text.split() != [text] or text.startswith(_BYTE_ORDER_MARK):
         raise DataError(f"{what} {clip(text)}: expected a non-empty string without white space.")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from arena._internal.lazy import require
-from arena.text.display import shortened
+from arena.text.display import shown
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Okabe and Ito (2008): any kind of colour blindness leaves them distinct."""
@@ -54,4 +54,4 @@ def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) 
 
 def short(text: str) -> str:
     """Return a text that fits beside an axis or in a legend, on one line."""
-    return shortened(text, 40)
+    return shown(text, 40)

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from arena.text.display import printable
+
 MISSING = "-"
 """What a cell that is None shows: a value that is unknown or undefined, which is not 0."""
 
@@ -50,7 +52,7 @@ class Table:
 
         return tabulate(
             self._cells(missing),
-            headers=[one_line(name) for name in self.header],
+            headers=[printable(name) for name in self.header],
             disable_numparse=True,  # an id such as 2101.01507 is no number to be rounded
             colalign=self._alignment() if self.rows else None,
         )
@@ -64,7 +66,7 @@ class Table:
             cells[row][column] = f"**{cells[row][column]}**"
         return tabulate(
             cells,
-            headers=[escape_markdown(one_line(name)) for name in self.header],
+            headers=[escape_markdown(printable(name)) for name in self.header],
             tablefmt="pipe",
             disable_numparse=True,
             colalign=self._alignment(),
@@ -88,11 +90,11 @@ class Table:
         return "\n".join([
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{escape_latex(one_line(self.title))}}}",
+            rf"\caption{{{escape_latex(printable(self.title))}}}",
             rf"\label{{tab:{re.sub('[^A-Za-z0-9:.-]', '-', self.key)}}}",
             rf"\begin{{tabular}}{{{letters}}}",
             r"\toprule",
-            " & ".join(escape_latex(one_line(name)) for name in self.header) + r" \\",
+            " & ".join(escape_latex(printable(name)) for name in self.header) + r" \\",
             r"\midrule",
             *(" & ".join(row) + r" \\" for row in cells),
             r"\bottomrule",
@@ -104,7 +106,7 @@ class Table:
         def cell(value: Any) -> str:
             if value is None:
                 return missing
-            return f"{value:.4f}" if isinstance(value, float) else one_line(str(value))
+            return f"{value:.4f}" if isinstance(value, float) else printable(str(value))
 
         return [[cell(value) for value in row] for row in self.rows]
 
@@ -156,11 +158,6 @@ def escape_markdown(value: str) -> str:
     'tree_edit_distance \\| \\<b\\>'
     """
     return _MARKDOWN.sub(lambda match: "\\" + match[0], value)
-
-
-def one_line(value: str) -> str:
-    """Drop what ends a line, moves a cursor or turns the direction of text."""
-    return "".join(letter if letter.isprintable() else " " for letter in value)
 
 
 def _is_number(value: Any) -> bool:

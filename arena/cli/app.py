@@ -29,7 +29,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.lazy import missing
-from arena._internal.terminal import Table, one_line
+from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.registry import loaded_files
 
@@ -327,15 +327,6 @@ def print_json(value: Any) -> None:
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
     print(Table(headers, rows).text(missing=""))
-
-
-def printable(text: str, width: int) -> str:
-    """Return `text` on one line without control characters, cut to `width`.
-
-    Text of papers is data: an escape sequence in a title must not reach the terminal.
-    """
-    line = one_line(text)
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def parse_size(option: str, text: str) -> int:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
-from arena.cli.app import print_json, print_table, printable, resumable
+from arena.cli.app import print_json, print_table, resumable
+from arena.text.display import printable
 
 
 def run(

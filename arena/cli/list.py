@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.app import print_json, print_table, printable
+from arena.cli.app import print_json, print_table
 from arena.dates import GUESS_MARK
 from arena.errors import ArenaError
+from arena.text.display import printable
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import print_json, print_table, printable
+from arena.cli.app import print_json, print_table
 from arena.errors import DataError, clip
+from arena.text.display import printable
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap

@@ -9,9 +9,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli.app import add_command, add_group, print_json, print_table, printable, resumable
+from arena.cli.app import add_command, add_group, print_json, print_table, resumable
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
+from arena.text.display import printable
 
 if TYPE_CHECKING:
     from arena.suites import Evaluation

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from json import dumps, loads
 from typing import Any
 
-from arena.cli.app import print_json, print_table, printable, resumable
+from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
+from arena.text.display import printable
 
 _PAPERS = 10
 """Papers of a list that `show` prints."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.cli.app import print_json, print_table, printable
+from arena.cli.app import print_json, print_table
 from arena.errors import DataError, clip
+from arena.text.display import printable
 
 
 def search(
@@ -96,4 +97,4 @@ def read(
 
 
 def _text(text: str) -> str:
-    return "\n".join(printable(line, len(line) + 1) for line in text.splitlines())
+    return "\n".join(printable(line) for line in text.splitlines())

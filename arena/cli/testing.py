@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import print_json, printable
+from arena.cli.app import print_json
 from arena.errors import DataError
+from arena.text.display import printable
 
 if TYPE_CHECKING:
     from arena.testing import AuditReport

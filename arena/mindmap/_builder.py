@@ -13,9 +13,6 @@ from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 from arena.text.display import replace_surrogates
 
 MAX_NODES = 10_000
-# Dropped, merged and lifted entries make no node, but must end too: objects of Python that share
-# parts can unfold to more entries than there are atoms.
-MAX_ENTRIES = 100_000
 
 _SHOWN = 5  # cases of each kind of repair
 _MERGED = "siblings of one label merged"
@@ -69,16 +66,7 @@ class Builder:
     def __init__(self) -> None:
         self.notes = Notes()
         self.root = Branch("", 0)
-        self._nodes = self._entries = 0
-
-    def count(self) -> None:
-        """Count an entry of what is read; raise DataError if there are too many."""
-        self._entries += 1
-        if self._entries > MAX_ENTRIES:
-            raise DataError(
-                f"the mind-map has more than {MAX_ENTRIES:,} entries, papers included: give a "
-                "smaller one."
-            )
+        self._nodes = 0
 
     def add(self, raw: str, parent: Branch) -> Branch:
         """Return the node labelled `raw` under `parent`, or `parent` if the label is empty."""
@@ -106,7 +94,7 @@ class Builder:
             raise DataError(
                 f"a paper under {node} is {describe(paper)}: papers are ids, as strings."
             )
-        paper = self._whole(str.__str__(paper))
+        paper = self._whole(paper)
         if paper in node.papers:
             self.notes.add("papers listed twice kept once", paper, node.label)
         node.papers[paper] = None
@@ -158,13 +146,11 @@ def as_read(tree: MindMap) -> MindMap:
 
 
 def describe(value: object) -> str:
-    """Describe any value for a message, without going into it: its parts may repeat for ever."""
-    if value is None or isinstance(value, str | int | float):
-        return clip(value)
+    """Describe a JSON value for a message."""
     if isinstance(value, dict):
-        keys = [key for key in list(value)[:5] if isinstance(key, str)]
+        keys = list(value)[:5]
         return f"an object with keys such as {clip(keys)}" if keys else "an object without keys"
-    return "a list" if isinstance(value, list | tuple) else f"a {type(value).__name__}"
+    return "a list" if isinstance(value, list | tuple) else clip(value)
 
 
 def too_long(label: object) -> DataError:
@@ -209,7 +195,7 @@ def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]
     has an empty label. Headings such as "Introduction" and "References" are kept.
 
     Args:
-        entries: (level, heading) pairs, at most 100,000; any integers will do for levels.
+        entries: (level, heading) pairs; any integers will do for levels.
 
     Returns:
         The tree, and one sentence for each kind of thing that was repaired: section numbers in
@@ -238,7 +224,6 @@ def read_pairs(entries: Iterable[object], tree: Builder) -> tuple[MindMap, list[
                 'as [2, "2.1 Heading"].'
             )
         read.append(OutlineEntry(*entry))
-        tree.count()
     return grow(read, tree)
 
 

@@ -14,10 +14,6 @@ from arena.mindmap._markdown import parse_document, read_markdown
 from arena.mindmap._read import begins_like_json, is_node, parse_json, read_mind_map
 from arena.mindmap.tree import MindMap
 
-MAX_MEBIBYTES = 64
-"""The largest file that is read as a whole, and the longest line of one that is not."""
-
-_MAX_BYTES = MAX_MEBIBYTES << 20
 _LINES = frozenset({".jsonl", ".ndjson"})
 _MARKDOWN = frozenset({".md", ".markdown"})
 _MAPS = ("mind_map", "tree", "typology", "gt")
@@ -25,7 +21,6 @@ _IDS = ("id", "survey", "corpusid", "corpus_id", "paper_id")
 _NONE = frozenset({"", "none", "null"})  # a typology of ResearchArena may be the text "None"
 _WITHOUT = "records without a mind-map passed over"
 _SHOWN = 5
-_COMPARED = 10_000  # names that a wrong one is compared with, which takes a second
 
 _Record = tuple[str, Any]  # where in the file it is, and its value
 
@@ -91,17 +86,10 @@ def naming(what: str) -> Iterator[None]:
 def _content(path: Path) -> str | Iterator[_Record]:
     """Return the records of a file, or the text of one that holds a single mind-map."""
     if not path.is_file():
-        is_there = "it is no regular file: name one" if path.exists() else "there is no such file"
-        raise DataError(f"{is_there}.")
+        raise DataError("it is not a file." if path.exists() else "there is no such file.")
     if path.suffix.lower() in _LINES:
         return _parsed(_lines(path))
-    with path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise DataError(
-            f"it is larger than {MAX_MEBIBYTES} MiB: no mind-map is. A file of records may have "
-            "any size if it ends in .jsonl and has one record a line."
-        )
+    data = path.read_bytes()
     text = _decoded(data)
     if not text.strip():
         raise DataError("it is empty.")
@@ -127,15 +115,13 @@ def _is_markdown(path: Path, text: str) -> bool:
 
 def _lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        yield from iter(lambda: file.readline(_MAX_BYTES + 1), b"")
+        yield from file
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterator[_Record]:
     """Yield the value of each line that is not blank."""
     for number, line in enumerate(lines, 1):
         with naming(f"line {number}"):
-            if len(line) > _MAX_BYTES:
-                raise DataError(f"it is longer than {MAX_MEBIBYTES} MiB.")
             text = _decoded(line).strip()
             value = parse_json(text) if text else None
         if text:
@@ -174,7 +160,7 @@ def _choose(
     if not chosen and record is None:
         raise DataError(f"it has {len(ids):,} records, none with a mind-map.")
     if not chosen:
-        named = [name for name in ids if name is not None][:_COMPARED]
+        named = [name for name in ids[:10_000] if name is not None]
         hint = did_you_mean(str(record), named) if named else ""
         raise DataError(
             f"none of its {len(ids):,} records has the id or number {clip(record)}.{hint}"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.mindmap._builder import Builder, Notes, OutlineEntry, describe, grow, too_long
+from arena.mindmap._builder import Builder, Notes, OutlineEntry, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 if TYPE_CHECKING:
@@ -86,8 +86,6 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
         marks of Markdown in labels removed (1): '**Sparse**:'.
         explanations after labels dropped (1): 'by words' under 'Sparse'.
     """
-    if not isinstance(text, str):
-        raise DataError(f"a Markdown text is a string, not {describe(text)}.")
     return read_document(parse_document(text.removeprefix("\ufeff")), Builder(), lists)
 
 
@@ -109,7 +107,6 @@ def read_document(
         lists = document.headings < 2 or characters <= _REPORT
     entries = []
     for block in document.blocks:
-        tree.count()
         if not block.is_item or lists:
             entries.append(_entry(block, tree))
         else:

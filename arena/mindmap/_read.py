@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -16,13 +15,11 @@ from arena.mindmap._builder import (
     describe,
     is_pair,
     read_pairs,
-    too_long,
 )
 from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
-from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
+from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
-_ELEMENT = object()  # the key of a list's elements; None may be that of an object of Python
 _NOISE = frozenset({"example", "examples", "e.g."})
 
 
@@ -74,9 +71,7 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
     try:
         return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
     except RecursionError:
-        raise DataError(
-            f"the mind-map contains itself, or nests deeper than {MAX_DEPTH} levels of labels."
-        ) from None
+        raise DataError(f"the mind-map nests deeper than {MAX_DEPTH} levels of labels.") from None
 
 
 # Texts
@@ -225,17 +220,13 @@ def _read_node(tree: Builder, value: dict[Any, Any], node: Branch) -> None:
     below = "children" if "children" in value else "subtopics"
     for key in value:
         if key not in (label, below, "papers"):
-            tree.count()
-            name = key if isinstance(key, str) else describe(key)
-            tree.notes.add("unknown keys dropped", name, node.label)
+            tree.notes.add("unknown keys dropped", key, node.label)
     if isinstance(value, _Repeats):
         what = "keys that stand twice in an object: the last counts"
         tree.notes.add(what, node.label)
     for paper in _list(value, "papers", node):
-        tree.count()
         tree.file(paper, node)
     for child in _list(value, below, node):
-        tree.count()
         _read_child(tree, child, node)
 
 
@@ -257,29 +248,20 @@ def _read_typology(tree: Builder, value: object, node: Branch) -> None:
         _read_child(tree, value, node)
     elif isinstance(value, dict | list | tuple):
         for key, below in _entries(value):
-            tree.count()
             _read_entry(tree, key, below, node)
     elif isinstance(value, str):
         tree.add(value, node)
     elif value is None or isinstance(value, bool):
         tree.notes.add("nulls in lists and booleans dropped", value, node.label)
-    elif isinstance(value, int) and abs(value) >= 10**MAX_LABEL:
-        raise too_long(value)
-    elif isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+    else:
         tree.notes.add("numbers made labels", value, node.label)
         tree.add(str(value), node)
-    else:
-        raise DataError(
-            f"under {node} there is {describe(value)}: expected null, a label, a list or an object."
-        )
 
 
-def _read_entry(tree: Builder, key: object, value: object, node: Branch) -> None:
+def _read_entry(tree: Builder, key: str | None, value: object, node: Branch) -> None:
     inside = value if isinstance(value, list | tuple) else ()
-    if key is _ELEMENT:
+    if key is None:  # an element of a list
         _read_typology(tree, value, node)
-    elif not isinstance(key, str):
-        raise DataError(f"a label under {node} is {describe(key)}: expected a string.")
     elif key.strip().casefold() in _NOISE and not (
         isinstance(value, dict) or any(isinstance(v, dict | list | tuple) for v in inside)
     ):
@@ -318,5 +300,5 @@ def _list(value: dict[Any, Any], key: str, node: Branch) -> list[Any] | tuple[An
 
 def _entries(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[tuple[Any, Any]]:
     if not isinstance(value, dict):
-        return ((_ELEMENT, element) for element in value)
+        return ((None, element) for element in value)
     return value.pairs if isinstance(value, _Repeats) else value.items()

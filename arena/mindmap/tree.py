@@ -42,19 +42,6 @@ class MindMap:
     papers: tuple[str, ...] = ()
     merged: int = field(default=0, compare=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str):
-            raise DataError(f"label {clip(self.label)}: expected a string.")
-        for name, values, kind in (
-            ("children", self.children, MindMap),
-            ("papers", self.papers, str),
-        ):
-            if not isinstance(values, tuple):
-                raise DataError(f"{name} {clip(values)}: expected a tuple.")
-            for value in values:
-                if not isinstance(value, kind):
-                    raise DataError(f"{name} contain {clip(value)}: expected {kind.__name__} only.")
-
     def levels(self) -> Iterator[tuple[int, MindMap]]:
         """Yield this node and all below it, in preorder, each after its steps from here."""
         waiting = [(0, self)]

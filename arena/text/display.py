@@ -7,22 +7,24 @@ import unicodedata
 _JOINERS = "\u200c\u200d"  # without them Persian and the scripts of India fall apart
 
 
-def shown(label: str) -> str:
-    """Return a label on one line, without characters that no picture, page or terminal shows.
+def printable(text: str, limit: int | None = None) -> str:
+    """Return `text` on one line, without what moves a cursor or turns the direction of text.
 
-    Control characters, halves of surrogate pairs and marks that turn the direction of what follows
-    are left out, so that a label cannot reach beyond its place.
+    Text of papers is data: an escape sequence in a title must not reach the terminal.
+
+    Args:
+        text: The text.
+        limit: Most characters; an ellipsis marks a cut.
     """
-    text = " ".join(label.split())
     if not text.isprintable():
-        text = "".join(c for c in text if c.isprintable() or c in _JOINERS)
-    return " ".join(text.split())
+        kept = (c for c in text if c.isprintable() or c.isspace() or c in _JOINERS)
+        text = "".join(" " if c.isspace() else c for c in kept)
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
-def shortened(value: object, limit: int) -> str:
-    """Return `value` as `shown`, cut to `limit` characters; an ellipsis marks the cut."""
-    text = shown(str(value))
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def shown(value: object, limit: int | None = None) -> str:
+    """Return a text as `printable`, with its white space collapsed, for pictures and pages."""
+    return printable(" ".join(printable(str(value)).split()), limit)
 
 
 def columns(text: str) -> int:

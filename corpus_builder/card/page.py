@@ -23,7 +23,7 @@ from arena._internal.process import cores
 from arena._internal.workdir import staged_directory
 from arena.corpus import layout
 from arena.errors import CorpusError
-from arena.text.display import shortened, shown
+from arena.text.display import shown
 from corpus_builder.build import check_place
 from corpus_builder.card.figures import (
     ALL,
@@ -293,7 +293,7 @@ def fenced(code: str) -> Markup:
 def _cell(value: Any) -> str | None:
     if value is None:
         return None
-    return f"{value:,}" if isinstance(value, int) else shortened(value, _LONGEST)
+    return f"{value:,}" if isinstance(value, int) else shown(value, _LONGEST)
 
 
 def _bare(text: str) -> str:

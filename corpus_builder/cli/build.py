@@ -13,10 +13,10 @@ from arena.cli.app import (
     parse_size,
     print_json,
     print_table,
-    printable,
     resumable,
 )
 from arena.errors import DataError
+from arena.text.display import printable
 from corpus_builder.cli.info import print_card
 
 SUMMARY = "Fetch the files of a release; killed at any moment, the same command continues."

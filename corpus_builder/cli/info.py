@@ -9,10 +9,11 @@ from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from arena.cli.app import parse_size, print_json, printable
+from arena.cli.app import parse_size, print_json
 from arena.cli.repair import build_command
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError, DataError
+from arena.text.display import printable
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.matching import yield_rows
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.cli.app import print_json, printable, resumable
+from arena.cli.app import print_json, resumable
 from arena.cli.run import parse_surveys
+from arena.text.display import printable
 from corpus_builder.cli.info import print_rows
 
 

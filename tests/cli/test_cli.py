@@ -200,7 +200,7 @@ def test_an_agent_in_a_file(world, tmp_path, capsys):
     assert main([*base, "--agent", f"{file}:Junk", "--output", str(tmp_path / "junk")]) == 0
     assert "8 episodes were cut off by the budget" in capsys.readouterr().out
     line = (tmp_path / "junk" / "trajectories.jsonl").read_text().splitlines()[0]
-    assert "is no JSON" in json.loads(line)["steps"][0]["error"]
+    assert "is not JSON" in json.loads(line)["steps"][0]["error"]
 
 
 def test_score_with_other_metrics(world, title_run, capsys):
@@ -301,9 +301,9 @@ def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
 
 
 def test_titles_cannot_write_to_the_terminal():
-    from arena.cli.app import printable
+    from arena.text.display import printable
 
-    assert printable("red \x1b[31m\r\n title\x9b", 40) == "red  [31m   title "
+    assert printable("red \x1b[31m\r\n title\x9b", 40) == "red [31m   title"
     assert printable("x" * 50, 10) == "x" * 9 + "…"
 
 

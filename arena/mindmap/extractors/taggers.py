@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,17 +13,7 @@ from arena._internal.lazy import load, once, package_directory, require, version
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import EXTRACTORS
 
-_locks = [threading.Lock()]
-# A thread that the fork left behind may have held the lock.
-os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, threading.Lock()))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep other threads out: spaCy's store of words and taggers are not for several at once."""
-    with _locks[0]:
-        yield
-
+_lock = threading.Lock()  # spaCy's store of words and taggers serve one thread at a time
 
 # spaCy's small English model
 
@@ -63,7 +51,7 @@ class _Model:
 
     def entities(self, labels: Sequence[str]) -> list[frozenset[str]]:
         """Return the texts that are found in each label."""
-        with _one_thread():
+        with _lock:
             return [self._of(text) for text in self._model.pipe(labels, batch_size=_BATCH)]
 
     def _of(self, doc: Any) -> frozenset[str]:
@@ -152,7 +140,7 @@ class Flair:
 
     def entities(self, labels: Sequence[str]) -> list[frozenset[str]]:
         """Return the texts of the spans found in each label, which is tagged by itself."""
-        with _one_thread():
+        with _lock:
             return [self._of(label) if label.strip() else frozenset() for label in labels]
 
     def _of(self, label: str) -> frozenset[str]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
 
-from arena.errors import DataError
 from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
 from arena.text.display import columns, shown
@@ -73,12 +72,7 @@ def _cut(line: str) -> str:
 
 def json(tree: MindMap) -> str:
     """Nested objects with label, children and papers; nothing is lost."""
-    try:
-        return standard.dumps(tree.to_json(), indent=2) + "\n"
-    except RecursionError:
-        raise DataError(
-            f"the mind-map is {tree.depth:,} levels deep, too many for JSON; cut it to 64."
-        ) from None
+    return standard.dumps(tree.to_json(), indent=2) + "\n"
 
 
 FORMATS.register("json")(Format(json, (".json",)))

@@ -26,7 +26,7 @@ from arena.results.comparison.comparing import Comparison, MetricComparison, Pai
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
 from arena.tasks import TaskSet, kind_of, stages_of
-from arena.text.display import shortened
+from arena.text.display import shown
 
 GOLD_SHOWN = 150
 QUERIES_SHOWN = 60
@@ -127,14 +127,14 @@ def _environment() -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else shortened(value, _LONGEST),
+        finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
     )
     environment.filters |= {
-        "cut": shortened,
+        "cut": shown,
         "number": _number,
         "link": link,
         "nearness": lambda rank: "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far",
-        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(shortened(name, 80))))),
+        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(shown(name, 80))))),
     }
     return environment
 
@@ -312,7 +312,7 @@ def _outline(answer: Mapping[str, Any]) -> Iterator[str]:
     while waiting:
         level, node = waiting.pop()
         count = len(node.papers)
-        label = shortened(node.label + (f" ({count})" if count else ""), 200)
+        label = shown(node.label + (f" ({count})" if count else ""), 200)
         yield Markup("  " * level) + label
         waiting.extend((level + 1, child) for child in reversed(node.children))
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from arena._internal.terminal import Table, best, escape_markdown, one_line
+from arena._internal.terminal import Table, best, escape_markdown
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.comparison.comparing import (
     PERMUTATIONS,
@@ -17,6 +17,7 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.runs.players import ORACLE
+from arena.text.display import printable
 
 _MOST_COLUMNS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -266,16 +267,16 @@ def _tested(difference: PairedDifference) -> list[Any]:
 
 def as_text(comparison: Comparison) -> str:
     """Return the tables for a terminal, after the verdict."""
-    parts = [one_line(verdict(comparison))]
-    parts += [f"{one_line(table.title)}\n{table.text()}" for table in tables(comparison)]
-    return "\n\n".join([*parts, "\n".join(map(one_line, remarks(comparison)))]) + "\n"
+    parts = [printable(verdict(comparison))]
+    parts += [f"{printable(table.title)}\n{table.text()}" for table in tables(comparison)]
+    return "\n\n".join([*parts, "\n".join(map(printable, remarks(comparison)))]) + "\n"
 
 
 def as_markdown(comparison: Comparison) -> str:
     """Return the tables for GitHub's Markdown; the best mean of each metric is bold."""
 
     def escaped(text: str) -> str:
-        return escape_markdown(one_line(text))
+        return escape_markdown(printable(text))
 
     parts = [escaped(verdict(comparison))]
     parts += [f"### {escaped(table.title)}\n\n{table.markdown()}" for table in tables(comparison)]
@@ -285,7 +286,7 @@ def as_markdown(comparison: Comparison) -> str:
 
 def as_latex(comparison: Comparison) -> str:
     """Return the tables for LaTeX with booktabs; the remarks are comments."""
-    notes = "\n".join(f"% {one_line(remark)}" for remark in remarks(comparison))
+    notes = "\n".join(f"% {printable(remark)}" for remark in remarks(comparison))
     return "\n\n".join([*(table.latex() for table in tables(comparison)), notes]) + "\n"
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from arena.suites import Evaluation, mean
 from arena.suites.bloom_eval.base import survey_metrics
-from arena.text.display import shortened
+from arena.text.display import shown
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
@@ -135,7 +135,7 @@ def as_html(result: SurveyEvaluation) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else shortened(value, _LONGEST),
+        finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
     )
     systems = ["generated", *table3()["systems"]]
     averages = paper_means()
