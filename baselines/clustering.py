@@ -14,7 +14,6 @@ from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
-from arena.text.display import replace_surrogates
 from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit
 
 if TYPE_CHECKING:
@@ -74,9 +73,12 @@ def labelled(
     papers: Sequence[KnownPaper], topic: str, grouped: Callable[[Sequence[KnownPaper]], Group]
 ) -> MindMap:
     """Return the mind-map of the groups that a function makes of papers, with labels."""
-    known = {paper.id: _clean(paper) for paper in reversed(papers)}
+    known = {
+        paper.id: KnownPaper(paper.id, paper.title or "", abstract=paper.abstract or "")
+        for paper in reversed(papers)
+    }
     order = list(dict.fromkeys(paper.id for paper in papers))
-    topic = " ".join(replace_surrogates(topic).split())[:MAX_LABEL]
+    topic = " ".join(topic.split())[:MAX_LABEL]
     if not order:
         return MindMap(topic)
     chosen = sorted(known.values())
@@ -143,11 +145,6 @@ class Clustering(Researcher):
         config = dict(shared_encoder(self._options["encoder"]).config)
         config.pop("runtime", None)
         return {"encoder": config, "abstracts": self._read}
-
-
-def _clean(paper: KnownPaper) -> KnownPaper:
-    title, abstract = paper.title or "", paper.abstract or ""
-    return KnownPaper(paper.id, replace_surrogates(title), abstract=replace_surrogates(abstract))
 
 
 def text_of(paper: KnownPaper) -> str:

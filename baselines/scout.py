@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.text import analyze
-from arena.text.display import replace_surrogates
 from baselines.clustering import cluster
 from baselines.parts.texts import Phrase, encode, phrases, shared_encoder, stems_of, unit
 
@@ -368,7 +367,7 @@ def _words(titles: Sequence[str]) -> Scores:
 
 
 def _embedded(titles: Sequence[str], encoder: str) -> Scores:
-    vectors = unit(encode([replace_surrogates(title) for title in titles], encoder))
+    vectors = unit(encode(titles, encoder))
     return vectors @ vectors.T
 
 

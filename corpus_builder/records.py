@@ -11,6 +11,7 @@ from arena.dates import GUESSED, ResolvedDate, parse_date
 from arena.errors import DataError, clip, did_you_mean
 from arena.report.sentences import split_sentences
 from arena.tasks import PROMPT_LEVELS
+from arena.text.display import replace_surrogates
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
@@ -186,21 +187,14 @@ def _object(raw: object, what: str) -> Mapping[str, Any]:
     return raw
 
 
-def _clean(text: str) -> str:
-    """Replace lone surrogates, which JSON can carry and UTF-8 cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _json(value: object) -> str | None:
     if value is None:
         return None
     # Not sorted: in some forms of a mind-map the order of keys is that of the headings.
     text = json.dumps(value, ensure_ascii=False)
-    return json.dumps(json.loads(_clean(text)))  # ASCII, and no lone surrogate behind an escape
+    return json.dumps(
+        json.loads(replace_surrogates(text))
+    )  # ASCII, and no lone surrogate behind an escape
 
 
 def _check_id(value: object) -> str:
@@ -220,7 +214,7 @@ def _title(record: Mapping[str, Any]) -> str:
     title = record.get("title")
     if not isinstance(title, str) or not title.strip():
         raise DataError(f"title={clip(title)}: every record needs a title, a string.")
-    return " ".join(_clean(title).split())
+    return " ".join(replace_surrogates(title).split())
 
 
 def _date(record: Mapping[str, Any]) -> ResolvedDate | None:
@@ -242,7 +236,7 @@ def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
 
 def _text(record: Mapping[str, Any], key: str) -> str | None:
     value = _typed(record, key, str, "a string")
-    return None if value is None else _clean(value)
+    return None if value is None else replace_surrogates(value)
 
 
 def _flag(record: Mapping[str, Any], key: str) -> bool:
@@ -259,7 +253,7 @@ def _names(record: Mapping[str, Any], key: str) -> list[str]:
         name = value.get("name") if isinstance(value, Mapping) else value
         if not isinstance(name, str):
             raise DataError(f"{key} contains {clip(value)}: expected strings.")
-        names.append(_clean(name))
+        names.append(replace_surrogates(name))
     return names
 
 

@@ -110,12 +110,10 @@ class Builder:
 
     def _whole(self, text: str) -> str:
         """Replace halves of surrogate pairs, which no file and no encoder takes."""
-        try:
-            text.encode()
-        except UnicodeEncodeError:
+        whole = replace_surrogates(text)
+        if whole != text:
             self.notes.add("halves of surrogate pairs replaced by U+FFFD", text)
-            return replace_surrogates(text)
-        return text
+        return whole
 
     def finish(self) -> MindMap:
         """Return the tree."""

@@ -44,4 +44,6 @@ def is_mark(character: str) -> bool:
 
 def replace_surrogates(text: str) -> str:
     """Return a text with U+FFFD for halves of surrogate pairs, which no file takes."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -277,7 +277,6 @@ CORNERS = {
     "no term": ([paper(f"p{i}", "Of the and", "5") for i in range(9)], 9),
     "Chinese": ([paper(f"p{i}", "神经网络" * (i + 1), "深度学习。") for i in range(9)], 9),
     "Arabic": ([paper(f"p{i}", "الشبكات العصبية " + "و" * i) for i in range(9)], 9),
-    "halves of pairs": ([paper(f"p{i}", f"Parsing \ud800{i}") for i in range(9)], 9),
     "emoji": ([paper(f"p{i}", "🜁" * i) for i in range(9)], 9),
     "long words": ([paper(f"p{i}", "x" * 600 + str(i), "y" * 9_000) for i in range(9)], 9),
     "long": ([paper(f"p{i}", "the " * 400 + str(i)) for i in range(9)], 9),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from arena._internal.options import parameters_of
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.registry import recorded_name
+from arena.text.display import replace_surrogates
 
 VECTORS = "vectors.npy"
 DOCUMENTS = "documents.npy"
@@ -29,7 +29,6 @@ _DESCRIPTION = {
     "ivf": dict | None,
 }  # fmt: skip
 _IVF = {"lists": int, "training": int}
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
@@ -124,8 +123,7 @@ class QueryVectors:
         """
         if not query.strip():
             return None
-        # No tokenizer takes a lone surrogate.
-        return self._vector(_LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query))
+        return self._vector(replace_surrogates(query))  # no tokenizer takes a lone one
 
     def _encode(self, query: str) -> NDArray[np.float16] | None:
         vectors = np.asarray(self._same_encoder.queries([query]), np.float32)
