@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -34,12 +32,6 @@ def show(*arguments: object) -> int:
     return main(["mindmap", "show", *map(str, arguments)])
 
 
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
-    """In a real process: its exit status and the bytes it prints are the contract."""
-    command = [sys.executable, "-m", "arena", "mindmap", "show", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, cwd=ROOT, **options)  # type: ignore[call-overload]
-
-
 def test_text_and_repairs(file, capsys):
     assert show(file) == 0
     out, err = capsys.readouterr()
@@ -65,19 +57,6 @@ def test_every_format_is_printed_and_written(file, tmp_path, capsys):
 
 def read(path: Path):
     return read_mind_map_file(path)[0]
-
-
-def test_a_reader_that_has_seen_enough(tmp_path):
-    path = tmp_path / "map.json"
-    path.write_text(json.dumps({"label": "r", "children": [f"leaf {n}" for n in range(9000)]}))
-    command = [sys.executable, "-m", "arena", "mindmap", "show", str(path), "--format", "svg"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.read(4) == b"<svg"
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait() == 0
 
 
 def test_json(file, capsys):
