@@ -13,6 +13,7 @@ import pytest
 import arena
 from arena.cli import main
 from arena.envs import EnvConfig
+from corpus_builder.cli import main as corpus_main
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -293,6 +294,12 @@ def test_a_closed_pipe_is_no_error(world):
     )
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_help_of_arena_corpus_has_an_example(capsys):
+    with pytest.raises(SystemExit):
+        corpus_main(["--help"])
+    assert "example:\n  arena-corpus " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", [[], ["search"], ["run"], ["score"], ["list"]])
