@@ -144,7 +144,7 @@ def verify(directory: str, *, json: bool = False) -> None:
         print_json(report)
     else:
         for name, problem in report["problems"].items():
-            print(printable(f"{name}: {problem}", 1000))
+            print(f"{name if name.isprintable() else repr(name)}: {problem}")
         for name, command in report["begun"].items():
             print(printable(f"index {name} is begun, not complete: {command}", 1000))
     if report["problems"]:

@@ -192,7 +192,7 @@ def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> No
     assert status == 2
     assert out.splitlines() == [
         "link: is not in the manifest",
-        "lookup/extra .npy: is not in the manifest",
+        "'lookup/extra\\x1b.npy': is not in the manifest",
         "papers.parquet: is missing",
         "tasks/folder: is not in the manifest",
     ]
