@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 
 import numpy as np
@@ -18,7 +17,6 @@ from arena.agents import KnownPaper
 from arena.errors import UnknownNameError
 from arena.mindmap import read_mind_map
 from baselines.organizer import BIAS, SLOPE, Organizer, arrange, best_cut, likeness
-from benchmarks.__main__ import main
 
 
 def leaves(tree):
@@ -119,32 +117,3 @@ def test_the_agent_organizes_the_starting_papers(world, tmp_path):
     assert Organizer().notes()["encoder"]["model"].startswith("wordllama")
     with pytest.raises(UnknownNameError, match="Did you mean 'static'"):
         Organizer(encoder="statc")
-
-
-def test_it_is_fitted_on_sections_of_surveys(tmp_path, capsys):
-    # 8 sections of 6 references each, cited by number; the words of a section are its papers'.
-    words = ["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen"]
-    references = {
-        f"reference_{n + 1}": {"title": f"{words[n // 6]} number {n:02}", "abs": words[n // 6] * 2}
-        for n in range(48)
-    }
-    sections = {"1 Introduction": "All of [1-48]."} | {
-        f"{n + 2} The {word}": f"They [{6 * n + 1}, {6 * n + 2}] and [{6 * n + 3}–{6 * n + 6}]."
-        for n, word in enumerate(words)
-    }
-    listed = [f"[{n + 1}] {words[n // 6]} number {n:02}, 2019" for n in range(48)]
-    article = {"title": "Animals", "reference": listed, "context": sections}
-    for name in ("one", "other"):
-        folder = tmp_path / "bloom_eval" / name / "human"
-        folder.mkdir(parents=True)
-        (folder / "reference.json").write_text(json.dumps(references))
-        (folder / "expert_article.json").write_text(json.dumps(article))
-    with gzip.open(tmp_path / "papers.jsonl.gz", "wt"):
-        pass  # there are no reports that need abstracts
-    figures = tmp_path / "figures.json"
-    options = ["--data", str(tmp_path), "--encoder", "static", "--json", str(figures)]
-    assert main(["organizer", *options]) == 0
-    assert "| organizer" in capsys.readouterr().out
-    found = json.loads(figures.read_text())
-    assert found["ari"]["organizer"] == {"one": pytest.approx(1), "other": pytest.approx(1)}
-    assert found["slope"] > SLOPE
