@@ -167,7 +167,7 @@ def test_prompts_in_a_release(tmp_path):
     assert (dict(survey.prompts), survey.domain) == (line["prompts"], "Seas")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["counts"]["prompts"] == 1 and str(tmp_path) not in json.dumps(manifest)
-    with pytest.raises(DataError, match=r"no file\. Write it with `arena-corpus prompts`"):
+    with pytest.raises(DataError, match=r"is not a file\. Write it with `arena-corpus prompts`"):
         run(prompts=str(tmp_path / "none"))
 
 

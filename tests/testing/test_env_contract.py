@@ -6,6 +6,7 @@ This module registers the broken environments, so that another process can make 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -73,7 +74,7 @@ class Undescribed(Own):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
         tools = dict(self.action_space.tools)
-        tools["read"] = tools["read"]._replace(description=" ")
+        tools["read"] = replace(tools["read"], description=" ")
         self.action_space = ToolCallSpace(tools)
 
 
