@@ -111,9 +111,6 @@ class EpisodeSession:
         survey: Id of the survey to play, or None to draw one.
         clock: Function that returns seconds.
 
-    Raises:
-        DataError, UnknownNameError: The seed or the survey is unusable.
-
     Attributes:
         key: Name of the session.
         first: The observation that the reset returned.
@@ -214,9 +211,6 @@ class Sessions:
         most: Sessions that may be open at once, >= 1.
         idle: Seconds after which a session that nobody uses is closed, > 0.
         clock: Function that returns seconds, for tests.
-
-    Raises:
-        DataError: `env` is another environment, or a number is out of range.
     """
 
     @checked
@@ -261,9 +255,6 @@ class Sessions:
             most: Sessions that may be open at once.
             idle: Seconds after which a session that nobody uses is closed.
             settings: Settings of `EnvConfig` by name, such as ``max_steps=20``.
-
-        Raises:
-            CorpusError, UnknownNameError, DataError: An argument is unusable.
         """
         config = EnvConfig.of(task, settings)
         return cls(config.make(corpus, surveys), most=most, idle=idle)
@@ -279,9 +270,6 @@ class Sessions:
             tasks: The surveys of the corpus.
             surveys: Ids of surveys, or how many of the first that episodes are drawn from; by
                 default all those.
-
-        Raises:
-            UnknownNameError, DataError: `surveys` is unusable.
         """
         env, chosen = self.env.fork(), choose_surveys(tasks, surveys, list(self.env.topics))
         return {s: opening_text(env.reset(options={"survey": s})[0]) for s in chosen}
@@ -360,9 +348,6 @@ class Sessions:
 
     def close(self, key: str) -> Totals:
         """Close a session and return its totals.
-
-        Raises:
-            UnknownSessionError: There is none.
         """
         session = self.get(key)
         self._open.pop(key, None)

@@ -26,11 +26,6 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
 
     A reader sees the old content or the new one, never a part, also after a crash. Symbolic links
     are followed, the mode of an old file is kept. Text is written as UTF-8 with ``\n`` unchanged.
-
-    Raises:
-        DataError: The directory is missing, `path` is a directory or a device, or the text holds
-            lone surrogates.
-        OSError: The disk is full, or the directory is read-only; its file name is `path`.
     """
     target = Path(os.path.realpath(path))
     try:

@@ -33,9 +33,6 @@ def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) 
         paint: Function of a `matplotlib.axes.Axes`.
         width: In inches.
         height: In inches.
-
-    Raises:
-        DataError: matplotlib is not installed.
     """
     require("a plot", "matplotlib")
     import matplotlib

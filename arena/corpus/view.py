@@ -73,9 +73,6 @@ class CorpusView:
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id.
-
-        Raises:
-            UnknownPaperError: if it does not exist in this view.
         """
         row = self._store.row(self._document(paper_id))
         return Paper(
@@ -91,43 +88,28 @@ class CorpusView:
 
     def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
         """Return id, title and date of papers, in the order given.
-
-        Raises:
-            UnknownPaperError: if one of them does not exist in this view.
         """
         briefs = self._store.written(as_brief)
         return [briefs[self._document(paper_id)] for paper_id in paper_ids]
 
     def sections(self, paper_id: str) -> list[Section]:
         """Return the full text in order; empty if the corpus has none of this paper.
-
-        Raises:
-            UnknownPaperError: if it does not exist in this view.
         """
         rows = self._store.sections(self._document(paper_id))
         return [Section(row["heading"], row["text"]) for row in rows]
 
     def references(self, paper_id: str) -> list[str]:
         """Return the ids of the papers it cites, in document order.
-
-        Raises:
-            UnknownPaperError: if it does not exist in this view.
         """
         return self._linked(paper_id, citing=False)
 
     def citations(self, paper_id: str) -> list[str]:
         """Return the ids of the papers that cite it, in document order.
-
-        Raises:
-            UnknownPaperError: if it does not exist in this view.
         """
         return self._linked(paper_id, citing=True)
 
     def citation_count(self, paper_id: str) -> int:
         """Return the number of papers of this view that cite it.
-
-        Raises:
-            UnknownPaperError: if it does not exist in this view.
         """
         return len(self.citations(paper_id))
 
@@ -190,9 +172,6 @@ def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[H
 
     Returns:
         What ``view.search(query, k)`` returns for each, in order.
-
-    Raises:
-        DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
     """
     return [
         [_HIT((*paper, score)) for paper, score in zip(papers, scores, strict=True)]
@@ -220,9 +199,6 @@ def rank_batch(
         searches: As those of `search_batch`.
         write: Function of a module that returns what to write of a paper. It is called once for
             each paper, and what it returns is kept.
-
-    Raises:
-        DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
     """
     requests = [view._request(query, k) for view, query, k in searches]
     groups: dict[tuple[int, int], list[int]] = {}  # an engine and a corpus: places of searches
@@ -281,9 +257,6 @@ def _refuse(
     views: Sequence[CorpusView], requests: Sequence[Request], rankings: Sequence[Ranking]
 ) -> NoReturn:
     """Name the first view whose ranking is not in its scope.
-
-    Raises:
-        CorpusError: always.
     """
     for view, request, ranking in zip(views, requests, rankings, strict=True):
         if not _in_scope([view], [request], [ranking]):

@@ -241,10 +241,6 @@ def starting_papers(
         found: A run (``run.trec`` or the directory of a run), or survey id -> paper ids. None
             with ``"found"`` starts episodes without papers.
         corpus: Corpus of the environment.
-
-    Raises:
-        DataError: `found` is neither a run nor a mapping to lists of ids, or it contradicts
-            `references`.
     """
     if found is None:
         return StartingPapers(None) if references == "oracle" else None

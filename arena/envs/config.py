@@ -60,10 +60,6 @@ class EnvConfig(BaseModel):
     """The settings of an environment, which are the keyword arguments of `SurveyEnv`.
 
     An argument that is None has its default.
-
-    Raises:
-        UnknownNameError: A task, reward, encoder or tool is unknown.
-        DataError: A setting is unknown or out of its range, or the task does not have it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

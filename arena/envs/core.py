@@ -67,9 +67,6 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         render_mode: ``"ansi"`` or None.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
             ``max_steps``.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium declares it so
@@ -129,10 +126,6 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Returns:
             The observation and ``{"survey": id}``.
-
-        Raises:
-            DataError: The seed is no integer >= 0, or an option is unknown.
-            UnknownNameError: The survey is unknown.
         """
         seed = checked_seed(seed)
         survey_id = self._factory.named(options)  # first: a refused call changes nothing

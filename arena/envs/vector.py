@@ -36,9 +36,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
             the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
             `gymnasium.vector.AutoresetMode`.
         arguments: Arguments of `SurveyEnv`.
-
-    Raises:
-        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
 
     kind: ClassVar[type[SurveyEnv]] = SurveyEnv
@@ -79,11 +76,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
 
         Returns:
             The observations and infos, batched as Gymnasium's vector environments do it.
-
-        Raises:
-            DataError: There are not `num_envs` seeds, or an option is unknown or malformed.
-            UnknownNameError: The survey is unknown.
-            TypeError, ValueError: The mask is no array of booleans, one of them true.
         """
         seeds = self._seeds(seed)
         if not isinstance(options, Mapping | None):
@@ -106,11 +98,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         Returns:
             Observations, rewards (float64), terminations, truncations (bool, shape (num_envs,))
             and infos, as `gymnasium.vector.SyncVectorEnv`.
-
-        Raises:
-            DataError: There are not `num_envs` actions.
-            gymnasium.error.ResetNeeded: Before the first reset, after a step that raised, and in
-                the mode ``"Disabled"`` after the end of an episode.
         """
         if isinstance(actions, str | bytes | Mapping) or not isinstance(actions, Iterable):
             raise DataError(f"{clip(actions)}: give a list of {self.num_envs} actions.")

@@ -50,9 +50,6 @@ def tagged(text: str, tag: str) -> str:
     Case and attributes do not matter. Of several the first complete one that is not empty counts;
     if none is complete, what follows the last opening tag or stands before the first closing one.
 
-    Raises:
-        ParseError: if there is no such tag, or it is empty.
-
     >>> tagged("Sure! <queries>\n- graph models\n</Queries>", "Queries")
     '- graph models'
     """
@@ -175,9 +172,6 @@ def as_list(text: str) -> list[str]:
 
     Where some lines have bullets or numbers, the others are prose. An object in a JSON list gives
     its first text. Quotes and marks of emphasis around an item go.
-
-    Raises:
-        ParseError: if nothing is left.
 
     >>> as_list("Queries:\n1. graph models\n2) 'molecules'")
     ['graph models', 'molecules']

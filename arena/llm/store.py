@@ -43,9 +43,6 @@ class Store:
     Args:
         path: The file. The first answer that is written makes it.
         read_only: Refuse to write, and leave the file as it is.
-
-    Raises:
-        LLMError: if the file contains something else, or cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
@@ -70,9 +67,6 @@ class Store:
 
     def put(self, record: dict[str, Any]) -> dict[str, Any]:
         """Write a record to the disk; return it, or an earlier one of the same key.
-
-        Raises:
-            LLMError: if the file cannot be written.
         """
         if self._read_only:
             raise LLMError(f"{str(self.path)!r} was opened to be read only.")

@@ -38,11 +38,6 @@ _FORM: dict[str, Any] = {
 @contextmanager
 def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> Iterator[None]:
     """Hold `output` for the run that `manifest` describes: a new one, or one to continue.
-
-    Raises:
-        CorpusError: `output` holds anything else, or episodes of another run and `overwrite` is
-            false.
-        ArenaError: Another process writes it.
     """
     written = [file for name in ANSWERS.names() for file in ANSWERS.get(name).files]
     kind = RUN._replace(files=tuple(dict.fromkeys([*written, *_FILES])))
@@ -91,9 +86,6 @@ def timing(output: Path, begun: bool) -> Iterator[None]:
         output: Directory of the run.
         begun: Whether the run has episodes from earlier; without a file of theirs the time of the
             whole is unknown, and none is written.
-
-    Raises:
-        CorpusError: The file from earlier is damaged.
     """
     before = read_timing(output) if begun else 0.0
     started = time.monotonic()
@@ -107,9 +99,6 @@ def timing(output: Path, begun: bool) -> Iterator[None]:
 
 def read_timing(directory: Path) -> float | None:
     """Return the seconds that a run took; None if it was not timed.
-
-    Raises:
-        CorpusError: The file is damaged.
     """
     path = directory / TIMING
     if not path.is_file():
@@ -134,10 +123,6 @@ class OpenedRun:
         manifest: Content of ``manifest.json``.
         task: Name of the task.
         path: Path of the trajectories.
-
-    Raises:
-        CorpusError: The directory holds no run, one of another release, or a damaged manifest.
-        UnknownNameError: The task of the run is unknown here.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -185,9 +170,6 @@ class OpenedRun:
 
     def finished_files(self) -> dict[str, str]:
         """Return the name and the SHA-256 of every file that the run left when it finished.
-
-        Raises:
-            CorpusError: The run is not finished.
         """
         if self.files is not None:
             return self.files
@@ -200,9 +182,6 @@ class OpenedRun:
 
     def refuse_changed(self, *names: str) -> None:
         """Refuse files of a finished run that are not as it left them.
-
-        Raises:
-            CorpusError: A file is missing, or its SHA-256 is another one.
         """
         for name in names:
             path = self.directory / name
@@ -225,9 +204,6 @@ class OpenedRun:
         Args:
             corpus: The corpus, or its directory.
             tasks: Directory of the task set that the run played, if any.
-
-        Raises:
-            CorpusError: The corpus or the task set is not the run's.
         """
         corpus = Corpus.of(corpus, tasks)
         task_set = TaskSet(corpus)
@@ -252,9 +228,6 @@ class OpenedRun:
 
     def episodes(self) -> Iterator[dict[str, Any]]:
         """Yield the complete episodes in order.
-
-        Raises:
-            DataError: A line is not an episode, or is one of another run.
         """
         played: set[str] = set()
         for number, record in enumerate(read_episodes(self.path), 1):
@@ -291,9 +264,6 @@ class OpenedRun:
 
     def environment(self, corpus: Corpus, surveys: list[str]) -> gymnasium.Env[Any, Any]:
         """Return the environment of the run, to play `surveys`.
-
-        Raises:
-            CorpusError: The manifest describes none, or the starting papers were changed.
         """
         try:
             return self.config().make(corpus, surveys)
@@ -306,10 +276,6 @@ class OpenedRun:
 
     def config(self) -> EnvConfig:
         """Return the settings of the run's environment.
-
-        Raises:
-            CorpusError: The papers that the episodes began with are not as the run left them.
-            DataError, UnknownNameError: A setting is unusable here.
         """
         settings: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
         recorded = settings.get("found")

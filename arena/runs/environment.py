@@ -36,9 +36,6 @@ def papers_of_run(
     config: EnvConfig, corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return survey id -> the papers that its episode begins with, from the run in `config`.
-
-    Raises:
-        DataError: The setting `found` names no such run, or one without a survey of this corpus.
     """
     source = starting_papers("found", config.found, corpus)
     assert source is not None

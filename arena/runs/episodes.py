@@ -121,9 +121,6 @@ class Player:
 
         Args:
             place: Place of the episode in the run, from 0.
-
-        Raises:
-            AgentError: The agent's code fails, or its notes are not a JSON object.
         """
         survey_id, seed = self.surveys[place], episode_seed(self.seed, place)
 
@@ -217,10 +214,6 @@ def play_episodes(
         places: Places of the episodes in the run.
         jobs: Number of episodes that are played at once.
         isolate: Whether each episode has a new process.
-
-    Raises:
-        AgentError: The agent fails, or ends its process; the episodes before it were yielded.
-        DataError: The agent cannot be sent to another process.
     """
     if jobs == 1 and not isolate:
         yield from map(player.play, places)

@@ -59,10 +59,6 @@ class AgentFactory:
     Attributes:
         name: Name of the agent in the files of the run.
         kind: Class of the agents.
-
-    Raises:
-        UnknownNameError: No agent has that name.
-        DataError: `agent` is neither, or does not have these options.
     """
 
     def __init__(
@@ -88,9 +84,6 @@ class AgentFactory:
     @cached_property
     def prompts(self) -> dict[str, str]:
         """Prompt templates of the agents, by name.
-
-        Raises:
-            ArenaError: The agent cannot be made; an error of its code is an `AgentError`.
         """
         return {} if self.kind is Oracle else self._ask(self._first, "prompts")
 

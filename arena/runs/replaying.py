@@ -105,11 +105,6 @@ def replay(
 
     Returns:
         The report. Different code or another release is a remark, not a difference.
-
-    Raises:
-        CorpusError: `run` holds no run or a damaged one, or the corpus, an index or the task set
-            is not the run's.
-        DataError: A line of the trajectories is not an episode of the run.
     """
     recorded = OpenedRun(run)
     corpus, task_set = recorded.open_corpus(corpus, tasks)
@@ -147,10 +142,6 @@ def replay_steps(
         survey: Survey of the episode.
         corpus: The corpus of the run, or its directory.
         tasks: Directory of the task set that the run played, if any.
-
-    Raises:
-        UnknownNameError: The run has not played this survey.
-        CorpusError, DataError: As `replay`.
     """
     recorded = OpenedRun(run)
     records = {record["survey"]: record for record in recorded.episodes()}

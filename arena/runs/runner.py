@@ -97,13 +97,6 @@ def run(
 
     Returns:
         The content of ``metrics.json``.
-
-    Raises:
-        UnknownNameError: A name is unknown.
-        DataError: An option or a number is out of its range.
-        CorpusError: `output` holds something else, or the corpus is damaged.
-        AgentError: The agent fails; the episodes before it are kept.
-        ArenaError: Another process writes `output`.
     """
     if not isinstance(output, str | Path):
         raise DataError(f"output={clip(output)}: give a directory.")

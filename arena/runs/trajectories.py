@@ -25,10 +25,6 @@ def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -
         path: File of the episodes, which may be missing.
         surveys: Ids in the order in which the run plays them, and their lines stand.
         same: Keys and values that every episode of this run has.
-
-    Raises:
-        CorpusError: A line before the last is not an episode of this run. The episodes after it
-            may have cost a lot, so they are not removed.
     """
     if not path.exists():
         return 0
@@ -60,9 +56,6 @@ def append(file: RawIOBase, record: Mapping[str, Any]) -> None:
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the complete episodes of a file; a last line that was cut off is skipped.
-
-    Raises:
-        DataError: Another line is not an episode; the message names it.
     """
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -79,9 +72,6 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
 
 def answers_of(record: dict[str, Any]) -> dict[str, Any]:
     """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report.
-
-    Raises:
-        DataError: The task does not take such an answer.
     """
     kinds = {stage: kind_of(stage) for stage, _ in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
@@ -112,9 +102,6 @@ def is_cut_off(path: Path) -> bool:
 
 def plain(value: Any) -> Any:
     """Return `value` as it is read back from its JSON text.
-
-    Raises:
-        TypeError, ValueError: JSON cannot hold it.
     """
     return json.loads(json.dumps(value))
 
