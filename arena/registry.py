@@ -82,9 +82,6 @@ class Registry(Generic[T]):
 
         Executing the same top-level definition again (a reloaded module, a notebook cell)
         replaces the object.
-
-        Args:
-            name: Non-empty, no white space.
         """
         if not isinstance(name, str) or name.split() != [name]:
             raise DataError(
@@ -254,10 +251,6 @@ def recorded_name(name: str, where: Path) -> str:
     """Return a name that a file records, which must not be one of another file.
 
     To open a corpus or a run from elsewhere must never execute a file that it names.
-
-    Args:
-        name: Name of a plug-in.
-        where: File that records it, for the message.
     """
     if ".py:" in name:
         raise CorpusError(

@@ -104,17 +104,8 @@ class SessionStep(NamedTuple):
 class EpisodeSession:
     """One episode that calls from any thread may play; made by `Sessions.open`.
 
-    Args:
-        key: Name of the session.
-        env: Environment of this session alone.
-        seed: Seed of the draw of the survey, >= 0, or None.
-        survey: Id of the survey to play, or None to draw one.
-        clock: Function that returns seconds.
-
     Attributes:
-        key: Name of the session.
         first: The observation that the reset returned.
-        survey: Id of the survey.
         last: What the last step returned; None before the first.
         used: When the session was last used, in seconds of the clock.
     """
@@ -144,9 +135,6 @@ class EpisodeSession:
         """Carry out one action, as the environment's `step` does; one at a time.
 
         After the end, and where a tool fails, the result is an error, and the reward is 0.
-
-        Args:
-            action: ``{"tool": name, "arguments": {...}}`` or the same as JSON text.
         """
         with self._lock:
             self.used = self._clock()
@@ -246,16 +234,7 @@ class Sessions:
         idle: float = IDLE,
         **settings: Any,
     ) -> Sessions:
-        """Return sessions of a task's environment.
-
-        Args:
-            corpus: A built corpus, or its directory.
-            task: A registered task, or an `EnvConfig`.
-            surveys: Ids of the surveys to draw from, or how many of the first; by default all.
-            most: Sessions that may be open at once.
-            idle: Seconds after which a session that nobody uses is closed.
-            settings: Settings of `EnvConfig` by name, such as ``max_steps=20``.
-        """
+        """Return sessions of a task's environment; `settings` are those of `EnvConfig`."""
         config = EnvConfig.of(task, settings)
         return cls(config.make(corpus, surveys), most=most, idle=idle)
 
@@ -266,10 +245,7 @@ class Sessions:
     def prompts(self, tasks: TaskSet, surveys: Sequence[str] | int | None = None) -> dict[str, str]:
         """Return id of each survey -> the text with which its episode begins, without labels.
 
-        Args:
-            tasks: The surveys of the corpus.
-            surveys: Ids of surveys, or how many of the first that episodes are drawn from; by
-                default all those.
+        Surveys are ids, or the number of the first that episodes are drawn from; by default all.
         """
         env, chosen = self.env.fork(), choose_surveys(tasks, surveys, list(self.env.topics))
         return {s: opening_text(env.reset(options={"survey": s})[0]) for s in chosen}
@@ -326,16 +302,10 @@ class Sessions:
     def join(
         self, key: str, *, seed: int | None = None, survey: str | None = None
     ) -> EpisodeSession:
-        """Return the open session of a key; start its episode where the key is new.
-
-        Args:
-            key: Name of the session.
-            seed: As `open` takes it, for a new episode.
-            survey: As `open` takes it, for a new episode.
+        """Return the open session of a key; `open` it where the key is new.
 
         Raises:
             ClosedSessionError: There was one: a new episode would pass for the rest of it.
-            DataError, UnknownNameError, CapacityError: It cannot be opened.
         """
         if key in self._open or key in self._ended:
             return self.get(key)
@@ -347,8 +317,7 @@ class Sessions:
             raise
 
     def close(self, key: str) -> Totals:
-        """Close a session and return its totals.
-        """
+        """Close a session and return its totals."""
         session = self.get(key)
         self._open.pop(key, None)
         return session.totals()

@@ -31,9 +31,6 @@ def read_run(path: str | os.PathLike[str]) -> dict[str, list[tuple[str, float]]]
 
     The rank column is checked and otherwise ignored: `order` makes a ranking from the scores.
 
-    Args:
-        path: A TREC run, plain or gzip.
-
     Returns:
         Query id to (document id, score) pairs, both in file order. Scores are finite, document
         ids are distinct within a query.
@@ -55,11 +52,6 @@ def write_run(path: str | os.PathLike[str], run: Mapping[str, Sequence[str]], ta
     A ranking of n ids gets the scores n, n - 1, ..., 1: without ties, and exact in the single
     precision of trec_eval up to 2^24, so that every tool reads the same order back. The format
     has no way to say that a query's ranking is empty: such a query is absent from the file.
-
-    Args:
-        path: Where to write; the directory must exist.
-        run: Query id to distinct document ids, best first.
-        tag: Name of the run.
     """
     _check_token("tag", tag)
     lines = []
@@ -76,14 +68,9 @@ def write_run(path: str | os.PathLike[str], run: Mapping[str, Sequence[str]], ta
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
-    """Read a qrels file.
+    """Read a qrels file: query id to gain by document id, both in file order.
 
-    Args:
-        path: TREC qrels, plain or gzip.
-
-    Returns:
-        Query id to gain by document id, both in file order. Gains are integers as they stand,
-        also 0 and below (not relevant).
+    Gains are integers as they stand, also 0 and below (not relevant).
     """
     qrels: dict[str, dict[str, int]] = {}
     for where, (query, _, document, gain) in _lines(path, _QRELS_LINE):
@@ -96,12 +83,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
 
 
 def write_qrels(path: str | os.PathLike[str], qrels: Mapping[str, Mapping[str, int]]) -> None:
-    """Write gains as a qrels file, atomically, queries and documents in code-point order.
-
-    Args:
-        path: Where to write; the directory must exist.
-        qrels: Query id to integer gain by document id.
-    """
+    """Write gains as a qrels file, atomically, queries and documents in code-point order."""
     if not qrels:
         raise DataError("qrels without a query: there is nothing to write.")
     lines = []
@@ -128,10 +110,6 @@ def order(
 
     Among equal scores the lower document number comes first; ids without a number come after
     those with one, in code-point order. The sequence of `scored` has no influence.
-
-    Args:
-        scored: (document id, finite score) pairs.
-        document_number: Position of a document in the corpus, or None if it is unknown.
 
     >>> numbers = {"late": 7, "early": 2}
     >>> order([("b", 1.0), ("a", 1.0), ("late", 1.0), ("early", 1.0), ("z", 2.0)], numbers.get)

@@ -27,12 +27,9 @@ _SETTINGS: Any = {
 
 
 def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) -> str:
-    """Return what `paint` draws into the axes that it is given, as the text of an SVG file.
+    """Return what `paint` draws into a `matplotlib.axes.Axes`, as the text of an SVG file.
 
-    Args:
-        paint: Function of a `matplotlib.axes.Axes`.
-        width: In inches.
-        height: In inches.
+    `width` and `height` are in inches.
     """
     require("a plot", "matplotlib")
     import matplotlib

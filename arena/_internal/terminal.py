@@ -122,12 +122,9 @@ class Table:
 def best(
     rows: Sequence[Sequence[Any]], columns: Collection[int], lowest: Collection[int] = ()
 ) -> set[tuple[int, int]]:
-    """Return (row, column) of the best number of each column; of equal ones all.
+    """Return (row, column) of the best number of each of `columns`; of equal ones all.
 
-    Args:
-        rows: Rows of a table; cells that are no numbers are ignored.
-        columns: The columns to search.
-        lowest: Columns in which less is better, such as distances.
+    Cells that are not numbers are ignored; in the columns `lowest` less is better.
 
     >>> sorted(best([["a", 0.5, 3], ["b", 0.7, 2], ["c", 0.7, None]], [1, 2], lowest=[2]))
     [(1, 1), (1, 2), (2, 1)]

@@ -141,10 +141,8 @@ def staged_directory(
         output: The directory that appears, or is replaced.
         check: Raises an error if `output` must not be replaced, before the block and after it.
         manifest: Name of the file without which the directory cannot be opened.
-        work: Description of work that can be resumed, as JSON values; None if it cannot. The
-            directory is then kept if work fails or is killed after it wrote a file, and lent again
-            for an equal description. Work of another description stays until one succeeds: that
-            may be a mistake.
+        work: JSON description of work that can be resumed: after a failure or a kill the directory
+            is kept, and lent again for an equal description.
         place: Moves the directory to `output`; by default `publish`.
     """
     output = Path(os.path.realpath(output))

@@ -45,9 +45,8 @@ class Agent:
     def act(self, observation: Observation) -> Action:
         """Return the next action, ``{"tool": name, "arguments": {...}}`` or the same as JSON.
 
-        Args:
-            observation: Mapping with ``topic``, ``cutoff``, ``stage``, ``result`` (JSON text) and
-                ``budget``; see docs/environments.md.
+        The observation has ``topic``, ``cutoff``, ``stage``, ``result`` (JSON text) and ``budget``;
+        see docs/environments.md.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
 

@@ -25,14 +25,7 @@ LISTED = 100
 
 
 class KnownPaper(NamedTuple):
-    """What an agent knows of a paper.
-
-    Attributes:
-        id: Id of the paper.
-        title: Title, cut at 500 characters.
-        date: Date, ``YYYY-MM-DD``.
-        abstract: Abstract; empty if it was not read, or if there is none.
-    """
+    """What an agent knows of a paper; the abstract is empty if it was not read."""
 
     id: str
     title: str = ""
@@ -46,10 +39,6 @@ class Desk:
     The moves are generators that yield the actions to take: ``hits = yield from
     desk.search("graphs")``. A move that the budget does not allow, or that would spend the steps
     needed to submit, takes no action and returns an empty value.
-
-    Args:
-        observation: The first observation.
-        tools: The environment's tools, see `Agent.tools`.
 
     Attributes:
         observation: The last observation.

@@ -61,12 +61,8 @@ class AnswerKind(ABC):
     def left(self, episode: Any, finished: bool) -> tuple[Any, int] | None:
         """Return what an episode submits that ends in a stage without a call of `tool`.
 
-        Args:
-            episode: State of the episode.
-            finished: Whether the agent ended it; False where the budget did.
-
-        Returns:
-            The answer, and of how many parts the agent made it; None submits nothing.
+        That is an answer and the number of its parts; None submits nothing. `finished` is False
+        where the budget ended the episode.
         """
         return None
 
@@ -94,14 +90,10 @@ class AnswerKind(ABC):
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
-        """Write the answers to one stage of a run; return the names of the files.
+        """Write the answers, by survey id, to one stage of a run; return the names of the files.
 
-        Args:
-            output: Directory of the run.
-            stage: Empty, or ``.STAGE`` in a run of several stages, for names of files.
-            answers: Survey id -> answer, in order.
-            tag: Name of the agent.
-            tasks: The surveys, for what is shown beside the answers.
+        `stage` is empty, or ``.STAGE`` in a run of several stages, for names of files; `tag` is the
+        name of the agent.
         """
 
 

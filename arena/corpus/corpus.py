@@ -87,7 +87,7 @@ class Corpus:
     def open(
         cls, directory: str | Path, *, check: bool = True, tasks: str | Path | None = None
     ) -> Corpus:
-        """Open the corpus in `directory`; for arguments and errors see `__init__`."""
+        """Open the corpus in `directory`; for the arguments see `__init__`."""
         return cls(directory, check=check, tasks=tasks)
 
     @classmethod
@@ -133,13 +133,10 @@ class Corpus:
         return CorpusView(self._store, parse_date(cutoff).day, exclude, retriever, self.retriever)
 
     def retriever(self, name: str = "bm25", /, **options: Any) -> Retriever:
-        """Open (once) the engine `name` over this corpus.
+        """Open (once) an index of this corpus, or a combination such as ``"hybrid(bm25,dense)"``.
 
-        Args:
-            name: An index of this corpus, which by default is called like its engine, or a
-                combination such as ``"hybrid(bm25,dense)"``.
-            options: Options of the engine, such as ``statistics="corpus"`` for ``bm25``. A
-                combination takes those of a part as a mapping under the part's name.
+        Options are those of the engine, such as ``statistics="corpus"`` for ``bm25``; a combination
+        takes those of a part as a mapping under the part's name.
         """
         return self.engines.open(name, options)
 

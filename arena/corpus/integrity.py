@@ -41,11 +41,8 @@ def require_intact(
 ) -> None:
     """Compare the files of a corpus or an index with the hashes in its manifest.
 
-    Args:
-        directory: Directory of the manifest.
-        files: Name -> ``bytes`` and ``sha256``, as in the manifest.
-        names: Names of the files to compare; by default all.
-        always: Names of those that are hashed even if they were compared before.
+    Files named in `names` are compared, by default all; those in `always` are hashed even if they
+    were compared before.
     """
     place = hashlib.sha256(os.fsencode(directory)).hexdigest()[:32]
     cache = cache_directory() / "checked" / f"{place}.json"

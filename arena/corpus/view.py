@@ -72,8 +72,7 @@ class CorpusView:
         return search_batch([(self, query, k)])[0]
 
     def paper(self, paper_id: str) -> Paper:
-        """Return the paper with this id.
-        """
+        """Return the paper with this id."""
         row = self._store.row(self._document(paper_id))
         return Paper(
             row["id"],
@@ -87,30 +86,25 @@ class CorpusView:
         )
 
     def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
-        """Return id, title and date of papers, in the order given.
-        """
+        """Return id, title and date of papers, in the order given."""
         briefs = self._store.written(as_brief)
         return [briefs[self._document(paper_id)] for paper_id in paper_ids]
 
     def sections(self, paper_id: str) -> list[Section]:
-        """Return the full text in order; empty if the corpus has none of this paper.
-        """
+        """Return the full text in order; empty if the corpus has none of this paper."""
         rows = self._store.sections(self._document(paper_id))
         return [Section(row["heading"], row["text"]) for row in rows]
 
     def references(self, paper_id: str) -> list[str]:
-        """Return the ids of the papers it cites, in document order.
-        """
+        """Return the ids of the papers it cites, in document order."""
         return self._linked(paper_id, citing=False)
 
     def citations(self, paper_id: str) -> list[str]:
-        """Return the ids of the papers that cite it, in document order.
-        """
+        """Return the ids of the papers that cite it, in document order."""
         return self._linked(paper_id, citing=True)
 
     def citation_count(self, paper_id: str) -> int:
-        """Return the number of papers of this view that cite it.
-        """
+        """Return the number of papers of this view that cite it."""
         return len(self.citations(paper_id))
 
     def __len__(self) -> int:
@@ -165,13 +159,9 @@ class CorpusView:
 
 
 def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[Hit]]:
-    """Search many views at once, so that engines can share work; the answers are the same.
+    """Return what ``view.search(query, k)`` returns for each (view, query, k), in order.
 
-    Args:
-        searches: (view, query, k) triples; the views may be of any corpora, cutoffs and engines.
-
-    Returns:
-        What ``view.search(query, k)`` returns for each, in order.
+    The views may be of any corpora, cutoffs and engines; engines can share work.
     """
     return [
         [_HIT((*paper, score)) for paper, score in zip(papers, scores, strict=True)]
@@ -193,12 +183,9 @@ class Ranked(NamedTuple, Generic[T]):
 def rank_batch(
     searches: Sequence[tuple[CorpusView, str, int]], write: Callable[[Brief], T]
 ) -> list[Ranked[T]]:
-    """Search many views at once, with papers written as the caller wants them.
+    """Search as `search_batch`, with papers written by `write`, a function of a module.
 
-    Args:
-        searches: As those of `search_batch`.
-        write: Function of a module that returns what to write of a paper. It is called once for
-            each paper, and what it returns is kept.
+    It is called once for each paper, and what it returns is kept.
     """
     requests = [view._request(query, k) for view, query, k in searches]
     groups: dict[tuple[int, int], list[int]] = {}  # an engine and a corpus: places of searches
@@ -256,8 +243,7 @@ def _in_scope(
 def _refuse(
     views: Sequence[CorpusView], requests: Sequence[Request], rankings: Sequence[Ranking]
 ) -> NoReturn:
-    """Name the first view whose ranking is not in its scope.
-    """
+    """Name the first view whose ranking is not in its scope."""
     for view, request, ranking in zip(views, requests, rankings, strict=True):
         if not _in_scope([view], [request], [ranking]):
             break

@@ -33,15 +33,10 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 def serve_app(
     app: ASGIApp, host: str, port: int, path: str = "", *, websockets: bool = False
 ) -> None:
-    """Serve an application until Ctrl-C; print its address first.
+    """Serve an application until Ctrl-C; print its address, followed by `path`, first.
 
-    Args:
-        app: ASGI application.
-        host: Address to listen at. One that other machines reach needs the token of the
-            environment variable `TOKEN`, which clients must send.
-        port: Port; 0 takes a free one.
-        path: Path that is printed behind the address.
-        websockets: Whether the application has WebSockets.
+    A host that other machines reach needs the token of the environment variable `TOKEN`, which
+    clients must send. Port 0 takes a free one.
     """
     server = make_server(app, host, os.environ.get(TOKEN) or None, websockets)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -120,13 +115,7 @@ def refusal(status: int, text: object, headers: dict[str, str] | None = None) ->
 
 
 class Guard:
-    """Rejects requests of web pages, without the token, and with a body above `LARGEST`.
-
-    Args:
-        app: The application.
-        local: Whether pages of other machines are refused.
-        token: What clients must send, or None.
-    """
+    """Rejects requests without the token, with a large body and, if `local`, of foreign pages."""
 
     def __init__(self, app: ASGIApp, local: bool, token: str | None) -> None:
         self._app, self._local, self._token = app, local, token

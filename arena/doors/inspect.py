@@ -94,11 +94,7 @@ def episodes(
 
 
 def _researcher(reminders: int = 1) -> Solver:
-    """Let the model call tools until the episode is over.
-
-    Args:
-        reminders: Most reminders in a row to a model that calls no tool, >= 0.
-    """
+    """Let the model call tools until the episode is over or it ignored `reminders` in a row."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         silent = 0
@@ -118,10 +114,6 @@ def tools_of(session: EpisodeSession, schemas: Sequence[dict[str, Any]]) -> list
     """Return the tools of an episode. A call that the environment refuses is a `ToolError`.
 
     The transcript gets the reward of each step, and the sample's store `OVER`.
-
-    Args:
-        session: The episode.
-        schemas: Its tools in the form of `arena.tool_schemas`.
     """
 
     def made(function: dict[str, Any]) -> Tool:

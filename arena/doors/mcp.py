@@ -58,12 +58,7 @@ def result_of(text: str, failed: bool, meta: dict[str, Any] | None = None) -> Ca
 
 
 class DatedLibrary:
-    """The tools that read, over a corpus as it was before a day: no episode, budget or reward.
-
-    Args:
-        view: The papers that exist.
-        max_k: Most hits of a search.
-    """
+    """The tools that read, over a corpus as it was before a day: no episode, budget or reward."""
 
     def __init__(self, view: CorpusView, max_k: int = 100) -> None:
         self.tools = {}
@@ -121,12 +116,7 @@ def library_server(library: DatedLibrary) -> Server[Any]:
 
 
 def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Server[Any]:
-    """Return the MCP server of episodes.
-
-    Args:
-        sessions: The episodes by key.
-        only: The one episode that every call is for; None where each request names its own.
-    """
+    """Return the MCP server of episodes: `only` this one, or the one that each request names."""
     import anyio
     from mcp import MCPError
     from mcp.server import Server

@@ -43,11 +43,7 @@ class Answer(core.CallToolObservation):  # type: ignore[misc]
 
 
 class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
-    """The episodes of one client, one after the other.
-
-    Args:
-        sessions: The episodes of all clients.
-    """
+    """The episodes of one client, one after the other; `sessions` has those of all clients."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 

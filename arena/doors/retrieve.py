@@ -74,9 +74,8 @@ class Searcher:
     def answer(self, parameters: Sequence[tuple[str, str]], body: bytes) -> bytes:
         """Return the answer to a request, as JSON.
 
-        Args:
-            parameters: Names and values in the URL: ``before`` once, ``exclude`` any times.
-            body: JSON: ``queries`` or ``query``, ``topk`` and ``return_scores``.
+        The parameters in the URL are ``before`` and any number of ``exclude``; the body is JSON
+        with ``queries`` or ``query``, ``topk`` and ``return_scores``.
         """
         for name, _ in parameters:
             if name not in ("before", "exclude"):

@@ -29,7 +29,7 @@ _EPISODES: weakref.WeakKeyDictionary[Any, EpisodeSession] = weakref.WeakKeyDicti
 
 
 def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[str, Any]:
-    """Return what verl's ``tool_config_path`` holds, as YAML: each tool of a task's environment.
+    """Return the content of verl's ``tool_config_path``: each tool of a task's environment.
 
     Args:
         corpus: Directory of a corpus, as the trainer's machines see it.
@@ -85,9 +85,7 @@ def compute_score(
 class SurveyTool(BaseTool):  # type: ignore[misc]
     """One tool of the episodes. All tools with the same configuration share them.
 
-    Args:
-        config: ``type: native`` for verl; the rest are arguments of `Sessions.make`.
-        tool_schema: The tool's schema.
+    Besides ``type: native`` for verl, `config` has arguments of `Sessions.make`.
     """
 
     def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:

@@ -54,10 +54,5 @@ ENCODERS: Registry[Callable[..., Encoder]] = Registry(
 
 
 def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
-    """Make the encoder registered as `name`.
-
-    Args:
-        name: Name of a registered encoder.
-        options: Options of the encoder by name.
-    """
+    """Make the encoder registered as `name`."""
     return make(ENCODERS, name, options)

@@ -45,9 +45,8 @@ INPUTS: Registry[Input] = Registry(
 def read_items(answer: Any, types: Sequence[str]) -> list[str]:
     """Return a line ``Type: name. Description.`` for each item of an answer, at most 10.
 
-    Args:
-        answer: JSON ``{"contributions": [{"type", "name", "description"}, ...]}``, or the list.
-        types: Known types; an item without a type is of the last one.
+    The answer is ``{"contributions": [{"type", "name", "description"}, ...]}``, or the list. An
+    item without a type is of the last of `types`; one of another type is left out.
 
     >>> read_items([{"type": "method", "name": "LDA", "description": "A model."}], ["method"])
     ['Method: LDA. A model.']

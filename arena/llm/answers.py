@@ -181,11 +181,7 @@ class Limits:
 
 
 class Meter:
-    """Sums over calls; a sum is unknown (None) if it is unknown for one call.
-
-    Args:
-        limits: Limits that `limit_exceeded` compares with.
-    """
+    """Sums over calls; a sum is unknown (None) if it is unknown for one call."""
 
     def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
         values = vars(limits) if isinstance(limits, Limits) else limits or {}
@@ -266,9 +262,7 @@ class Price:
 def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price | None:
     """Return the price of `model`, or None if no table has exactly this name.
 
-    Args:
-        model: Name of the model at the server.
-        prices: A YAML file or a table like prices.yaml, which precedes that one.
+    `prices` is a YAML file or a table like prices.yaml, which precedes that one.
     """
     from arena._internal.settings import read_source
 

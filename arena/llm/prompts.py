@@ -32,13 +32,7 @@ class Fields(NamedTuple):
 
 
 class Template:
-    """One prompt.
-
-    Args:
-        text: The template.
-        fields: The fields that get values.
-        name: Name of the template in messages.
-    """
+    """One prompt; messages call it `name`."""
 
     def __init__(self, text: str, fields: Fields, name: str = "template") -> None:
         self.text, self.name = text, name
@@ -86,12 +80,9 @@ class Template:
 def load_templates(
     wanted: Mapping[str, Fields], package: Path, own: str | Path | None = None
 ) -> dict[str, Template]:
-    """Return templates by name, each from a user's folder or else from the package's.
+    """Return templates by name: ``NAME.txt`` of a user's own folder, or else of the package's.
 
-    Args:
-        wanted: Fields of each template; ``NAME.txt`` contains the template NAME.
-        package: Folder with all templates; what several agents share may stand next to it.
-        own: A user's folder with some of them.
+    Templates that several agents share may stand next to the package's folder.
     """
     own = None if own is None else Path(str(own))
     files = {} if own is None else {path.stem: path for path in sorted(own.glob("*.txt"))}
@@ -132,9 +123,7 @@ def object_schema(**properties: Any) -> dict[str, Any]:
 def response_format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field of a request that asks for an answer of this schema.
 
-    Args:
-        name: Name of the schema: letters, digits, ``_`` and ``-``.
-        schema: The schema.
+    Its name consists of letters, digits, ``_`` and ``-``.
     """
     named = {"name": name, "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -42,15 +42,9 @@ _REFUSED = re.compile(
 
 
 class Server:
-    """An OpenAI-compatible endpoint; threads may share one.
+    """An OpenAI-compatible endpoint; threads may share one. For the arguments see `Client`.
 
-    Args:
-        base_url: Address such as ``http://127.0.0.1:8000/v1``; None for ``$OPENAI_BASE_URL`` or
-            OpenAI's.
-        api_key_env: Name of the environment variable that contains the key.
-        timeout: Seconds for an attempt.
-        max_retries: Attempts after the first.
-        interval: Seconds between the beginnings of two attempts.
+    `interval` is the time between the beginnings of two attempts, in seconds.
     """
 
     def __init__(

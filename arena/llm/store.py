@@ -38,11 +38,7 @@ class Store:
     """Answers by the hash of their request.
 
     Every call opens the file again: threads and forked processes share nothing, and a file that
-    was replaced is read.
-
-    Args:
-        path: The file. The first answer that is written makes it.
-        read_only: Refuse to write, and leave the file as it is.
+    was replaced is read. The first answer that is written makes it.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
@@ -66,8 +62,7 @@ class Store:
             return self._get(database, key)
 
     def put(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Write a record to the disk; return it, or an earlier one of the same key.
-        """
+        """Write a record to the disk; return it, or an earlier one of the same key."""
         if self._read_only:
             raise LLMError(f"{str(self.path)!r} was opened to be read only.")
         with self._open(write=True) as database:

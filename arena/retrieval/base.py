@@ -78,9 +78,7 @@ class ParallelMap(Protocol):
     def __call__(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the results as they come, in any order; take `tasks` as they are needed.
 
-        Args:
-            function: Function of a module's top level.
-            tasks: Arguments that can be pickled.
+        Function and tasks can be pickled.
         """
         ...
 
@@ -168,12 +166,7 @@ class Retriever(ABC):
 
 
 class OpenedIndex:
-    """Recognises the index that was opened, which another may replace before all of it is read.
-
-    Args:
-        directory: Directory of the index.
-        mapped: Name of a file that stays mapped, so that no other file gets its inode.
-    """
+    """Detects that an index was replaced while open, by the inode of a file that stays mapped."""
 
     def __init__(self, directory: Path, mapped: str) -> None:
         self._directory, self._path = directory, directory / mapped

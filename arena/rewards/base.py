@@ -69,9 +69,6 @@ class MetricReward(Reward):
 
     One of which less is better is paid as its negative. 0 for a survey whose labels have nothing
     that the metric counts.
-
-    Args:
-        metric: Name of a metric that has a best direction, such as ``"recall@100"``.
     """
 
     def __init__(self, metric: str) -> None:
@@ -86,11 +83,9 @@ class MetricReward(Reward):
 
 
 def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Reward]:
-    """Return the rewards that add up to `name`, such as ``"gain"`` or ``"gain+cost"``.
+    """Return the rewards and metrics that add up to `name`, such as ``"gain"`` or ``"gain+ari"``.
 
-    Args:
-        name: Names of rewards or of metrics joined by ``+``, each at most once.
-        options: Name of a reward -> its keyword arguments.
+    `options` has the keyword arguments of each reward by its name.
     """
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):

@@ -37,8 +37,7 @@ _FORM: dict[str, Any] = {
 
 @contextmanager
 def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> Iterator[None]:
-    """Hold `output` for the run that `manifest` describes: a new one, or one to continue.
-    """
+    """Hold `output` for the run that `manifest` describes: a new one, or one to continue."""
     written = [file for name in ANSWERS.names() for file in ANSWERS.get(name).files]
     kind = RUN._replace(files=tuple(dict.fromkeys([*written, *_FILES])))
     with output_directory(output, kind, overwrite=overwrite) as before:
@@ -82,10 +81,7 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
 def timing(output: Path, begun: bool) -> Iterator[None]:
     """Write the seconds that the block takes, added to those of earlier parts of the run.
 
-    Args:
-        output: Directory of the run.
-        begun: Whether the run has episodes from earlier; without a file of theirs the time of the
-            whole is unknown, and none is written.
+    If the run was `begun` earlier without a file of its time, none is written.
     """
     before = read_timing(output) if begun else 0.0
     started = time.monotonic()
@@ -98,8 +94,7 @@ def timing(output: Path, begun: bool) -> Iterator[None]:
 
 
 def read_timing(directory: Path) -> float | None:
-    """Return the seconds that a run took; None if it was not timed.
-    """
+    """Return the seconds that a run took; None if it was not timed."""
     path = directory / TIMING
     if not path.is_file():
         return None
@@ -113,17 +108,7 @@ def read_timing(directory: Path) -> float | None:
 
 
 class OpenedRun:
-    """The manifest and the episodes of a run, opened for reading.
-
-    Args:
-        directory: Directory of the run.
-
-    Attributes:
-        directory: The same.
-        manifest: Content of ``manifest.json``.
-        task: Name of the task.
-        path: Path of the trajectories.
-    """
+    """The manifest and the episodes of a run, opened for reading; `path` is the file of these."""
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
@@ -169,8 +154,7 @@ class OpenedRun:
             )
 
     def finished_files(self) -> dict[str, str]:
-        """Return the name and the SHA-256 of every file that the run left when it finished.
-        """
+        """Return the name and the SHA-256 of every file that the run left when it finished."""
         if self.files is not None:
             return self.files
         played = sum(1 for _ in read_episodes(self.path))
@@ -181,8 +165,7 @@ class OpenedRun:
         )
 
     def refuse_changed(self, *names: str) -> None:
-        """Refuse files of a finished run that are not as it left them.
-        """
+        """Refuse files of a finished run that are not as it left them."""
         for name in names:
             path = self.directory / name
             if not path.is_file():
@@ -199,23 +182,14 @@ class OpenedRun:
     def open_corpus(
         self, corpus: Corpus | str | Path, tasks: str | Path | None = None
     ) -> tuple[Corpus, TaskSet]:
-        """Return the corpus of the run and its task set.
-
-        Args:
-            corpus: The corpus, or its directory.
-            tasks: Directory of the task set that the run played, if any.
-        """
+        """Return the corpus of the run and its task set; refuse others."""
         corpus = Corpus.of(corpus, tasks)
         task_set = TaskSet(corpus)
         self.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
         return corpus, task_set
 
     def refuse_other(self, hashes: dict[str, Any]) -> None:
-        """Raise CorpusError if a corpus, index or task set is not the run's.
-
-        Args:
-            hashes: Hashes of today, by the names that they have in the run.
-        """
+        """Raise CorpusError if one of these hashes of today is not the run's of that name."""
         recorded = self.manifest["sha256"]
         what = {"corpus": "corpus", "tasks": "task set", "index": "index", "input": "input"}
         for name, value in hashes.items():
@@ -227,8 +201,7 @@ class OpenedRun:
                 )
 
     def episodes(self) -> Iterator[dict[str, Any]]:
-        """Yield the complete episodes in order.
-        """
+        """Yield the complete episodes in order."""
         played: set[str] = set()
         for number, record in enumerate(read_episodes(self.path), 1):
             same = ("arena", "task", "sha256")
@@ -263,8 +236,7 @@ class OpenedRun:
         return remarks
 
     def environment(self, corpus: Corpus, surveys: list[str]) -> gymnasium.Env[Any, Any]:
-        """Return the environment of the run, to play `surveys`.
-        """
+        """Return the environment of the run, to play `surveys`."""
         try:
             return self.config().make(corpus, surveys)
         except CorpusError:
@@ -275,8 +247,7 @@ class OpenedRun:
             ) from None
 
     def config(self) -> EnvConfig:
-        """Return the settings of the run's environment.
-        """
+        """Return the settings of the run's environment."""
         settings: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
         recorded = settings.get("found")
         if isinstance(recorded, dict) and set(recorded) == {"sha256"}:

@@ -35,8 +35,7 @@ def definition_of(task: str) -> dict[str, Any]:
 def papers_of_run(
     config: EnvConfig, corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return survey id -> the papers that its episode begins with, from the run in `config`.
-    """
+    """Return survey id -> the papers that its episode begins with, from the run in `config`."""
     source = starting_papers("found", config.found, corpus)
     assert source is not None
     source.check(tasks)
@@ -60,12 +59,7 @@ def encoder_of(config: EnvConfig, metrics: Sequence[str] = ()) -> str | None:
 
 
 def recorded(config: EnvConfig, encoder: str | None) -> dict[str, Any]:
-    """Return the settings for the manifest: a hash in place of the starting papers.
-
-    Args:
-        config: Settings.
-        encoder: What `encoder_of` returns.
-    """
+    """Return the settings for the manifest: a hash in place of the starting papers."""
     kept = config.environment | {"encoder": encoder}
     if config.found is not None:
         kept["found"] = {"sha256": sha256_json(config.found)}

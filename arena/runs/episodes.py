@@ -34,16 +34,7 @@ _Worker = tuple[BaseProcess, Connection]
 
 
 class PlayedStep(NamedTuple):
-    """One step of an episode, or its reset.
-
-    Attributes:
-        action: What was played; None for the reset.
-        observation: What the environment returned.
-        reward: Reward of the step; 0 for the reset.
-        terminated: Whether the agent ended the episode.
-        truncated: Whether the budget ended the episode.
-        info: Gymnasium's fifth value.
-    """
+    """One step of an episode as Gymnasium returns it, or its reset: action None, reward 0."""
 
     action: Any
     observation: dict[str, Any]
@@ -61,14 +52,9 @@ def play(
 ) -> Iterator[PlayedStep]:
     """Play one episode; yield its reset, then every step, until the episode is over.
 
-    Runs and replays differ in `act` alone. A step is yielded before `act` receives its
-    observation, which `act` may change.
-
-    Args:
-        env: Environment to play in.
-        act: Function from an observation to the next action.
-        survey_id: Survey to play; by default the environment draws one.
-        seed: Seed of the episode.
+    Runs and replays differ in `act` alone, a function from an observation to the next action. A
+    step is yielded before `act` receives its observation, which `act` may change. Without
+    `survey_id` the environment draws a survey.
     """
     options = None if survey_id is None else {"survey": survey_id}
     observation, info = env.reset(seed=seed, options=options)
@@ -86,14 +72,6 @@ class Player:
 
     The agent of an episode is fresh, and so is all that it receives: the schemas of the tools, its
     options and its observations.
-
-    Args:
-        corpus: Corpus to play on.
-        config: Settings of the environment.
-        agent: Agent as `AgentFactory` takes it.
-        agent_options: Its options.
-        surveys: Ids of the surveys in the order of their episodes.
-        seed: Seed of the run.
     """
 
     def __init__(
@@ -114,13 +92,10 @@ class Player:
         return Player, self._made_from
 
     def play(self, place: int) -> dict[str, Any]:
-        """Play an episode; return it as docs/runs.md describes it.
+        """Play the episode at a place of the run, from 0; return it as docs/runs.md describes it.
 
         The agent's actions are converted to JSON values (see `arena.tools.json_action`) before
-        they are played, so the record holds exactly what was played.
-
-        Args:
-            place: Place of the episode in the run, from 0.
+        they are played, so the record has exactly what was played.
         """
         survey_id, seed = self.surveys[place], episode_seed(self.seed, place)
 
@@ -172,12 +147,7 @@ def record_step(step: PlayedStep) -> dict[str, Any]:
 
 
 def record_end(budget: Mapping[str, int], last: PlayedStep) -> dict[str, Any]:
-    """Return what the record of an episode says of its end.
-
-    Args:
-        budget: Budget after the reset.
-        last: The last step.
-    """
+    """Return what the record of an episode says of its end; `budget` is that of the reset."""
     left = last.observation["budget"]
     return {
         "truncated": last.truncated,
@@ -207,13 +177,10 @@ def _checked_notes(notes: Any) -> dict[str, Any]:
 def play_episodes(
     player: Player, places: Sequence[int], jobs: int, isolate: bool
 ) -> Generator[dict[str, Any], None, None]:
-    """Yield the records of episodes in the order of `places`.
+    """Yield the records of episodes in the order of `places`, which are those in the run.
 
-    Args:
-        player: Plays the episodes.
-        places: Places of the episodes in the run.
-        jobs: Number of episodes that are played at once.
-        isolate: Whether each episode has a new process.
+    `jobs` is the number of episodes that are played at once; with `isolate` each has a new process.
+    If an agent fails, the episodes before it are yielded.
     """
     if jobs == 1 and not isolate:
         yield from map(player.play, places)

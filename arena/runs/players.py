@@ -26,9 +26,7 @@ ORACLE = "oracle"
 class Oracle(Agent):
     """Submit the labels: the reachable references, the best first, the mind-map or the report.
 
-    Args:
-        answers: Stage, the name of a task -> the best answer; a stage without one is skipped with
-            ``finish``.
+    A stage without an answer is skipped with ``finish``.
     """
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
@@ -50,15 +48,8 @@ class Oracle(Agent):
 class AgentFactory:
     """Makes the agents of one run, a fresh one for each episode.
 
-    Args:
-        agent: A registered name, ``FILE.py:CLASS``, ``"oracle"``, or a subclass of `Agent`.
-        options: Keyword arguments for the agent, besides its seed.
-        task: Task to play.
-        tasks: Task set; the oracle, and no other agent, receives its labels.
-
-    Attributes:
-        name: Name of the agent in the files of the run.
-        kind: Class of the agents.
+    An `agent` is a registered name, ``FILE.py:CLASS``, ``"oracle"``, or a subclass of `Agent`. The
+    oracle, and no other agent, receives the labels of `tasks`. `name` is that in files of the run.
     """
 
     def __init__(
@@ -83,8 +74,7 @@ class AgentFactory:
 
     @cached_property
     def prompts(self) -> dict[str, str]:
-        """Prompt templates of the agents, by name.
-        """
+        """Prompt templates of the agents, by name."""
         return {} if self.kind is Oracle else self._ask(self._first, "prompts")
 
     def prepare(self) -> None:
@@ -123,13 +113,9 @@ class AgentFactory:
 def failures(
     name: str, where: str, then: str = "", pass_on: type[BaseException] = KeyboardInterrupt
 ) -> Iterator[None]:
-    """Raise AgentError for anything that the agent's code raises in the block but Ctrl-C.
+    """Raise AgentError for what the agent's code raises in the block, except Ctrl-C and `pass_on`.
 
-    Args:
-        name: Name of the agent.
-        where: Where it failed, for the message.
-        then: Sentence at the end of the message.
-        pass_on: Kind of errors that pass through, since they say what to do.
+    `where` says in the message where it failed, `then` is its last sentence.
     """
     try:
         yield

@@ -55,14 +55,7 @@ class ReplayDifference(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """Report of a replay.
-
-    Attributes:
-        episodes: Number of episodes replayed, including the one with the difference.
-        steps: Number of steps replayed, including the one with the difference.
-        difference: The first difference, or None if everything is equal.
-        remarks: Sentences on what has changed without being a difference.
-    """
+    """Report of a replay: numbers, the first difference, and what changed without being one."""
 
     episodes: int
     steps: int
@@ -137,11 +130,7 @@ def replay_steps(
 ) -> Iterator[PlayedStep]:
     """Play the recorded actions of one episode again; yield its reset, then every step.
 
-    Args:
-        run: Directory of a run.
-        survey: Survey of the episode.
-        corpus: The corpus of the run, or its directory.
-        tasks: Directory of the task set that the run played, if any.
+    For the arguments see `replay`.
     """
     recorded = OpenedRun(run)
     records = {record["survey"]: record for record in recorded.episodes()}

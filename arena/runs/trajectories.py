@@ -21,10 +21,8 @@ TRAJECTORIES = "trajectories.jsonl"
 def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -> int:
     """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
-    Args:
-        path: File of the episodes, which may be missing.
-        surveys: Ids in the order in which the run plays them, and their lines stand.
-        same: Keys and values that every episode of this run has.
+    The lines stand in the order of `surveys`; every episode of this run has the keys and values of
+    `same`. A bad line before the last is refused: the episodes after it may have cost a lot.
     """
     if not path.exists():
         return 0
@@ -55,8 +53,7 @@ def append(file: RawIOBase, record: Mapping[str, Any]) -> None:
 
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the complete episodes of a file; a last line that was cut off is skipped.
-    """
+    """Yield the complete episodes of a file; a last line that was cut off is skipped."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):  # only the last one: its process was killed
@@ -71,8 +68,7 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def answers_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report.
-    """
+    """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report."""
     kinds = {stage: kind_of(stage) for stage, _ in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
         if stage not in kinds or not kinds[stage].fits(answer):
@@ -101,8 +97,7 @@ def is_cut_off(path: Path) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as it is read back from its JSON text.
-    """
+    """Return `value` as it is read back from its JSON text."""
     return json.loads(json.dumps(value))
 
 

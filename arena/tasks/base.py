@@ -79,10 +79,8 @@ PROMPTS = ("title", *PROMPT_LEVELS, "any")
 def topic_of(survey: Survey, prompt: str) -> str | None:
     """Return what an agent is asked about a survey; None if the survey has no such prompt.
 
-    Args:
-        survey: The survey.
-        prompt: ``"title"`` for its title in lower case, a level of `PROMPT_LEVELS` for its prompt
-            of that level, ``"any"`` for its most detailed prompt.
+    ``"title"`` stands for its title in lower case, a level of `PROMPT_LEVELS` for its prompt of
+    that level, ``"any"`` for its most detailed prompt.
     """
     if prompt not in PROMPTS:
         raise DataError(f"prompt={clip(prompt)}.{did_you_mean(prompt, PROMPTS)}")

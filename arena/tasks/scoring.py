@@ -19,13 +19,7 @@ _Answers = Mapping[str, "Answer"]
 
 
 def evaluate_answers(name: str, answers: _Answers, context: ScoreContext) -> dict[str, float]:
-    """Score the answers submitted for one survey.
-
-    Args:
-        name: Name of the task.
-        answers: Stage -> ranking, mind-map or Markdown of a report; a missing stage scores as an
-            empty answer.
-        context: Names the task set and the survey.
+    """Score the answers submitted for one survey; a missing stage scores as an empty answer.
 
     Returns:
         Metric -> value in the order of the task; a task of several stages adds its headline, the
@@ -49,13 +43,7 @@ def evaluate_answers(name: str, answers: _Answers, context: ScoreContext) -> dic
 def score_answer(
     stage: str, answer: Any, names: Iterable[str], context: ScoreContext
 ) -> dict[str, float | None]:
-    """Score the answer to one stage by metrics that score its kind.
-
-    Args:
-        stage: Name of the stage, a task.
-        answer: The answer; None is scored as an empty one.
-        names: Names of the metrics.
-        context: Names the task set and the survey.
+    """Score the answer to one stage by metrics that score its kind; None is an empty answer.
 
     Returns:
         Metric -> value in the order of `names`, empty for a survey without labels; None where

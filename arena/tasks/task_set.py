@@ -134,12 +134,7 @@ class TaskSet:
         return replace_groups(article, lambda keys: cite(key for key in keys if key in reached))
 
     def facts(self, survey_id: str, papers: Iterable[str]) -> dict[str, PaperFacts]:
-        """Return what the corpus knows of papers as of a survey, for scoring.
-
-        Args:
-            survey_id: Id of the survey.
-            papers: Ids of papers or surveys of the corpus.
-        """
+        """Return what the corpus knows of papers or surveys as of a survey, for scoring."""
         store, end = self._store, self._store.end(parse_date(self.survey(survey_id).date).day)
         facts = {}
         for paper in papers:
@@ -172,13 +167,8 @@ class TaskSet:
     def standing(self, survey_id: str, papers: Iterable[str]) -> dict[str, str]:
         """Return what papers are to a survey, for scoring.
 
-        Args:
-            survey_id: Id of the survey.
-            papers: Ids of papers; one that neither the corpus nor its surveys have is left out.
-
-        Returns:
-            Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey),
-            ``undated``, ``survey`` or ``reachable``; the first that applies.
+        Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey), ``undated``,
+        ``survey`` or ``reachable``; the first that applies. An unknown id is left out.
         """
         survey, store = self.survey(survey_id), self._store
         cutoff, title = parse_date(survey.date).day, title_key(survey.title)
@@ -279,11 +269,8 @@ def choose_surveys(
 ) -> list[str]:
     """Return the ids of the surveys to play or score, in order.
 
-    Args:
-        tasks: Surveys of the corpus.
-        surveys: Any ids of the corpus; or a number, for the first of `among`; or None, for all
-            of `among`.
-        among: Ids in order; by default all.
+    `surveys` are any ids of the corpus; or a number, for the first of `among`, by default of all
+    surveys; or None, for all of `among`.
     """
     counted = list(tasks.surveys if among is None else among)
     if surveys is None:

@@ -277,12 +277,7 @@ class Call(NamedTuple):
 
 
 def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
-    """Return the call that `action` stands for, or one sentence on what is wrong with it.
-
-    Args:
-        action: A mapping with ``tool`` and ``arguments``, or the same as JSON text.
-        tools: Known tools by name.
-    """
+    """Return the call that `action` stands for, or one sentence on what is wrong with it."""
     value: Any = action if isinstance(action, str) or _is_plain(action) else json_action(action)
     if isinstance(value, str):
         try:

@@ -125,9 +125,6 @@ class Episode:
         """Note which papers are cited; return how many exist here, and how many ids are unknown.
 
         Whether an unknown id is that of a later paper, of a survey or of none makes no difference.
-
-        Args:
-            paper_ids: Distinct ids.
         """
         new = [i for i in paper_ids if i not in self.cited and i in self.view]
         self.cited.update(dict.fromkeys(new))
@@ -172,15 +169,7 @@ class Episode:
             raise ToolError(f"this is the stage {stage}: submit with {tool}.")
 
     def submit(self, kind: str, answer: Answer) -> dict[str, Any]:
-        """Take the answer of this stage and begin the next one, or end the episode.
-
-        Args:
-            kind: Kind of the answer.
-            answer: The answer.
-
-        Returns:
-            Name and instruction of the next stage; empty at the end.
-        """
+        """Take the answer of a stage; return name and instruction of the next, if any."""
         self.expect(kind)
         self.answers[self.stage] = answer
         if self._at + 1 == len(self.stages):
@@ -190,10 +179,9 @@ class Episode:
         return {"stage": self.stage, "message": self.instructions[self._at]}
 
     def finish(self, truncated: bool = False) -> int:
-        """End the episode and submit what counts without a call: the selected papers, or the draft.
+        """End the episode and submit what counts without a call; return the number of its parts.
 
-        Returns:
-            The number of papers, or of sections, that are submitted.
+        Those are the selected papers, or the sections of the draft.
         """
         stage, wanted = self.stages[self._at]
         self.over = not truncated

@@ -44,14 +44,9 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
 def filing_counts(tree: MindMap, given: Collection[str]) -> dict[str, int]:
     """Return how papers are filed: TaxoBench wants each in exactly one leaf.
 
-    Args:
-        tree: The mind-map.
-        given: Ids of the papers that the episode began with.
-
-    Returns:
-        Numbers of distinct papers: ``in_one_leaf``, under one heading with none below it;
-        ``in_several``, under more than one heading; ``at_inner``, under one heading with others
-        below it; ``left_out``, papers of `given` that are filed nowhere.
+    Numbers of distinct papers: ``in_one_leaf``, under one heading with none below it;
+    ``in_several``, under more than one heading; ``at_inner``, under one heading with others below
+    it; ``left_out``, papers `given` at the start of the episode that are filed nowhere.
     """
     places: dict[str, list[bool]] = {}
     for node in tree.nodes():

@@ -53,12 +53,8 @@ def search(
 def make_searches(searches: Sequence[Search]) -> list[Shown]:
     """Make searches, those of one engine in one batch, and return the results in order.
 
-    Args:
-        searches: Searches of any views.
-
-    Returns:
-        For each the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best
-        first, with a ``message`` where nothing is left to list.
+    Each is the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best first, with
+    a ``message`` where nothing is left to list.
     """
     ranked = rank_batch([(s.view, s.query, s.offset + s.k) for s in searches], hit_text)
     return [_listed(one, search.offset) for search, one in zip(searches, ranked, strict=True)]

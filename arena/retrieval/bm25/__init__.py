@@ -131,11 +131,8 @@ class LexicalEngine(Retriever):
     ) -> dict[str, Any]:
         """Write what the engine searches; return its own entries of the manifest.
 
-        Args:
-            texts: (document number, text) of each paper in order.
-            directory: An empty directory.
-            lengths: Receives the number of terms of each document, shape (documents,).
-            progress: As that of `Retriever.build`.
+        `texts` are (document number, text) of each paper in order; `lengths`, shape (documents,),
+        receives the number of terms of each document.
         """
 
 
