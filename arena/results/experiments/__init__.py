@@ -20,14 +20,15 @@ from arena.errors import ArenaError, CorpusError, clip
 from arena.results.comparison import compare, write_html
 from arena.results.experiments.config import Experiment, read_experiment, slug
 from arena.results.experiments.grid import Cell, make_grid
-from arena.results.experiments.scores import judge_runs, score_runs
-from arena.results.experiments.tables import TABLE_FILES, VERSION, make_tables, printed
+from arena.results.experiments.scores import score_runs
+from arena.results.experiments.tables import VERSION, make_tables, printed
 from arena.runs import run
 from arena.tasks import TaskSet
 
 __all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
 
 _MANIFEST = "experiment.json"
+_WRITTEN = ("tables.*", "figure-*.svg", "comparison-*.html")
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
 
@@ -94,13 +95,19 @@ def run_experiment(
     with output_directory(output, _KIND) as before:
         if before is None:
             write_json(output / _MANIFEST, manifest)
-        _check_same(output, before or manifest, manifest)
+        name = experiment.name if before is None else before["config"].get("name")
+        if name != experiment.name:
+            raise CorpusError(
+                f"{str(output)!r} contains the experiment {clip(name)}, this is "
+                f"{clip(experiment.name)}. Name another directory."
+            )
         failed = _play(experiment, cells, corpus, output, overwrite, keep_going)
-        _clear(output)  # tables of another configuration must not stand beside its name
+        for name in _WRITTEN:  # tables of another configuration must not stand next to this one
+            for path in output.glob(name):
+                path.unlink()
         write_json(output / _MANIFEST, manifest)
         finished = {key: cell for key, cell in cells.items() if key not in failed}
-        judged = judge_runs(experiment, finished, corpus, output)
-        scores = score_runs(experiment, finished, judged, corpus, output)
+        scores = score_runs(experiment, finished, corpus, output)
         content = make_tables(experiment, cells, scores, corpus, output, manifest["sha256"])
         _write_pages(output, corpus, finished)
     if failed:
@@ -153,31 +160,6 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
     }
 
 
-def _check_same(output: Path, before: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
-    """Refuse another experiment, corpus or task set.
-
-    Another choice of tables, agents or retrievers is the same experiment: each run checks itself.
-    """
-    for key, part, what in (
-        ("name", "config", "the experiment"),
-        ("corpus", "sha256", "this experiment on the corpus"),
-        ("tasks", "sha256", "this experiment on the task set"),
-    ):
-        old, new = (each[part].get(key) for each in (before, manifest))
-        if old != new:
-            raise CorpusError(
-                f"{str(output)!r} contains {what} {clip(old)}, this is {clip(new)}. Name another "
-                "directory."
-            )
-
-
-def _clear(output: Path) -> None:
-    """Remove the tables, figures and pages of the last call."""
-    for name in (*TABLE_FILES, "figure-*.svg", "comparison-*.html"):
-        for path in output.glob(name):
-            path.unlink()
-
-
 def _play(
     experiment: Experiment,
     cells: Mapping[str, Cell],
@@ -188,33 +170,25 @@ def _play(
 ) -> dict[str, ArenaError]:
     """Play every run; return the errors of those that failed."""
     failed: dict[str, ArenaError] = {}
-    left = {
-        key: max(0, len(cell.surveys) - (0 if overwrite else cell.state(output)[0]))
-        for key, cell in cells.items()
-    }
-    total = sum(len(cell.surveys) for cell in cells.values())
-    begun = total - sum(left.values())  # not played now, and so no part of the rate
-    with progress(total=total, initial=begun, desc=experiment.name, unit="episode") as bar:
-        for key, cell in cells.items():
-            try:
-                if cell.found in failed:
-                    raise ArenaError(f"{cell.found}, which it begins with, failed.")
-                found = {"found": str(output / cell.found)} if cell.found is not None else {}
-                run(
-                    corpus,
-                    EnvConfig.of(cell.config, found),
-                    cell.agent,
-                    output / key,
-                    agent_options=cell.options,
-                    surveys=cell.surveys,
-                    seed=experiment.seed,
-                    overwrite=overwrite,
-                )
-            except ArenaError as error:
-                if not keep_going:
-                    raise type(error)(f"{key}: {error}") from error
-                failed[key] = error
-            bar.update(left[key])
+    for key, cell in progress(cells.items(), desc=experiment.name, unit="run"):
+        try:
+            if cell.found in failed:
+                raise ArenaError(f"{cell.found}, which it begins with, failed.")
+            found = {"found": str(output / cell.found)} if cell.found is not None else {}
+            run(
+                corpus,
+                EnvConfig.of(cell.config, found),
+                cell.agent,
+                output / key,
+                agent_options=cell.options,
+                surveys=cell.surveys,
+                seed=experiment.seed,
+                overwrite=overwrite,
+            )
+        except ArenaError as error:
+            if not keep_going:
+                raise type(error)(f"{key}: {error}") from error
+            failed[key] = error
     return failed
 
 

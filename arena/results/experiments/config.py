@@ -6,7 +6,7 @@ docs/experiments.md describes every key.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -32,7 +32,6 @@ from arena._internal.settings import (
 from arena.envs.config import LIMITS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import ENCODER, EXTRACTOR
-from arena.tasks import kinds_of_answers
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
@@ -75,6 +74,11 @@ class PublishedFigure(Settings):
                 why = f"expected {len(self.header)} cells, as the header has."
                 raise refusal(why, "rows", number)
         return self
+
+
+def _check_name(name: str | None, known: Collection[str], why: str, *place: Any) -> None:
+    if name is not None and name not in known:
+        raise refusal(f"{why}{did_you_mean(name, known)}", *place)
 
 
 def _by_heading(value: Any) -> Any:
@@ -146,16 +150,11 @@ class Experiment(Settings):
     @classmethod
     def _known_limits(cls, value: dict[str, int]) -> dict[str, int]:
         for name in value:
-            if name not in LIMITS:
-                raise refusal(f"no such key.{did_you_mean(name, LIMITS)}", name)
+            _check_name(name, LIMITS, "no such key.", name)
         return value
 
     @model_validator(mode="after")
     def _check_rows(self) -> Experiment:
-        placed = list(self.placed_rows())
-        self._finders = {
-            place[-1]: row for place, row in placed if self.tables[place[1]].task == FINDS
-        }
         for name, table in self.tables.items():
             if not table.all_rows:
                 raise refusal("there is no row.", "tables", name, "rows")
@@ -164,36 +163,26 @@ class Experiment(Settings):
             for label in table.rows.keys() & table.more.keys():
                 why = "is in `rows` and in `more`; give it another label."
                 raise refusal(why, "tables", name, "more", label)
+        placed = list(self.placed_rows())
+        self._finders = {p[-1]: row for p, row in placed if self.tables[p[1]].task == FINDS}
         for place, row in placed:
             if row.group is not None and self.tables[place[1]].group is None:
                 why = "the table has no `group`, which names the column."
                 raise refusal(why, *place, "group")
-            if row.retriever is not None and row.retriever not in self.retrievers:
-                hint = did_you_mean(row.retriever, self.retrievers)
-                why = f"no retriever has the label {clip(row.retriever)}.{hint}"
-                raise refusal(why, *place, "retriever")
-            if row.found is not None and row.found not in self._finders:
-                why = f"no row of the task {FINDS}.{did_you_mean(row.found, self._finders)}"
-                raise refusal(why, *place, "found")
+            why = f"no retriever has the label {clip(row.retriever)}."
+            _check_name(row.retriever, self.retrievers, why, *place, "retriever")
+            _check_name(row.found, self._finders, f"no row of the task {FINDS}.", *place, "found")
             if row.found is not None and "found" in row.env_options:
                 raise refusal("`found` is in env_options too; give it once.", *place)
-        return self
-
-    @model_validator(mode="after")
-    def _check_figures(self) -> Experiment:
         for name, figure in self.figures.items():
-            if figure.table not in self.tables:
-                why = f"no such table.{did_you_mean(figure.table, self.tables)}"
-                raise refusal(why, "figures", name, "table")
-            headings = self.tables[figure.table].metrics
-            used = {"x": [figure.x], "y": [figure.y], "size": [figure.size] if figure.size else []}
-            used = {"metrics": [*figure.metrics]} if figure.kind == "bars" else used
-            for key, named in used.items():
-                for heading in named:
-                    if heading not in headings:
-                        why = f"the table has no metric {clip(heading)}."
-                        hint = did_you_mean(heading, headings)
-                        raise refusal(f"{why}{hint}", "figures", name, key)
+            _check_name(figure.table, self.tables, "no such table.", "figures", name, "table")
+            bars = figure.kind == "bars"
+            for key in ("metrics",) if bars else ("x", "y", "size"):
+                value = getattr(figure, key)
+                for heading in value if bars else [value]:
+                    why = f"the table has no metric {clip(heading)}."
+                    known = self.tables[figure.table].metrics
+                    _check_name(heading, known, why, "figures", name, key)
         return self
 
     def placed_rows(self) -> Iterator[tuple[Place, Row]]:
@@ -202,11 +191,6 @@ class Experiment(Settings):
             for key in ("rows", "more"):
                 for label, row in getattr(table, key).items():
                     yield ("tables", name, key, label), row
-
-    def budget_of(self, task: str) -> dict[str, int]:
-        """Return the limits that a task has."""
-        writes = "report" in kinds_of_answers(task)
-        return {n: value for n, value in self.budget.items() if writes or n != "max_written"}
 
     def finder(self, label: str) -> Row:
         """Return the row of a label of the task discovery, also of tables not made now."""
@@ -247,14 +231,15 @@ class Experiment(Settings):
                     f"no {kind} {clip(name)} in {self._source.name}.{did_you_mean(name, known)}"
                 )
         wanted = labels if agents is None else set(map(str, agents))
-        specs = {}
-        for name, table in self.tables.items():
-            parts = {
-                key: {k: v for k, v in rows.items() if wanted & {k, str(v.agent)}}
-                for key, rows in (("rows", table.rows), ("more", table.more))
-            }
-            if any(parts.values()) and (tables is None or name in map(str, tables)):
-                specs[name] = table.model_copy(update=parts)
+
+        def choose(rows: dict[str, Row]) -> dict[str, Row]:
+            return {label: row for label, row in rows.items() if wanted & {label, str(row.agent)}}
+
+        specs = {
+            name: table.model_copy(update={"rows": choose(table.rows), "more": choose(table.more)})
+            for name, table in self.tables.items()
+            if choose(table.all_rows) and (tables is None or name in map(str, tables))
+        }
         if not specs:
             raise DataError("none of the tables has a row of these agents. Name others.")
         figures = {name: spec for name, spec in self.figures.items() if spec.table in specs}

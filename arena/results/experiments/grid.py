@@ -34,7 +34,6 @@ from arena.tasks import (
     kinds_of_answers,
     play_order,
     scored_stages,
-    stages_of,
     with_topic,
 )
 
@@ -43,18 +42,9 @@ JUDGED = "judge."
 
 
 class Cell(NamedTuple):
-    """One run of the grid.
+    """One run of the grid; `row` and `column` are labels.
 
-    Attributes:
-        row: Label of its row.
-        column: Label of its retriever.
-        agent: The agent, as `arena.run` takes it.
-        options: Keyword arguments of the agent.
-        config: The settings of the environment.
-        found: The run whose papers an episode begins with, or None.
-        surveys: Ids.
-        player: What makes the agent.
-        asks: Whether the agent asks a language model.
+    An episode begins with the papers of the run `found`, if there is one.
     """
 
     row: str
@@ -65,7 +55,11 @@ class Cell(NamedTuple):
     found: str | None
     surveys: list[str]
     player: AgentFactory
-    asks: bool
+
+    @property
+    def asks(self) -> bool:
+        """Whether the agent asks a language model."""
+        return _asks(self.player.kind)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -96,16 +90,8 @@ class Cell(NamedTuple):
 def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> dict[str, Cell]:
     """Return the runs that the tables need: directory -> cell, in the order of playing.
 
-    Agents without a language model come first, and what another run needs before that run.
-
-    Args:
-        experiment: The configuration.
-        corpus: The corpus to play on.
-        prepare: Whether every agent must be able to play now, with key and package.
-
-    Raises:
-        ArenaError: A name or an option is unknown, a metric does not go with its task, an index is
-            missing, or no survey has the labels that a task needs.
+    Agents without a language model come first, and what another run needs before that run. With
+    `prepare` every agent must be able to play now, with key and package.
     """
     reported_metrics(experiment)
     for key, registry in (("encoder", ENCODERS), ("extractor", EXTRACTORS)):
@@ -114,21 +100,16 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     tasks = TaskSet(corpus)
     surveys = functools.cache(functools.partial(_surveys, experiment.surveys, tasks))
     cells: dict[str, Cell] = {}
-    for task, place, row, column in _wanted(experiment):
+    for task, place, row, column, found in _wanted(experiment):
         with experiment.located(*place):
             config = _config(experiment, task, row, column)
-            agent, options, asks = _agent(experiment, row)
+            agent, options = _agent(experiment, row)
             player = AgentFactory(agent, options, task, tasks)
             if prepare:
                 player.prepare()
-        found = None
-        if row.found is not None:
-            finder = experiment.finder(row.found)
-            found = directory_of(FINDS, row.found, finder.retriever or column)
         played = surveys(task, config.prompt or "title")
-        label = place[-1]
-        cell = Cell(label, column, agent, options, config, found, played, player, asks)
-        key = directory_of(task, label, column)
+        cell = Cell(place[-1], column, agent, options, config, found, played, player)
+        key = directory_of(task, cell.row, column)
         if cells.setdefault(key, cell).record != cell.record:
             with experiment.located(*place):
                 raise DataError(
@@ -144,27 +125,32 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     return ordered
 
 
-def _wanted(experiment: Experiment) -> Iterator[tuple[str, Place, Row, str]]:
-    """Yield task, place, row and column of each run, after those of the run it begins with."""
+def _wanted(experiment: Experiment) -> Iterator[tuple[str, Place, Row, str, str | None]]:
+    """Yield task, place, row, column and `Cell.found` of each run, after the run it begins with."""
     for place, row in experiment.placed_rows():
         table = experiment.tables[place[1]]
         for column in experiment.engines_of(table, row):
+            found = None
             if row.found is not None:
                 finder = experiment.finder(row.found)
-                yield FINDS, (*place, row.found), finder, finder.retriever or column
-            yield table.task, place, row, column
+                its = finder.retriever or column
+                found = directory_of(FINDS, row.found, its)
+                yield FINDS, (*place, row.found), finder, its, None
+            yield table.task, place, row, column, found
 
 
 def _config(experiment: Experiment, task: str, row: Row, column: str) -> EnvConfig:
     """Return the settings of the environment of a row in a column."""
     engines = experiment.retrievers
     further = [engines[name].retriever if name in engines else name for name in row.retrievers]
+    writes = "report" in kinds_of_answers(task)
+    limits = {n: limit for n, limit in experiment.budget.items() if writes or n != "max_written"}
     settings = {
         "retriever": engines[column].retriever,
         "retriever_options": engines[column].options,
         "retrievers": further,
         "encoder": experiment.encoder,
-        **experiment.budget_of(task),
+        **limits,
         **({"references": "found"} if row.found is not None else {}),
         **row.env_options,
     }
@@ -172,55 +158,50 @@ def _config(experiment: Experiment, task: str, row: Row, column: str) -> EnvConf
 
 
 def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
-    """Return table -> heading -> the name by which `arena.rescore` reports the metric.
-
-    Raises:
-        UnknownNameError: A task or a metric is unknown.
-        DataError: A metric does not go with its task.
-    """
+    """Return table -> heading -> the name by which `arena.rescore` reports the metric."""
     reported: dict[str, dict[str, str]] = {}
     for name, table in experiment.tables.items():
         with experiment.located("tables", name, "task"):
-            stages = TASKS.get(table.task).stages
+            TASKS.get(table.task)
         for heading, metric in table.metrics.items():
             with experiment.located("tables", name, "metrics", heading):
-                column = metric
-                if metric.startswith(JUDGED):
-                    _check_judged(table.task, metric)
-                else:
-                    stage, _, rest = metric.partition(".")
-                    known = scored_stages(table.task, [rest if stage in stages else metric])
-                    if metric not in known and len(known) > 1:
-                        hint = did_you_mean(metric, known)
-                        raise DataError(f"several stages are scored by {clip(metric)}.{hint}")
-                    column = metric if metric in known else next(iter(known))
-                reported.setdefault(name, {})[heading] = column
+                find = _judged_name if metric.startswith(JUDGED) else _scored_name
+                reported.setdefault(name, {})[heading] = find(table.task, metric)
     return reported
 
 
-def _check_judged(task: str, metric: str) -> None:
+def _scored_name(task: str, metric: str) -> str:
+    stage, _, rest = metric.partition(".")
+    known = scored_stages(task, [rest if stage in TASKS.get(task).stages else metric])
+    if metric not in known and len(known) > 1:
+        hint = did_you_mean(metric, known)
+        raise DataError(f"several stages are scored by {clip(metric)}.{hint}")
+    return metric if metric in known else next(iter(known))
+
+
+def _judged_name(task: str, metric: str) -> str:
     from arena.judging.statements import NUMBERS
 
     name = metric.removeprefix(JUDGED)
     if name not in NUMBERS:
         raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, NUMBERS)}")
-    if all(stage.answer != "report" for _, stage in stages_of(task)):
+    if "report" not in kinds_of_answers(task):
         raise DataError(f"{clip(metric)} judges a report, and the task {task!r} has none.")
+    return metric
 
 
-def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any], bool]:
-    """Return the agent of a row, its options, and whether it asks a language model."""
+def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any]]:
+    """Return the agent of a row and its options, with those of all language models."""
     from arena.llm import LLMAgent
 
     agent = row.agent
     if agent == ORACLE:
-        return agent, row.options, False
+        return agent, row.options
     if isinstance(agent, str):
-        file, _, name = agent.rpartition(":")  # beside the configuration
+        file, _, name = agent.rpartition(":")
         agent = f"{experiment.folder / file}:{name}" if file.endswith(".py") else agent
-    kind = AGENTS.get(agent) if isinstance(agent, str) else agent
-    if not (isinstance(kind, type) and issubclass(kind, LLMAgent)):
-        return agent, row.options, False
+    if not _asks(AGENTS.get(agent) if isinstance(agent, str) else agent):
+        return agent, row.options
     options = experiment.llm | row.options
     known = inspect.signature(LLMAgent).parameters
     for name in experiment.llm:
@@ -228,7 +209,13 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
             raise DataError(f"llm.{name}: no such option.{did_you_mean(name, known)}")
     if "model" not in options:
         raise DataError("it asks a language model: name one as `model` under `llm`.")
-    return agent, options, True
+    return agent, options
+
+
+def _asks(kind: Any) -> bool:
+    from arena.llm import LLMAgent
+
+    return isinstance(kind, type) and issubclass(kind, LLMAgent)
 
 
 def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena._internal.files import sha256_json
 from arena._internal.terminal import progress
@@ -20,43 +20,14 @@ from arena.results.experiments.grid import JUDGED, Cell, reported_metrics
 from arena.runs import rescore
 from arena.tasks import TaskSet, stages_of
 
-if TYPE_CHECKING:
-    from arena.judging import StatementJudgements
-
-
-def judge_runs(
-    experiment: Experiment, finished: Mapping[str, Cell], corpus: Corpus, output: Path
-) -> dict[str, StatementJudgements]:
-    """Let the configuration's judge read the reports of the runs in whose tables it has a column.
-
-    An answer that is in the judge's store is not asked for again.
-    """
-    tasks = {
-        table.task
-        for table in experiment.tables.values()
-        if any(metric.startswith(JUDGED) for metric in table.metrics.values())
-    }
-    runs = [key for key, cell in finished.items() if cell.config.task in tasks]
-    if not experiment.judge or not runs:
-        return {}
-    from arena.judging import record_statements
-
-    return {
-        key: record_statements(output / key, corpus, experiment.judge, "--judge-option")
-        for key in progress(runs, desc="judge", unit="run")
-    }
-
 
 def score_runs(
-    experiment: Experiment,
-    finished: Mapping[str, Cell],
-    judged: Mapping[str, StatementJudgements],
-    corpus: Corpus,
-    output: Path,
+    experiment: Experiment, finished: Mapping[str, Cell], corpus: Corpus, output: Path
 ) -> dict[str, dict[str, Any]]:
     """Score the runs of tables by the metrics of all tables of their task.
 
-    A metric whose packages are not installed is left out.
+    The configuration's judge reads the reports of the runs in whose tables it has a column. A
+    metric whose packages are not installed is left out.
 
     Returns:
         Directory -> ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in
@@ -69,26 +40,36 @@ def score_runs(
     metrics: dict[str, dict[str, None]] = {}
     for name, reported in reported_metrics(experiment).items():
         names = metrics.setdefault(experiment.tables[name].task, {})
-        for metric in reported.values():
-            if not metric.startswith(JUDGED) and _is_possible(metric, experiment):
-                names[metric] = None
+        names |= dict.fromkeys(
+            name
+            for name in reported.values()
+            if name.startswith(JUDGED) or _is_possible(name, experiment.extractor)
+        )
     kinds = sorted({table.by for table in experiment.tables.values() if table.by})
-    scores = {
-        key: _score(experiment, output / key, corpus, [*metrics[cell.config.task]], kinds)
-        for key, cell in finished.items()
-        if cell.config.task in metrics
-    }
-    for key, found in judged.items():
-        scores[key]["mean"] |= {f"{JUDGED}{name}": value for name, value in found.mean.items()}
-        scores[key]["judge"] = {**found.judge, "counts": found.counts}
+    scores: dict[str, dict[str, Any]] = {}
+    for key, cell in progress(finished.items(), desc="scoring", unit="run"):
+        if cell.config.task not in metrics:  # another run begins with what this one found
+            continue
+        names = metrics[cell.config.task]
+        own = [name for name in names if not name.startswith(JUDGED)]
+        scores[key] = _score(experiment, output / key, corpus, own, kinds)
+        if experiment.judge and len(own) < len(names):
+            from arena.judging import record_statements
+
+            found = record_statements(output / key, corpus, experiment.judge, "--judge-option")
+            mean = {f"{JUDGED}{name}": value for name, value in found.mean.items()}
+            scores[key] |= {
+                "mean": scores[key]["mean"] | mean,
+                "judge": {**found.judge, "counts": found.counts},
+            }
     return scores
 
 
-def _is_possible(metric: str, experiment: Experiment) -> bool:
+def _is_possible(metric: str, extractor: str) -> bool:
     """Return whether the packages that a metric needs are installed."""
     if "extractor" in METRICS.get(metric.rpartition(".")[2]).needs:
         try:
-            make_extractor(experiment.extractor, {})
+            make_extractor(extractor, {})
         except DataError:
             return False
     return True
@@ -101,7 +82,6 @@ def _score(
     metrics: Sequence[str],
     kinds: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the scores of a run; see `score_runs`."""
     names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
     scores = rescore(directory, corpus, names, experiment.encoder, experiment.extractor)
     rows, tasks = scores["per_survey"], TaskSet(corpus)

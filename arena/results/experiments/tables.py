@@ -19,7 +19,6 @@ from arena.retrieval import parse_name
 
 VERSION = 1
 TABLES = "tables"
-TABLE_FILES = (f"{TABLES}.md", f"{TABLES}.tex", f"{TABLES}.json")
 _LARGE = 10  # a metric with values like this is no share, and four decimals say nothing
 
 
@@ -36,7 +35,7 @@ def make_tables(
     Args:
         experiment: The configuration.
         cells: Directory -> run, of all runs that the tables need.
-        scores: Directory -> scores of a finished run, see `score_runs`.
+        scores: What `score_runs` returned, of those that are finished.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
@@ -88,18 +87,21 @@ class _Layout(NamedTuple):
             return [self._by_part()]
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
-        values: dict[tuple[str, str, str], float | None] = {}
-        for label, _, engine, key in self.experiment.runs_of(self.spec):
-            means = self.scores.get(key, {"mean": {}})["mean"]
-            for heading, metric in self.reported.items():
-                values[heading, engine if by_retriever else "", label] = means.get(metric)
-        columns = [(heading, engine) for heading in self.reported for engine in engines]
+        runs = [
+            (label, engine if by_retriever else "", self.scores.get(key, {"mean": {}})["mean"])
+            for label, _, engine, key in self.experiment.runs_of(self.spec)
+        ]
         texts: dict[tuple[str, str, str], str | None] = {}
-        for heading in self.reported:
-            keys = [key for key in values if key[0] == heading]
-            texts |= dict(zip(keys, _texts([values[key] for key in keys]), strict=True))
+        for heading, metric in self.reported.items():
+            column = _texts([means.get(metric) for *_, means in runs])
+            texts |= {
+                (heading, engine, label): text
+                for (label, engine, _), text in zip(runs, column, strict=True)
+            }
+        columns = [(heading, engine) for heading in self.reported for engine in engines]
         first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
         header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
+        align = "l" * len(first) + "r" * len(columns)
         blocks = []
         for name, title, rows in (
             ("rows", "", self.spec.rows), ("more", "Further agents", self.spec.more)
@@ -109,7 +111,6 @@ class _Layout(NamedTuple):
                  *(texts.get((*column, label)) for column in columns)]
                 for label, row in rows.items()
             ]  # fmt: skip
-            align = "l" * len(first) + "r" * len(columns)
             blocks += [_block(name, title, header, cells, align)] if cells else []
         return blocks if self.spec.paper is None else [*blocks, _published(self.spec.paper)]
 
@@ -117,11 +118,9 @@ class _Layout(NamedTuple):
         """Return the block with a row for each agent and part of the surveys."""
         found = [
             (label, part, means)
-            for label, _, _, key in self.experiment.runs_of(self.spec)
-            for part, means in self.scores.get(key, {})
-            .get("parts", {})
-            .get(self.spec.by, {})
-            .items()
+            for label, *_, key in self.experiment.runs_of(self.spec)
+            if key in self.scores
+            for part, means in self.scores[key]["parts"][self.spec.by].items()
         ]
         columns = [_texts([means.get(n) for *_, means in found]) for n in self.reported.values()]
         rows = [
