@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-import warnings
 
 import pytest
 from compare_helpers import TwoSearches, forge, surveys_of
@@ -82,26 +81,22 @@ def test_of_distances_less_is_better(forged):
     assert difference.difference == pytest.approx(0.1)
 
 
-def test_identical_runs_and_one_survey_are_told_honestly(forged, title_run, tmp_path, world):
+@pytest.mark.parametrize("test", ["fisher", "student"])
+def test_identical_runs_and_one_survey_have_no_spread(forged, title_run, tmp_path, world, test):
+    (difference,) = (
+        arena.compare([forged("a", ONE), forged("b", ONE)], test=test).metrics[0].differences
+    )
+    assert (difference.p, difference.corrected, difference.ties) == (1.0, 1.0, 8)
+    assert (difference.low, difference.high) == (0.0, 0.0)
     arena.run(world, "discovery", "title", tmp_path / "one", surveys=1)
     arena.run(world, "discovery", "random", tmp_path / "two", surveys=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for test in ("fisher", "student"):
-            same = arena.compare([forged(f"a{test}", ONE), forged(f"b{test}", ONE)], test=test)
-            (difference,) = same.metrics[0].differences
-            assert (difference.p, difference.corrected, difference.ties) == (1.0, 1.0, 8)
-            assert (difference.low, difference.high) == (0.0, 0.0)
-            single = arena.compare([tmp_path / "one", tmp_path / "two"], test=test)
-            text = as_text(single) + json.dumps(as_json(single), allow_nan=False)
-            assert "nan" not in text.lower()
-            for metric in single.metrics:
-                assert metric.means["title, bm25"].low is None
-                assert metric.differences[0].low is None
-                if metric.differences[0].ties:
-                    assert metric.differences[0].p == 1.0
-                else:
-                    assert metric.differences[0].p == (1.0 if test == "fisher" else None)
+    single = arena.compare([tmp_path / "one", tmp_path / "two"], test=test)
+    text = as_text(single) + json.dumps(as_json(single), allow_nan=False)
+    assert "nan" not in text.lower()
+    for metric in single.metrics:
+        assert metric.means["title, bm25"].low is metric.differences[0].low is None
+        alike = metric.differences[0].ties or test == "fisher"
+        assert metric.differences[0].p == (1.0 if alike else None)
 
 
 def test_the_same_difference_everywhere_has_no_t(forged):
@@ -132,14 +127,9 @@ def test_pairs_are_those_that_every_run_has(forged):
 def test_correction_is_over_the_comparisons_of_one_metric(forged):
     up = [value + step for value, step in zip(ONE, STEPS, strict=True)]
     runs = [forged("a", ONE), forged("b", OTHER), forged("c", up), forged("d", ONE)]
-    found = {
-        c: arena.compare(runs, correction=c).metrics[0] for c in ("holm", "bonferroni", "none")
-    }
-    plain = [difference.p for difference in found["none"].differences]
-    assert [d.corrected for d in found["none"].differences] == plain
-    assert [d.corrected for d in found["bonferroni"].differences] == [min(1, 3 * p) for p in plain]
-    smallest, middle, largest = sorted(plain)
-    assert sorted(d.corrected for d in found["holm"].differences) == [
+    found = arena.compare(runs).metrics[0].differences
+    smallest, middle, largest = sorted(difference.p for difference in found)
+    assert sorted(difference.corrected for difference in found) == [
         3 * smallest,
         max(3 * smallest, 2 * middle),
         max(3 * smallest, 2 * middle, largest),
@@ -185,6 +175,7 @@ def test_without_gain_there_is_no_curve(world, title_run, tmp_path):
     arena.run(world, "discovery", "title", tmp_path / "final", reward="final")
     arena.run(world, "discovery", "oracle", tmp_path / "oracle")
     found = arena.compare([title_run, tmp_path / "final", tmp_path / "oracle"])
+    assert verdict(found).startswith("title and final have the same mean recall@100")  # no oracle
     assert set(found.curves) == {"title"}  # named after its directory
     assert "'final'" in found.without_curve["final"]
     assert found.without_curve["oracle"] == "it searches nothing"
@@ -233,8 +224,7 @@ def test_the_notes_of_a_session_are_read(make_client):
         unpriced = ModelSession(make_client(server, prices={}))
         unpriced.answers([[{"role": "user", "content": "four"}]])
         assert usage_of({"llm": unpriced.notes()})["calls"] == 1
-    for odd in ({}, {"llm": 5}, {"llm": []}):
-        assert usage_of(odd) is None
+    assert usage_of({"llm": 5}) is None
     odd = {"llm": {"model": 3, "total": {"calls": -1, "dollars": "2", "prompt_tokens": True}}}
     assert usage_of(odd) == dict.fromkeys(USAGE) | {"model": ""}
 
@@ -252,7 +242,7 @@ def test_names(forged, world, tmp_path, title_run):
     assert arena.compare([a, f"twin={twin}"]).names == ("title, bm25", "twin")
     odd = shutil.copytree(a, tmp_path / "k=1")
     assert arena.compare([str(odd), b]).names == ("k=1", "b")
-    for name in ("", " ", "x" * 81, "a\nb", "a\u202eb"):
+    for name in (" ", "x" * 81, "a\nb", "ceiling"):
         with pytest.raises(DataError, match="cannot name a run"):
             arena.compare([f"{name}={a}"])
 
@@ -308,29 +298,19 @@ def test_a_run_must_be_finished_and_as_it_was_left(forged, tmp_path, title_run):
     (unfinished / "trajectories.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
     with pytest.raises(CorpusError, match="is not finished: 3 of 8 episodes are played"):
         arena.compare([unfinished, title_run])
-    for name in ("metrics.json", "trajectories.jsonl", "run.trec", "qrels.trec"):
-        changed = shutil.copytree(title_run, tmp_path / f"changed-{name}")
-        with (changed / name).open("a") as file:
-            file.write(" \n")
-        with pytest.raises(CorpusError, match=f"{name}' is not as the run left it"):
-            arena.compare([changed])
-        (changed / name).unlink()
-        with pytest.raises(CorpusError, match=f"{name}' is missing|holds no episode"):
-            arena.compare([changed])
-    (tmp_path / "empty").mkdir()
+    changed = shutil.copytree(title_run, tmp_path / "changed")
+    with (changed / "qrels.trec").open("a") as file:
+        file.write(" \n")
+    with pytest.raises(CorpusError, match=r"qrels\.trec' is not as the run left it"):
+        arena.compare([changed])
     with pytest.raises(CorpusError, match="holds no run"):
-        arena.compare([tmp_path / "empty"])
-    with pytest.raises(CorpusError, match="does not exist"):
-        arena.compare([tmp_path / "nothing"])
-    with pytest.raises(CorpusError, match="is a file"):
-        arena.compare([title_run / "run.trec"])
+        arena.compare([tmp_path])
 
 
 def test_options_are_checked(forged):
     a, b = forged("a", ONE), forged("b", OTHER)
     refused = [
         ({"runs": []}, DataError, "give a list of directories"),
-        ({"runs": str(a)}, DataError, "give a list of directories"),
         ({"runs": [a, a]}, DataError, "is given twice"),
         ({"baseline": "c"}, UnknownNameError, "no run named 'c' is compared. Known: a, b"),
         ({"baseline": "a", "all_pairs": True}, DataError, "name no baseline"),
@@ -363,7 +343,6 @@ def test_the_verdict_is_one_sentence(forged, world, tmp_path):
         told + "difference is not significant (p = 0.1562), better on 5 surveys."
     )
     assert verdict(arena.compare(runs[::-1])) == verdict(arena.compare(runs))
-    assert verdict(arena.compare([*runs, forged("c", [0.0] * 8)], all_pairs=True)).startswith(told)
     far = [value + 1 for value in ONE]
     assert "is significant (p = 0.0078), better on 8" in verdict(
         arena.compare([runs[0], forged("d", far)])
@@ -382,12 +361,6 @@ def test_the_verdict_is_one_sentence(forged, world, tmp_path):
     assert nothing.startswith("No survey has labels that recall@10 counts")
 
 
-def test_the_agent_that_knows_the_labels_wins_no_verdict(world, title_run, tmp_path):
-    arena.run(world, "discovery", "oracle", tmp_path / "oracle")
-    found = verdict(arena.compare([tmp_path / "oracle", title_run]))
-    assert found.startswith("title, bm25 has a mean recall@100 of ")
-
-
 def test_a_mean_above_the_ceiling_is_explained(forged):
     soft = [1.1, *[1.0] * 7]  # the mean of eight is 1.0125, the ceiling 1
     found = arena.compare([forged("a", {"heading_soft_recall": soft})])
@@ -397,13 +370,13 @@ def test_a_mean_above_the_ceiling_is_explained(forged):
 
 
 def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):
-    arena.run(world, "discovery", Idle, tmp_path / "idle", max_steps=1)
-    text = as_text(arena.compare([title_run, tmp_path / "idle"]))
-    assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in text
+    arena.run(world, "discovery", Idle, tmp_path / "idle")
+    found = arena.compare([title_run, tmp_path / "idle"])
+    assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in as_text(found)
 
 
 class Idle(Agent):
-    """Searches until the budget ends the episode."""
+    """Ends at once."""
 
     def act(self, observation):
-        return call("search", query=observation["topic"])
+        return call("finish")

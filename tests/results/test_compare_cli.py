@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from compare_helpers import TwoSearches
@@ -43,33 +42,14 @@ def test_each_format_is_that_of_python(runs, capsys):
         assert json.loads(capsys.readouterr().out) == as_json(found)
 
 
-def test_the_table_for_a_terminal(runs, capsys):
-    assert run(*runs) == 0
-    out = capsys.readouterr().out
-    lines = out.splitlines()
-    assert lines[0].startswith("title, bm25 has a better mean recall@100 than ")
-    assert lines[2] == "Mean scores of the task discovery"
-    summary = json.loads((Path(runs[0]) / "metrics.json").read_text())
-    (row,) = [line for line in lines[2:8] if line.startswith("title, bm25")]
-    found = arena.compare(runs)
-    assert row.split()[2:] == [f"{summary['mean'][m.metric]:.4f}" for m in found.metrics]
-    assert "title, bm25 (baseline)" in out and "corrected by Holm" in out
-    assert lines[-1].startswith("Differences from title, bm25")
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["{0}", "{0}"], "is given twice"),
         (["{0}", "/nowhere"], "'/nowhere' does not exist"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
-        (["{0}", "--metric", "recal@10"], "Did you mean 'recall@10'"),
-        (["{0}", "--level", "2"], "level=2.0: give a number between 0 and 1"),
-        (["{0}", "--test", "t"], "no test named 't'"),
         (["{0}", "--corpus", "x"], "name the page with --html"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),
         (["{0}", "--html", "/nowhere/page.html"], "there is no directory '/nowhere'"),
-        (["{0}", "--html", "x.html", "--corpus", "/nowhere"], "/nowhere"),
     ],
 )
 def test_mistakes_are_told_in_one_line(runs, arguments, told, capsys, tmp_path, monkeypatch):

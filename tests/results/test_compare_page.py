@@ -17,7 +17,7 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError
 from arena.results.comparison import as_html, as_text
-from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
+from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 
@@ -264,33 +264,6 @@ def test_marks_tell_runs_apart_without_colours(title_run, tmp_path):
     curves = re.findall(r'<path class="curve (d\d)" d="M[\d.]+ [\d.]+L', html)
     assert curves == pieces and len(curves) == 20
     assert "r00" in page.text and "r19" in page.text
-
-
-def test_long_queries_unfold(poisoned):
-    html = as_html(arena.compare([poisoned / "a"]))
-    whole = f"graphs {POISON}"
-    folded = re.findall(r'<details class="query">(.*?)</details>', html)
-    assert len(folded) == 2
-    shown, rest = folded[0].removeprefix("<summary>").split("</summary>")
-    shown, rest = Page(shown).text, Page(rest).text
-    assert whole[: QUERY_SHOWN - 1] + "…" in shown and whole not in shown
-    assert rest.startswith(whole)
-
-
-def test_runs_that_hand_in_nothing(mini, tmp_path):
-    """A survey without labels, an empty ranking, no map: nothing of it is in the way."""
-    everything = list(TaskSet(mini).surveys)
-    arena.run(mini, "survey", Idle, tmp_path / "idle", surveys=everything)
-    arena.run(mini, "survey", "title", tmp_path / "title", surveys=everything)
-    page = check_safe(as_html(arena.compare([tmp_path / "idle", tmp_path / "title"]), mini))
-    assert "nothing" in page.text and "nan" not in page.text.lower().split()
-
-
-class Idle(Agent):
-    """Ends at once."""
-
-    def act(self, observation):
-        return call("finish")
 
 
 def test_organization_shows_what_is_in_reach_and_words_for_what_differs(world, tmp_path):

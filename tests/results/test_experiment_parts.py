@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from helpers import Memory
 
 import arena
-from arena.errors import DataError
-from arena.results.experiments import read_experiment
 from corpus_builder.build import build
 
 PAPERS = [
@@ -53,9 +50,3 @@ def test_parts_by_hand(tmp_path):
         ["Ceiling", "detailed", "2", "1.0000"],
         ["Ceiling", "sentence", "1", "1.0000"],
     ]
-
-
-def test_parts_need_a_row_for_each_agent():
-    table = {**CONFIG["tables"]["one"], "columns": "retrievers"}
-    with pytest.raises(DataError, match="needs `columns: metrics`"):
-        read_experiment({**CONFIG, "tables": {"one": table}})
