@@ -27,9 +27,8 @@ def cluster(
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
-    merge: Literal["children", "inconsistency", "none"] = "children",
+    merge: Literal["children", "none"] = "children",
     max_children: Annotated[int, Ge(2)] = 5,
-    threshold: Annotated[float, Ge(0)] = 1.0,
 ) -> MindMap:
     """Return a mind-map of papers (ResearchArena, section 6.1, the approach Clustering).
 
@@ -45,12 +44,9 @@ def cluster(
         encoder: Name of a registered encoder, or an encoder.
         merge: ``"children"``: a heading with more than `max_children` papers, and more than a
             tenth of all, has up to `max_children` headings below it: its highest merges are
-            undone. ``"inconsistency"``: merges not much higher than those below them are
-            dissolved. ``"none"``: the binary dendrogram, as in the paper; its lowest merges are
-            left out where it has more than 500 headings or 64 levels.
+            undone. ``"none"``: the binary dendrogram, as in the paper; its lowest merges are left
+            out where it has more than 500 headings or 64 levels.
         max_children: Option of ``"children"``, >= 2.
-        threshold: Option of ``"inconsistency"``, >= 0: a merge with a coefficient up to this is
-            dissolved.
 
     Returns:
         The mind-map, with every paper under one heading, in the order of `papers`; a root alone if
@@ -61,9 +57,7 @@ def cluster(
     def grouped(chosen: Sequence[KnownPaper]) -> Group:
         with one_thread():
             tree = Dendrogram(encode([text_of(paper) for paper in chosen], encoder))
-        split = by_children(tree, max_children)
-        if merge != "children":
-            split = binary(tree) if lift else by_inconsistency(tree, threshold)
+        split = binary(tree) if lift else by_children(tree, max_children)
         return groups(tree, split, lift=lift, most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH)
 
     return labelled(papers, topic, grouped)
@@ -103,7 +97,7 @@ class Clustering(Researcher):
     abstracts as the budget allows.
 
     Args:
-        encoder, merge, max_children, threshold: Options of `cluster`.
+        encoder, merge, max_children: Options of `cluster`.
         abstracts: Whether to read abstracts; without them it clusters titles.
     """
 
@@ -111,17 +105,17 @@ class Clustering(Researcher):
         self,
         seed: int = 0,
         encoder: str = "static",
-        merge: Literal["children", "inconsistency", "none"] = "children",
+        merge: Literal["children", "none"] = "children",
         max_children: Annotated[int, Ge(2)] = 5,
-        threshold: Annotated[float, Ge(0)] = 1.0,
         abstracts: bool = True,
     ) -> None:
         super().__init__(seed)
         shared_encoder(encoder)
         self._options: dict[str, Any] = {
-            "encoder": encoder, "merge": merge, "max_children": max_children,
-            "threshold": threshold,
-        }  # fmt: skip
+            "encoder": encoder,
+            "merge": merge,
+            "max_children": max_children,
+        }
         self._abstracts = abstracts
         self._read = 0
 
@@ -168,16 +162,14 @@ class Dendrogram:
 
     def __init__(self, vectors: NDArray[np.floating]) -> None:
         import numpy as np
-        from scipy.cluster.hierarchy import inconsistent, linkage
+        from scipy.cluster.hierarchy import linkage
 
         self.points = np.rint(unit(np.asarray(vectors, np.float64)) * _GRID) / _GRID
         count = len(vectors)
         merges = linkage(self.points, method="ward") if count > 1 else np.empty((0, 4))
-        jumps = inconsistent(merges)[:, 3] if count > 1 else np.empty(0)
         self.root = 2 * count - 2
         self.least = 2 if count > 3 else 1  # papers of a group of a flattened tree
         self.height = [0.0] * count + merges[:, 2].tolist()
-        self.jump = [0.0] * count + jumps.tolist()
         self.sides: list[tuple[int, ...]] = [()] * count
         self.papers: list[tuple[int, ...]] = [(paper,) for paper in range(count)]
         for pair in merges[:, :2].astype(int).tolist():
@@ -276,34 +268,5 @@ def by_children(tree: Dendrogram, most: int) -> Split:
             parts.remove(part)
             parts += tree.sides[at]
         return parts if len(parts) > 1 else []
-
-    return split
-
-
-def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
-    """Keep the merges whose inconsistency coefficient exceeds `threshold`.
-
-    The coefficient (Jain and Dubes 1988, section 3.2) says how far the height of a merge is from
-    the mean of its own and those of its sides, in standard deviations. A merge that is consistent
-    passes its sides to the group above it; a node with consistent merges alone is not divided, as
-    with ``scipy.cluster.hierarchy.fcluster(..., criterion="inconsistent")``.
-    """
-    worst = list(tree.jump)
-    for node, sides in enumerate(tree.sides):
-        worst[node] = max([worst[node], *(worst[side] for side in sides)])  # lower numbers
-
-    def split(node: int) -> list[int]:
-        while worst[node] > threshold:
-            parts, waiting = [], list(tree.sides[node])
-            while waiting:
-                at = waiting.pop()
-                if tree.jump[at] <= threshold < worst[at]:
-                    waiting += tree.sides[at]
-                elif len(tree.papers[at]) >= tree.least:
-                    parts.append(at)
-            if len(parts) != 1:
-                return parts
-            node = parts[0]
-        return []
 
     return split

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -15,12 +14,11 @@ from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.text import analyze
 from baselines.clustering import cluster
-from baselines.parts.texts import Phrase, encode, phrases, shared_encoder, stems_of, unit
+from baselines.parts.texts import encode, shared_encoder, unit
 
 Scores = NDArray[np.float64]
 
 _POOL = 300  # best papers, whose titles are compared
-_NAMING = 50  # best papers, from whose titles sub-topics are taken
 _UNLINKED = 3  # papers without links, after which no further links are listed
 _TRIES = 3  # papers that a round looks at for each one that it searches for
 _LINKING = 4.0  # the weight of a list of references or citations, where that of a list of hits is 1
@@ -52,10 +50,6 @@ class Scout(Researcher):
             itself is 1. With 0 titles are not compared.
         encoder: Name of the encoder of titles; None for their words alone.
         links: Most papers whose references and citations are listed, 0 to 100.
-        subtopics: Most phrases of the best titles that are searched for, 0 to 100.
-        subtopic_weight: Weight of a sub-topic's list, 0 to 1000.
-        diversity: Penalty for a title equal to that of a better paper, 0 to 10, in units of the
-            difference between the first and the last score.
         mapped: Most papers of the ranking in a mind-map, 1 to 1000.
         more: Options of another base of a subclass, such as `LLMAgent`.
     """
@@ -72,9 +66,6 @@ class Scout(Researcher):
         titles: Annotated[float, Interval(ge=0, le=10)] = 1.0,
         encoder: str | None = "static",
         links: Annotated[int, Interval(ge=0, le=100)] = 25,
-        subtopics: Annotated[int, Interval(ge=0, le=100)] = 0,
-        subtopic_weight: Annotated[float, Interval(ge=0, le=1000)] = 1.0,
-        diversity: Annotated[float, Interval(ge=0, le=10)] = 0.0,
         mapped: Annotated[int, Interval(ge=1, le=1000)] = 100,
         **more: Any,
     ) -> None:
@@ -89,9 +80,6 @@ class Scout(Researcher):
         self._titles = titles
         self._encoder = encoder
         self._links = links
-        self._subtopics = subtopics
-        self._subtopic_weight = subtopic_weight
-        self._diversity = diversity
         self._mapped = mapped
         self._votes = Votes()
         self._judged: dict[str, float] = {}
@@ -101,14 +89,11 @@ class Scout(Researcher):
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
         """Return texts to search for besides the topic and papers; called once, after round one.
 
-        Here these are phrases that several of the best titles share. A subclass may use
-        `desk.papers` and `desk.ranking`, read papers, and ask a model.
+        Here there are none. A subclass may use `desk.papers` and `desk.ranking`, read papers, and
+        ask a model.
         """
         yield from ()
-        best = desk.ranking[:_NAMING]
-        titles = [desk.papers[paper_id].title for paper_id in best]
-        weights = [1 / (1 + rank) for rank in range(len(best))]
-        return subtopics(titles, weights, desk.topic, self._subtopics)
+        return ()
 
     def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
         """Return paper id -> relevance to the topic, from 0 to 1; here nothing.
@@ -128,7 +113,7 @@ class Scout(Researcher):
             if turn == 1:
                 for text in (yield from self.subtopics(desk)):
                     # A phrase alone leads away from the topic.
-                    yield from self._search(desk, f"{desk.topic} {text}", self._subtopic_weight)
+                    yield from self._search(desk, f"{desk.topic} {text}", 1.0)
                 self._rank(desk)
             due = self._seeds * (turn + 1) // self._rounds - len(self._used)
             yield from self._expand(desk, due)
@@ -203,31 +188,13 @@ class Scout(Researcher):
         scores = self._votes.scores(self._trust, self._judged) * factor
         order = best_first(scores)
         pool = order[:_POOL]
-        if len(pool) > 1 and (self._titles or self._diversity):
+        if len(pool) > 1 and self._titles:
             names = [desk.papers[ids[number]].title for number in pool]
-            with one_thread():
-                corrected = self._corrected(scores[pool], names)
-            order = [pool[place] for place in corrected] + order[_POOL:]
+            predicted = regressed(scores[pool], names, self._encoder)
+            corrected = standard(scores[pool]) + self._titles * standard(predicted)
+            order = [pool[place] for place in best_first(corrected)] + order[_POOL:]
         order.sort(key=lambda number: factor[number] == 0)
         desk.ranking = [ids[number] for number in order]
-
-    def _corrected(self, scores: Scores, names: Sequence[str]) -> list[int]:
-        """Return the places of the best papers in their final order."""
-        total = standard(scores)
-        if self._titles:
-            total += self._titles * standard(regressed(scores, names, self._encoder))
-        if not self._diversity:
-            return best_first(total)
-        alike = similarity(names, self._encoder)
-        total = (total - total.min()) / ((total.max() - total.min()) or 1.0)
-        order: list[int] = []
-        loss = np.zeros(len(total))
-        for _ in names:
-            left = total - self._diversity * loss
-            left[order] = -np.inf
-            order.append(best_first(left)[0])
-            loss = np.maximum(loss, alike[order[-1]])
-        return order
 
 
 TOPIC = ""  # source of a list that was not searched for with a paper: the topic, or a sub-topic
@@ -332,25 +299,20 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
     """
     kernel = _words(titles)
     if encoder is not None:
-        kernel = kernel + _embedded(titles, encoder)
+        vectors = unit(encode(titles, encoder))
+        kernel = kernel + vectors @ vectors.T
     kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
     # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
     # runs, for the engine lucene, dies of it.
-    values, vectors = np.linalg.eigh(kernel)
-    shares = vectors.T @ (scores - scores.mean())
-    return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
+    values, axes = np.linalg.eigh(kernel)
+    shares = axes.T @ (scores - scores.mean())
+    return axes @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
 
 
 def standard(values: Scores) -> Scores:
     """Return values with a mean of 0 and a standard deviation of 1; zeros if all are equal."""
     spread = values.std()
     return (values - values.mean()) / spread if spread > 1e-12 else np.zeros_like(values)
-
-
-@one_thread()
-def similarity(titles: Sequence[str], encoder: str | None) -> Scores:
-    """Return the similarity of titles, from 0 to 1, shape (n, n)."""
-    return _words(titles) if encoder is None else np.clip(_embedded(titles, encoder), 0.0, 1.0)
 
 
 def _words(titles: Sequence[str]) -> Scores:
@@ -364,41 +326,3 @@ def _words(titles: Sequence[str]) -> Scores:
             vectors[row, known[stem]] = np.log(len(titles) / count[stem])
     vectors = unit(vectors)
     return vectors @ vectors.T
-
-
-def _embedded(titles: Sequence[str], encoder: str) -> Scores:
-    vectors = unit(encode(titles, encoder))
-    return vectors @ vectors.T
-
-
-def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most: int) -> list[str]:
-    """Return phrases of two or three words that name parts of the topic.
-
-    Chosen greedily: the phrase with the largest weight (the sum over the titles that contain it,
-    times the root of its number of words) of those that are in at least two titles, at least half
-    of which have no earlier phrase. A phrase of the topic's own words names no part of it.
-
-    Returns:
-        Phrases as written in the first title that has them; equals in order of appearance.
-    """
-    own = stems_of(topic)
-    holding: dict[tuple[str, ...], set[int]] = {}
-    surface: dict[tuple[str, ...], Phrase] = {}
-    for place, title in enumerate(titles):
-        for phrase in phrases(title):
-            if len(phrase.stems) > 1 and not own.issuperset(phrase.stems):
-                holding.setdefault(phrase.stems, set()).add(place)
-                surface.setdefault(phrase.stems, phrase)
-
-    def value(stems: tuple[str, ...]) -> float:
-        total = sum(weights[place] for place in sorted(holding[stems]))
-        return round(total * math.sqrt(len(stems)), 9)
-
-    chosen: list[str] = []
-    covered: set[int] = set()
-    for stems in sorted(holding, key=value, reverse=True):
-        fresh = len(holding[stems] - covered)
-        if len(chosen) < most and len(holding[stems]) > 1 and 2 * fresh >= len(holding[stems]):
-            chosen.append(surface[stems].surface)
-            covered |= holding[stems]
-    return chosen

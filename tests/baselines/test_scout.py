@@ -138,40 +138,6 @@ def test_where_nothing_is_linked_no_more_than_three_papers_are_looked_up(tmp_pat
         assert not agent.notes()["links"]
 
 
-def test_sub_topics_are_searched_for_beside_the_topic(tmp_path):
-    texts = {
-        f"p:{i}": (f"Coral: {name}", "")
-        for i, name in enumerate(
-            ["deep sea fish", "deep sea sand", "warm water", "cold warm water", "rock"]
-        )
-    }
-    corpus = corpus_of(tmp_path / "corpus", texts)
-    actions, _, _ = played(Scout(seeds=4, subtopics=2), corpus)
-    found = [q for q in queries(actions) if q.startswith("coral: a survey ")]
-    assert sorted(found) == ["coral: a survey deep sea", "coral: a survey warm water"]
-    # After the first round, so that the best of the hits name them.
-    assert queries(actions).index(found[0]) == 2
-    actions, _, _ = played(Scout(seeds=4), corpus)
-    assert not [q for q in queries(actions) if q.startswith("coral: a survey ")]
-
-
-def test_diversity_takes_another_title_before_the_same_again(tmp_path):
-    texts = {
-        "p:a": ("Coral coral coral of warm seas", ""),
-        "p:b": ("Coral coral coral of warm seas", ""),
-        "p:c": ("Coral and bleaching in cold water", ""),
-        "p:d": ("Water and ice and more", "coral"),
-    }
-    corpus = corpus_of(tmp_path / "corpus", texts)
-    alike, other = (
-        played(Scout(diversity=d, seeds=0), corpus)[1]["answers"]["discovery"] for d in (0.0, 5.0)
-    )
-    assert alike[:2] == ["p:a", "p:b"]
-    assert other[0] == "p:a"
-    assert other.index("p:b") > 1
-    assert set(alike) == set(other)
-
-
 def test_it_finds_more_than_the_title(world, tmp_path):
     runs = {}
     for name, options in (("title", {}), ("scout", {}), ("scout", {"links": 0})):
@@ -251,7 +217,7 @@ def test_judged_papers_are_left_out_and_ranked_last(tmp_path):
     reads=st.integers(0, 40),
     characters=st.one_of(st.integers(0, 400_000), st.just(2_000_000)),
     max_k=st.integers(1, 100),
-    options=st.sampled_from([{}, {"seeds": 100, "rounds": 1}, {"subtopics": 9, "links": 100}]),
+    options=st.sampled_from([{}, {"seeds": 100, "rounds": 1}, {"links": 100}]),
 )
 def test_no_budget_is_overspent(world, task, steps, searches, reads, characters, max_k, options):
     actions, info, truncated = played(

@@ -1,4 +1,4 @@
-"""The evidence of the agent `scout`: votes, titles, sub-topics."""
+"""The evidence of the agent `scout`: votes and titles."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from arena.agents import Hit
 from arena.text import analyze
-from baselines.scout import (
-    PENALTY,
-    Votes,
-    regressed,
-    similarity,
-    standard,
-    subtopics,
-)
+from baselines.scout import PENALTY, Votes, regressed, standard
 
 
 def hits(**scores):
@@ -136,34 +129,12 @@ def test_a_paper_gains_by_company_and_loses_by_the_lack_of_it():
 
 
 def test_the_encoder_knows_words_that_are_alike():
-    titles = ["cars", "automobiles", "sea turtles", "cars"]
-    assert similarity(titles, None)[0, 1] == 0
-    alike = similarity(titles, "static")
-    assert alike[0, 1] > alike[0, 2]
+    titles, scores = ["cars", "automobiles", "sea turtles"], np.array([3.0, 0.0, 0.0])
+    words, both = (regressed(scores, titles, encoder) for encoder in (None, "static"))
+    assert words[1] == pytest.approx(words[2])
+    assert both[1] > both[2]
 
 
 def test_standard_scores():
     assert standard(np.array([1.0, 3.0])).tolist() == [-1.0, 1.0]
     assert standard(np.array([2.0, 2.0, 2.0])).tolist() == [0.0, 0.0, 0.0]
-
-
-# Sub-topics
-
-
-def test_phrases_that_several_titles_share():
-    titles = [
-        "Message Passing on molecules", "Deeper message passing", "Message passing revisited",
-        "Spectral filters", "Learned spectral filters", "Graph networks", "On graph networks",
-        "Only once seen",
-    ]  # fmt: skip
-    found = subtopics(titles, [1.0] * 8, "graph networks: a survey", 10)
-    assert found == ["Message Passing", "Spectral filters"]
-    assert subtopics(titles, [1, 0, 0, 3, 1, 0, 0, 0], "graph networks", 1) == ["Spectral filters"]
-    assert subtopics(titles, [1.0] * 8, "graph networks", 0) == []
-    assert subtopics([], [], "graph networks", 5) == []
-
-
-def test_a_phrase_must_bring_something_new():
-    """Where most titles of a phrase hold an earlier one it says the same again."""
-    titles = ["deep sea coral", "deep sea coral", "deep sea fish", "cold deep sea"]
-    assert subtopics(titles, [1.0] * 4, "oceans", 5) == ["deep sea"]
