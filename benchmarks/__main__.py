@@ -18,7 +18,6 @@ COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
     "doors": (doors.measure, doors.show),
-    "retrieve": (environments.measure_retrieve, environments.show_retrieve),
     "simulate": (simulate.measure, simulate.show),
     "build": (builds.measure, builds.show),
 }

@@ -39,7 +39,7 @@ class Played(NamedTuple):
     calls: list[float]  # seconds of each
     lost: int  # calls without the right kind of answer
     left: int | None = None  # episodes that are open after their idle time-out, if there are any
-    megabytes: float | None = None  # most memory of the process that holds the episodes
+    megabytes: float | None = None  # most memory of the process with the episodes
 
 
 def measure(
@@ -70,8 +70,7 @@ def measure(
         openenv: Play on a server of OpenEnv with its own client, and nothing else.
 
     Returns:
-        ``corpus`` (its hash) and ``rows``: of each door and number of episodes at once, what
-        `Played` holds.
+        ``corpus`` (its hash) and ``rows``: a `Played` for each door and number of episodes at once.
     """
     counts = numbers("sessions", sessions, int)
     check_range(1, 4096, **{f"sessions {n}": n for n in counts})
@@ -147,14 +146,6 @@ def _in_threads(setup: _Setup, number: int, plan: Plan) -> Played:
     return _play([player] * number, plan)._replace(left=len(sessions))
 
 
-def _left(count: Callable[[], int], idle: float) -> int:
-    """Return how many episodes are still open after the idle time-out."""
-    end = time.monotonic() + 4 * idle
-    while (left := count()) and time.monotonic() < end:
-        time.sleep(0.2)
-    return left
-
-
 def megabytes_of(process: int) -> float:
     """Return the most memory that a process has had, in MB; on Linux."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
@@ -214,8 +205,13 @@ def _openenv(setup: _Setup, number: int, plan: Plan) -> Played:
 
 
 def _left_at(health: str, idle: float) -> int:
-    """Return what `_left` does, of a server that counts its episodes at a URL."""
-    return _left(lambda: int(requests.get(health, timeout=60).json()["open"]), idle)
+    """Return how many episodes a server still has after the idle time-out."""
+    end = time.monotonic() + 4 * idle
+    while True:
+        left = int(requests.get(health, timeout=60).json()["open"])
+        if not left or time.monotonic() >= end:
+            return left
+        time.sleep(0.2)
 
 
 Way = Callable[[_Setup, int, Plan], Played]

@@ -33,7 +33,7 @@ Results = dict[str, Any]
 def printing(measure: Callable[..., Results], show: Callable[[Results], str]) -> Any:
     """Return a command with the options of `measure` that prints what `show` makes of its results.
 
-    The results hold the options, too, as ``settings``, and the machine. ``--json`` writes them.
+    The results have the options, too, as ``settings``, and the machine. ``--json`` writes them.
     """
 
     @functools.wraps(measure)
@@ -106,11 +106,7 @@ def numbers(option: str, texts: Sequence[str], kind: type) -> list[Any]:
 
 
 def in_child(function: Callable[..., Any], *arguments: Any, threads: int) -> Any:
-    """Return what a function returns in a new process that may use so many cores.
-
-    Raises:
-        ArenaError: If the process fails; with its reason.
-    """
+    """Return what a function returns in a new process that may use so many cores."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, _limit_cores, (threads,)) as pool:
         try:
@@ -183,16 +179,7 @@ def queries_of(corpus: arena.Corpus, seed: int = 0) -> Iterator[str]:
 def serving(
     corpus: arena.Corpus, retriever: str, words: Sequence[str]
 ) -> Iterator[tuple[str, int]]:
-    """Yield the URL of a server in a process of its own, and the number of that process.
-
-    Args:
-        corpus: The corpus.
-        retriever: An engine of it.
-        words: What ``arena serve`` serves, and further options.
-
-    Raises:
-        DataError: If the server does not start.
-    """
+    """Yield the URL of ``arena serve WORDS`` in a process of its own, and that process' number."""
     command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
     command += ["--corpus", str(corpus.directory), "--retriever", retriever]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,11 +16,11 @@ import orjson
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from arena._internal.files import write_json
 from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
 from benchmarks.report import Results, check_range
 from corpus_builder.build import check_place
+from corpus_builder.release import folder
 from corpus_builder.world import BLOCK, World, WorldConfig
 
 Record = dict[str, Any]
@@ -31,7 +30,6 @@ MENTIONS = 3
 """How often a text mentions an influential reference; others once or twice."""
 
 _RELEASE = "2024-02-06"
-_RECORD = "release.json"
 _FULL_TEXT = 0.15  # share of the papers with full text; surveys all have it
 _DRAWS = 20  # purpose of random numbers; a world uses those below
 _LEVEL = 1  # of compression; higher ones take longer than all the rest
@@ -39,9 +37,7 @@ _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-def measure(
-    *, world: WorldConfig, output: str, shards: int = 16, overwrite: bool = False
-) -> Results:
+def measure(*, world: WorldConfig, output: str, shards: int = 16) -> Results:
     """Write a literature world as a release of Semantic Scholar's datasets.
 
     The directory appears whole or not at all. The same world gives the same lines, whatever the
@@ -51,14 +47,13 @@ def measure(
         world: World whose papers the release has.
         output (DIR): A new directory.
         shards: Files of each dataset.
-        overwrite: Replace a release in DIR.
 
     Returns:
         ``datasets``: shards, lines and bytes of each.
     """
     check_range(1, world.papers, shards=shards)
-    check = partial(_check_output, overwrite=overwrite)
-    with staged_directory(Path(output), check, manifest=_RECORD) as directory:
+    check = partial(check_place, what="release", ours=(), overwrite=False)
+    with staged_directory(Path(output), check, manifest=folder.RECORD) as directory:
         with ExitStack() as stack:
             files = {
                 name: [
@@ -76,8 +71,11 @@ def measure(
             }
             for name, of in files.items()
         }
-        listed = {name: [shard.entry() for shard in of] for name, of in files.items()}
-        write_json(directory / _RECORD, {"release": _RELEASE, "datasets": listed})
+        listed = {
+            name: [folder.FileEntry(name=shard.path.name) for shard in of]
+            for name, of in files.items()
+        }
+        folder.Record(release=_RELEASE, datasets=listed).write(directory)
     return {"datasets": datasets}
 
 
@@ -88,11 +86,6 @@ def show(results: Results) -> str:
         for name, of in results["datasets"].items()
     ]
     return tabulate(rows, headers=("dataset", "shards", "lines", "MB"))
-
-
-def _check_output(output: Path, overwrite: bool) -> None:
-    ours = (_RECORD, *DATASETS) if (output / _RECORD).is_file() else ()
-    check_place(output, "release", ours, overwrite)
 
 
 class _Shard:
@@ -108,12 +101,6 @@ class _Shard:
     def write(self, record: Record) -> None:
         self._file.write(orjson.dumps(record) + b"\n")
         self.lines += 1
-
-    def entry(self) -> Record:
-        data = self.path.read_bytes()
-        md5, sha256 = hashlib.md5(data, usedforsecurity=False), hashlib.sha256(data)
-        return {"name": self.path.name, "bytes": len(data), "md5": md5.hexdigest(),
-                "sha256": sha256.hexdigest()}  # fmt: skip
 
     def __enter__(self) -> _Shard:
         return self

@@ -42,14 +42,6 @@ def test_every_door_answers_every_call(rows: Any, capsys: Any) -> None:
     assert "| mcp over HTTP " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("numbers", "message"), [("1,x", "--sessions '1,x'"), ("0", "--sessions 0")]
-)
-def test_bad_numbers_are_refused(world: Path, capsys: Any, numbers: str, message: str) -> None:
-    assert main(["doors", "--corpus", str(world), "--sessions", numbers]) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_it_needs_no_psutil() -> None:
     """The environments of some frameworks have none."""
     code = "import sys; sys.modules['psutil'] = None; import benchmarks.__main__"

@@ -59,18 +59,3 @@ def test_the_command(world: Path, tmp_path: Path, capsys: Any) -> None:
         "search 1", "search 8", "search 9",
     }  # fmt: skip
     assert all(len(times) == 2 and min(times) > 0 for times in seconds.values())
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        (["--num-envs", "0"], "--num-envs 0: give a number from 1 to 1000"),
-        (["--steps", "0"], "--steps 0"),
-        (["--rounds", "-1"], "--rounds -1"),
-        (["--retriever", "bm52"], "bm52"),
-    ],
-)
-def test_bad_input_is_one_line(world: Path, capsys: Any, option: list[str], message: str) -> None:
-    assert main(["env", "--corpus", str(world), *option]) == 2
-    err = capsys.readouterr().err
-    assert message in err and err.count("\n") == 1

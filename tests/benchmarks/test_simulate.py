@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import re
 from collections import Counter
@@ -12,11 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers import Memory, contents, names
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from helpers import Memory, contents
 
-from benchmarks.__main__ import main as simulate_command
+from arena.errors import CorpusError
 from benchmarks.simulate import corpus_id, measure, paper_record, text_record
 from corpus_builder.build import build
 from corpus_builder.cli import main
@@ -156,21 +153,6 @@ def test_a_full_text_by_hand() -> None:
     assert told["formula"] is None
 
 
-def test_release_json_is_true_of_the_files(release: Path) -> None:
-    told = json.loads((release / "release.json").read_bytes())
-    assert told["release"] == "2024-02-06"
-    assert sorted(told["datasets"]) == ["abstracts", "citations", "papers", "s2orc"]
-    for dataset, files in told["datasets"].items():
-        assert [file["name"] for file in files] == names(release / dataset)
-        for number, file in enumerate(files):
-            data = (release / dataset / file["name"]).read_bytes()
-            assert file["name"] == f"20240206_000000_0000{number}.gz"
-            assert data[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"  # no name and no time
-            assert file["bytes"] == len(data)
-            assert file["md5"] == hashlib.md5(data).hexdigest()
-            assert file["sha256"] == hashlib.sha256(data).hexdigest()
-
-
 def test_counts_are_those_of_the_citations(release: Path) -> None:
     cited, influential, listed = Counter[str](), Counter[str](), Counter[str]()
     for row in rows(release, "citations"):
@@ -277,6 +259,8 @@ def test_mentions_tell_what_is_influential(tmp_path: Path, release: Path) -> Non
 
 
 def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
+    with pytest.raises(CorpusError, match="contains other files, 'abstracts' for one"):
+        simulate(CONFIG, release)
     simulate(CONFIG, tmp_path / "other", shards=3)
     assert contents(tmp_path / "other") == contents(release)
     simulate(CONFIG, tmp_path / "more", shards=4)
@@ -286,47 +270,3 @@ def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
             for place in (release, tmp_path / "more")
         )
         assert one == other, "the number of shards changes nothing but the files"
-
-
-def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["simulate", "--papers", "300", "--shards", "2",
-               "--output", str(tmp_path / "r")]  # fmt: skip
-    assert simulate_command(command) == 0
-    assert simulate_command(command) == 2
-    assert "already contains a release. Pass --overwrite" in capsys.readouterr().err
-    old = contents(tmp_path / "r")
-    assert simulate_command([*command, "--seed", "8", "--overwrite"]) == 0
-    assert contents(tmp_path / "r") != old
-    (tmp_path / "r" / "mine.txt").write_text("mine")
-    assert simulate_command([*command, "--overwrite"]) == 2
-    assert "contains other files, 'mine.txt'" in capsys.readouterr().err
-    assert names(tmp_path) == ["r"]
-
-
-# --- parts of a world ----------------------------------------------------------------------------
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    st.builds(
-        WorldConfig,
-        seed=st.integers(0, 2**63 - 1),
-        papers=st.integers(60, 1400),
-        surveys=st.integers(0, 6),
-        influential=st.floats(0, 1),
-    )
-)
-def test_links_and_blocks_are_those_of_the_papers(config: WorldConfig) -> None:
-    world = World(config)
-    papers = list(world.papers())
-    parts = [list(world.papers(range(block, block + 1))) for block in range(world.blocks)]
-    assert [paper for part in parts for paper in part] == papers
-    ids = [paper["id"] for paper in papers]
-    assert [int(name.rpartition("-")[2], 16) for name in ids] == world.numbers.tolist()
-    links = [
-        (ids[citing], ids[cited], mark)
-        for block in world.links()
-        for citing, cited, mark in zip(*(column.tolist() for column in block), strict=True)
-    ]
-    expected = [(p["id"], r["id"], r["influential"]) for p in papers for r in p["references"]]
-    assert sorted(links) == sorted(expected)
