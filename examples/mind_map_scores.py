@@ -31,14 +31,14 @@ _KEYS = ("tree", "mind_map", "typology", "gt")
 def read(path: Path) -> list[MindMap]:
     """Return the maps of all records, in order."""
     maps = []
-    # Not splitlines(): a text in JSON may hold U+2028.
+    # Not splitlines(): a text in JSON may contain U+2028.
     for number, line in enumerate(path.read_text(encoding="utf-8").rstrip("\n").split("\n"), 1):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise DataError(f"line {number} of {path.name!r} is no JSON object.")
+            raise DataError(f"line {number} of {path.name!r} is not a JSON object.")
         found = next((record[key] for key in _KEYS if record.get(key)), None)
         if found is None:
             raise DataError(f"line {number} of {path.name!r} has none of {', '.join(_KEYS)}.")

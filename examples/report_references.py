@@ -2,7 +2,7 @@
 
 python examples/report_references.py reports/HumanSurvey reports/AutoSurvey reports/SurveyForge
 
-Each folder holds one report for each topic, under the same file names; the first has the gold.
+Each folder has one report for each topic, under the same file names; the first has the gold.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ CURRICULUM = {"easy": 0.0, "medium": 0.5, "hard": 0.8}
 """Name of a world to train on -> its synonymy."""
 METRIC = "recall@100"
 SETTINGS = "rollouts.json"
-_ROLLOUT = ("reset", "get_reward")  # functions of an environment that are no tools
+_ROLLOUT = ("reset", "get_reward")  # functions of an environment that are not tools
 
 
 class GrpoPlan(NamedTuple):

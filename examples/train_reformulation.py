@@ -71,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> None:
     output, beside = Path(arguments.output), arguments.beside
     output.mkdir(parents=True, exist_ok=True)
     if beside is not None and not Path(beside, "results.json").is_file():
-        raise DataError(f"--beside {beside}: it holds no results.json of a training.")
+        raise DataError(f"--beside {beside}: it has no results.json of a training.")
     real = [Corpus.open(arguments.real)] if arguments.real else []
 
     def world(seed: int, surveys: int, synonymy: float = WorldConfig.synonymy) -> Corpus:

@@ -1,4 +1,4 @@
-"""Trees in the making: labels checked, siblings merged, limits held, repairs noted; outlines."""
+"""Trees in the making: labels checked, siblings merged, limits kept, repairs noted; outlines."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def describe(value: object) -> str:
 
 
 def too_long(label: object) -> DataError:
-    """Return the error for a label that is no heading."""
+    """Return the error for a label that is not a heading."""
     return DataError(
         f"the label {clip(label)} is longer than {MAX_LABEL} characters: a label is a heading."
     )
@@ -285,7 +285,7 @@ class _Number(NamedTuple):
 def _without_numbers(entries: list[OutlineEntry], tree: Builder) -> list[OutlineEntry]:
     """Strip the section numbers.
 
-    A heading only has one if those beside it have: the last parts of the numbers with a
+    A heading only has one if its siblings have one: the last parts of the numbers with a
     common beginning, k different ones, begin with 0 or 1 (or the beginning is a number itself) and
     end at 2k + 1 or before. One number alone must have a mark after it, or numbers below it; one
     letter alone is none.

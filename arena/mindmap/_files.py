@@ -31,7 +31,7 @@ def read_mind_map_file(
     """Read a mind-map from a file.
 
     Args:
-        path: A file that holds what `read_mind_map` takes, in UTF-8; or records, one a line or in
+        path: A file with what `read_mind_map` takes, in UTF-8; or records, one a line or in
             a JSON list, each with a map under ``mind_map`` (the maps of a run), ``tree``
             (taxonomies), ``typology`` (ResearchArena) or ``gt`` (TaxoBench) and an id under ``id``,
             ``survey``, ``corpusid``, ``corpus_id`` or ``paper_id``; or maps without an id, one a
@@ -84,7 +84,7 @@ def naming(what: str) -> Iterator[None]:
 
 
 def _content(path: Path) -> str | Iterator[_Record]:
-    """Return the records of a file, or the text of one that holds a single mind-map."""
+    """Return the records of a file, or the text of one with a single mind-map."""
     if not path.is_file():
         raise DataError("it is not a file." if path.exists() else "there is no such file.")
     if path.suffix.lower() in _LINES:
@@ -182,7 +182,7 @@ def _choose(
 
 
 def _is_record(value: object) -> bool:
-    # A typology may have a heading "tree" or "survey", but hardly an id beside it.
+    # A typology may have a heading "tree" or "survey", but hardly an id with it.
     return (
         isinstance(value, dict)
         and not is_node(value)

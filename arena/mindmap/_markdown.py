@@ -21,7 +21,7 @@ MAX_ITEM = 120
 """Longer list items are text: of 5,675 labels in 333 taxonomies of surveys, 4 are longer."""
 
 _REPORT = 5_000
-_LONGEST_READ = 1_000  # more of a list item can neither be its label nor hold the end of one
+_LONGEST_READ = 1_000  # more of a list item can neither be its label nor contain the end of one
 _MAX_UNDERLINED = 200  # a longer line above a rule is a paragraph
 _NESTING = 100  # of lists and items in one line, quotations
 
@@ -57,8 +57,8 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
 
     A list item stands below the heading before it, or below the item above it if it begins at least
     two columns further right (a tab reaches to the next multiple of four). The tree, its root and
-    section numbers are those of `read_outline`, with level 0 for ``#``. A text that holds nothing
-    but one fenced block, with or without sentences around it, is read inside.
+    section numbers are those of `read_outline`, with level 0 for ``#``. Of a text of one
+    fenced block, with or without sentences around it, the inside is read.
 
     The label of a list item is what it begins with in bold, if a colon, full stop, dash or nothing
     follows; otherwise the whole item if that has at most 120 characters; otherwise what stands
@@ -166,7 +166,7 @@ class Document:
 def parse_document(text: str) -> Document:
     """Return the blocks of a text.
 
-    They are those of CommonMark without indentation. The columns of list items alone tell which is
+    They are those of CommonMark without indentation. The columns of list items alone say which is
     below which: two columns more than the item above make a deeper item, whatever the marker.
     ``•◦▪‣`` are markers, and so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after
     that; a rule under a paragraph of several lines makes no heading of it.

@@ -41,8 +41,8 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
             - the JSON text of one of these;
             - a Markdown text with headings or list items: see `read_markdown`.
 
-            An object is of the first two forms if ``label`` or ``name`` stands in it beside
-            ``children`` or ``subtopics``, or is a string that stands alone or beside ``papers``.
+            An object is of the first two forms if ``label`` or ``name`` stands in it with
+            ``children`` or ``subtopics``, or is a string that stands alone or with ``papers``.
 
             A text that begins with ``{`` or ``[`` is JSON. In any other, the map is what
             is in ``<typology>...</typology>``, if that is there; or the one fenced block of
@@ -53,7 +53,7 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
         collapsed, children of an empty label lifted to its parent, siblings of one label merged
         (in the place of the first), a paper listed twice at one node kept once, halves of
         surrogate pairs replaced by U+FFFD, unknown keys dropped; in a typology, the keys
-        ``example``, ``examples`` and ``e.g.`` dropped where they hold no object, numbers made
+        ``example``, ``examples`` and ``e.g.`` dropped where they contain no object, numbers made
         labels, booleans dropped, and nulls in lists dropped; text around the map dropped; trees
         given a common root.
 
@@ -209,7 +209,7 @@ def is_node(value: dict[Any, Any]) -> bool:
     labels = [key for key in ("label", "name") if key in value]
     if not labels or "children" in value or "subtopics" in value:
         return bool(labels)
-    # "name" may also be a heading, with headings beside it: those must not be lost as unknown keys.
+    # "name" may also be a heading, with other headings: those must not be lost as unknown keys.
     lone = len(value) == len(labels) or "papers" in value
     return lone and any(isinstance(value[key], str) for key in labels)
 
@@ -269,7 +269,7 @@ def _read_entry(tree: Builder, key: str | None, value: object, node: Branch) -> 
     # A heading "children" has other headings below it, and no list of nodes.
     elif key in ("children", "subtopics") and any(isinstance(v, dict) for v in inside):
         raise DataError(
-            f"under {node} there are {key!r}, but no 'label' or 'name' beside them: every node "
+            f"under {node} there are {key!r}, but no 'label' or 'name' with them: every node "
             "needs one."
         )
     else:

@@ -258,7 +258,7 @@ _NAMES = re.compile(r"(?:[A-Z][\w’'.-]*\s){1,4}")
 
 
 def _title(text: str) -> str:
-    """Return the title of the work that an entry describes, as far as its form tells."""
+    """Return the title of the work that an entry describes, as far as its form shows."""
     text = " ".join(URL.sub(" ", text).split())
     text = re.sub(r"^(?:\[(?:PDF|\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})\]\s*)+", "", text)
     if quoted := _QUOTED.search(text):
@@ -328,7 +328,7 @@ def address_ids(address: str) -> tuple[str, ...]:
     That is arXiv's, in whatever form and without version, a DOI, OpenReview's ``id``, that of the
     ACL Anthology (and the DOI that the anthology gives), Semantic Scholar's; otherwise ``url:`` and
     the address without scheme, ``www.``, fragment, closing slash and parameters that track readers.
-    All other parameters stay: they tell two pages apart.
+    All other parameters stay: they distinguish two pages.
 
     >>> address_ids("https://arxiv.org/pdf/1706.03762v5.pdf")
     ('arxiv:1706.03762',)
@@ -369,11 +369,11 @@ def addresses_in(text: str) -> Iterator[tuple[int, int]]:
         yield match.start(), match.start() + len(address)
 
 
-def mend_addresses(text: str) -> str:
+def repair_addresses(text: str) -> str:
     """Return a text without the blanks that text recognition leaves behind hyphens in addresses."""
-    for _ in range(30):  # each pass mends one blank of every address
-        text, mended = _BROKEN.subn(r"\1", text)
-        if not mended:
+    for _ in range(30):  # each pass removes one blank of every address
+        text, count = _BROKEN.subn(r"\1", text)
+        if not count:
             break
     return text
 

@@ -40,8 +40,8 @@ def unwrap(markdown: str) -> str:
 def cited_ids(markdown: str) -> list[str]:
     """Return the ids that a text cites in Pandoc's form, distinct, in order of first citation.
 
-    What stands in code is no citation, except in fences of Markdown. A key with unusual characters
-    is written ``[@{...}]``.
+    Code has no citations, except fences of Markdown. A key with unusual characters is written
+    ``[@{...}]``.
 
     >>> cited_ids("Known [@a; @arxiv:1706.03762], `[@not]`. See [-@a, p. 3].")
     ['a', 'arxiv:1706.03762']
@@ -129,8 +129,8 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
     """Yield the groups in brackets.
 
     A number that no entry has is a mark too, except 0 (``[0, 1]`` is an interval) and, if no entry
-    has it, a year. Round brackets are marks where `_cites_in_round_brackets` holds and the list has
-    all of their numbers. Yields nothing where the list has authors and no numbers.
+    has it, a year. Round brackets are marks if `_cites_in_round_brackets` and the list has all of
+    their numbers. Yields nothing where the list has authors and no numbers.
     """
     if bibliography.authors and bibliography.references:
         return
@@ -153,7 +153,7 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 
 def _cites_in_round_brackets(texts: Iterable[Inline], listed: Collection[str]) -> bool:
-    """Return whether round brackets hold at least half of the numbers of a list, and ten."""
+    """Return whether round brackets contain at least half of the numbers of a list, and ten."""
     groups = (match for text in texts for match in _ROUND.finditer(text.bare))
     seen = {str(number) for match in groups for number in _spread(match[1])}.intersection(listed)
     return 2 * len(seen) >= max(len(listed), 20)

@@ -17,7 +17,7 @@ class Reference(NamedTuple):
     Attributes:
         key: What citations name: ``12``, a paper's id, ``smith 2020`` or an address; distinct.
         text: The entry as written; empty without an entry.
-        title: Title of the cited work as far as the entry tells it; empty if it does not.
+        title: Title of the cited work as far as the entry gives it; empty if it does not.
         ids: Identifiers that the entry names, as ``corpus:ID`` (cited by its id),
             ``arxiv:2010.11929``, ``doi:10.1000/x``, ``openreview:ID``,
             ``acl:2024.acl-long.361``, ``s2:ID`` or ``url:ADDRESS``.
@@ -38,7 +38,7 @@ class ReportSection(NamedTuple):
 
     Attributes:
         heading: Heading as plain text; empty for text before the first heading.
-        level: Depth of the heading, from 1; the title of the report is no section.
+        level: Depth of the heading, from 1; the title of the report is not a section.
         text: Markdown source.
     """
 

@@ -14,9 +14,9 @@ from arena.errors import DataError, clip
 from arena.report.bibliography import (
     is_bibliography,
     is_contents,
-    mend_addresses,
     part,
     read_bibliography,
+    repair_addresses,
 )
 from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, unwrap
 from arena.report.model import (
@@ -52,7 +52,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     text = source if isinstance(source, str) else decode(source)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
-    text = mend_addresses(to_markdown(text) if is_html(text) else text)
+    text = repair_addresses(to_markdown(text) if is_html(text) else text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
     text = unwrap(text)
@@ -102,7 +102,7 @@ def decode(data: bytes) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError:
         if b"\x00" in data:
-            raise DataError(f"{clip(data, 40)} is no text: give a report in UTF-8.") from None
+            raise DataError(f"{clip(data, 40)} is not text: give a report in UTF-8.") from None
         text = data.decode("utf-8", "replace")
         is_utf8 = 2 * text.count("\ufffd") < len(text) - sum(map(str.isascii, text))
         return text if is_utf8 else data.decode("cp1252", "replace")

@@ -69,7 +69,7 @@ def find_citations(
     records: Sequence[Mapping[str, Any]],
     bibliography: Sequence[Any],
     sections: Mapping[str, Any],
-    mended: bool = False,
+    repaired: bool = False,
 ) -> Citations:
     """Find the marks of an article, numbers or authors with years, through `arena.report`.
 
@@ -81,20 +81,20 @@ def find_citations(
         records: ``title``, ``authors`` and ``date`` of each reference.
         bibliography: Entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
         sections: Text of each section, by heading.
-        mended: Mend what recognition breaks in marks (``etal.2O18``, ``202la``) and in the list
+        repaired: Repair what recognition breaks in marks (``etal.2O18``, ``202la``) and in the list
             (an entry in two pieces), read ``Reference 24`` and ``(see also; 26)`` as marks where
             numbers stand in round brackets, and explain a name that is spelt a little otherwise.
     """
     names = [_Name.of(record) for record in records]
     listed_as = [entry for entry in bibliography if isinstance(entry, str)]
-    if mended:
+    if repaired:
         rounded = any(_NUMBER.match(entry) for entry in listed_as[:3])
         listed_as = listed_as if rounded else _whole(listed_as)
         sections = {
-            heading: _mended(text, rounded) if isinstance(text, str) else ""
+            heading: _repaired_text(text, rounded) if isinstance(text, str) else ""
             for heading, text in sections.items()
         }
-    entries = [_mend(entry, names) for entry in listed_as]
+    entries = [_repaired_entry(entry, names) for entry in listed_as]
     blocks = [
         TextBlock(0, n, n + 1, "", False, Inline(text, text)) for n, text in enumerate(entries)
     ]
@@ -111,7 +111,7 @@ def find_citations(
     listed = as_cited(listed._replace(names=called | dict(listed.names)), lines)
     used: set[str] = set()
     marks = [find_marks(line, listed, _STYLES, used) for line in lines]
-    if mended:
+    if repaired:
         marks = [[_explained(mark, listed.references) for mark in of] for of in marks]
     return Citations(
         [(*section, of) for section, of in zip(texts.items(), marks, strict=True)],
@@ -179,7 +179,7 @@ class _Name(NamedTuple):
         )
 
 
-def _mend(entry: str, names: Sequence[_Name]) -> str:
+def _repaired_entry(entry: str, names: Sequence[_Name]) -> str:
     """Return a recognised entry with its number in brackets, and the authors or year it lacks."""
     entry = _zeros(unicodedata.normalize("NFKC", entry)).rstrip(" .") + "."
     entry = _STUCK.sub(" ", _NUMBER.sub(r"[\1] ", entry))
@@ -194,7 +194,7 @@ def _zeros(text: str) -> str:
     return _ZEROS.sub(lambda match: re.sub("[Oo]", "0", match[0]), text)
 
 
-def _mended(text: str, rounded: bool) -> str:
+def _repaired_text(text: str, rounded: bool) -> str:
     text = _YEAR.sub(lambda match: match[0].translate(_DIGITS), _ET_AL.sub("et al", text))
     text = re.sub(r"&(?=\w)", "& ", text)
     if rounded:
@@ -262,5 +262,5 @@ def _places(entries: Sequence[Reference], names: Sequence[_Name]) -> dict[str, i
 def _by_title(entry: str, names: Sequence[_Name]) -> int | None:
     """Return the place of the longest title that an entry contains."""
     key = normal_title(entry)
-    held = [place for place, name in enumerate(names) if name.title and name.title in key]
-    return max(held, key=lambda place: len(names[place].title), default=None)
+    found = [place for place, name in enumerate(names) if name.title and name.title in key]
+    return max(found, key=lambda place: len(names[place].title), default=None)

@@ -87,9 +87,9 @@ def folder_sha256(folder: str | Path) -> str:
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
-    """Yield number, text and object of each line that is not blank; None if it is no object."""
+    """Yield number, text and object of each line that is not blank; None if it is not an object."""
     try:
-        # Not splitlines(): a text in JSON may hold U+2028.
+        # Not splitlines(): a text in JSON may contain U+2028.
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None

@@ -42,6 +42,6 @@ def _papers(corpus: str) -> Iterable[CorpusPaper]:
         for row in pq.read_table(Path(corpus) / layout.PAPERS, columns=columns).to_pylist()
     }
     for name in tasks.paper_names():
-        if name.id not in facts:  # a survey that is no paper of the corpus
+        if name.id not in facts:  # a survey that is not a paper of the corpus
             facts[name.id] = parse_date(tasks.survey(name.id).date).day, True
         yield CorpusPaper(name, *facts[name.id])

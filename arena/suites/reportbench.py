@@ -70,7 +70,7 @@ def score_reports(
             statements, too, by what the corpus shows (docs/judging.md).
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
-        schemas: Send JSON schemas, to which many servers hold a model.
+        schemas: Send JSON schemas, which many servers enforce.
 
     Example:
         arena evaluate reportbench --data reportbench --reports reports --json
@@ -85,30 +85,9 @@ def score_reports(
     surveys: dict[str, dict[str, Any]] = {}
     readable: dict[str, Report] = {}
     for name in progress(gold, desc="score", unit="survey"):
-        survey = gold[name]
-        row: dict[str, Any] = {} if official else {"cutoff": format_day(survey.cutoff)}
-        row |= {"domain": survey.domain}
-        try:
-            if name not in files:
-                raise DataError("no report")
-            report = read_report(report_text(files[name]))
-            readable[name] = resolve(report, library.finder)
-            if not (report.references if official else report.cited):
-                raise DataError("no citations")
-            score = _official_row if official else _row
-            surveys[name] = score(report, survey, library) | row
-        except DataError as error:
-            zero = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
-            gold_size = len(_gold_titles(survey)) if official else len(survey.works)
-            counts = {"hits": 0, "cited": 0, "gold": gold_size}
-            surveys[name] = {**zero, **counts, **row, "reason": str(error)}
-        surveys[name] |= dict.fromkeys(JUDGED)
-    kept = [row for row in surveys.values() if not row.get("reason")]
-    if out := len(surveys) - len(kept):
-        what = "are left out, as in the released code" if official else "count as 0"
-        problems.append(f"{out} of {len(surveys)} surveys {what}.")
-    kept = kept if official else [*surveys.values()]
-    names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
+        surveys[name], report = _score(files.get(name), gold[name], library, official)
+        if report is not None:
+            readable[name] = report
     settings: dict[str, Any] = {
         "data": folder_sha256(data), "reports": folder_sha256(reports), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
@@ -121,6 +100,11 @@ def score_reports(
             surveys[name]["judgements"] = of_report
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
     settings["code"] = code_sha256(__name__)
+    names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
+    kept = [row for row in surveys.values() if not (official and row.get("reason"))]
+    if out := sum("reason" in row for row in surveys.values()):
+        what = "are left out, as in the released code" if official else "count as 0"
+        problems.append(f"{out} of {len(surveys)} surveys {what}.")
     return Evaluation(
         {name: mean(row[name] for row in kept) for name in names},
         surveys,
@@ -129,6 +113,30 @@ def score_reports(
         settings,
         micro=_micro(kept, names[:3]),
     )
+
+
+def _score(
+    path: Path | None, survey: GoldSurvey, library: Library, official: bool
+) -> tuple[dict[str, Any], Report | None]:
+    """Return the row of a survey, and its report with the papers of the library if it is read."""
+    about = {"domain": survey.domain}
+    if not official:
+        about = {"cutoff": format_day(survey.cutoff)} | about
+    resolved = None
+    try:
+        if path is None:
+            raise DataError("no report")
+        report = read_report(report_text(path))
+        resolved = resolve(report, library.finder)
+        if not (report.references if official else report.cited):
+            raise DataError("no citations")
+        row = (_official_row if official else _row)(report, survey, library)
+    except DataError as error:
+        gold_size = len(_gold_titles(survey)) if official else len(survey.works)
+        worst = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
+        row = {**worst, "hits": 0, "cited": 0, "gold": gold_size}
+        about |= {"reason": str(error)}
+    return row | about | dict.fromkeys(JUDGED), resolved
 
 
 def _judge(
@@ -156,7 +164,7 @@ def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Repo
     """Find the work that each reference of a report names.
 
     A reference is looked up by arXiv id and DOI, then by title: among the survey's own works, in
-    the library, and among the works by what the library calls the paper. Else an arXiv id tells
+    the library, and among the works by what the library calls the paper. Else an arXiv id gives
     its month.
 
     Returns:
@@ -170,27 +178,27 @@ def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Repo
         keys = [key for text in cited for key in (arxiv_key(text), doi_key(text)) if key]
         reference = reference._replace(ids=(*reference.ids, *keys))
         months = {key: month for key in reference.ids if (month := arxiv_month(key))}
-        name, held = finder.find(reference), library.find(reference)
-        if name is None and held is not None:
-            named = Reference("", title=held.name.title, ids=held.name.ids)
-            name = finder.find(named) or f"corpus {held.name.id}"
+        name, known = finder.find(reference), library.find(reference)
+        if name is None and known is not None:
+            named = Reference("", title=known.name.title, ids=known.name.ids)
+            name = finder.find(named) or f"corpus {known.name.id}"
         name = name or next(iter(months), None)
         if name is not None:
             days = [parse_date(month).day for month in months.values()]
-            day = held.day if held is not None else next(iter(days), None)
-            standing[name] = _standing(name, day, survey, held)
+            day = known.day if known is not None else next(iter(days), None)
+            standing[name] = _standing(name, day, survey, known)
         references.append(reference._replace(paper=name))
     return report._replace(references=tuple(references)), standing
 
 
-def _standing(name: str, day: int | None, survey: GoldSurvey, held: CorpusPaper | None) -> str:
+def _standing(name: str, day: int | None, survey: GoldSurvey, known: CorpusPaper | None) -> str:
     if name == survey.itself.id:
         return "itself"
     if day is not None and day >= survey.cutoff:
         return "late"
-    if held is not None and held.day is None:
+    if known is not None and known.day is None:
         return "undated"
-    return "survey" if held is not None and held.is_survey else "reachable"
+    return "survey" if known is not None and known.is_survey else "reachable"
 
 
 def _row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:
@@ -211,8 +219,8 @@ def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[
     made = set()
     for reference in report.references:
         by_id = reference._replace(title="")  # the title of the page behind an address
-        held, work = library.find(by_id), titles.get(finder.find(by_id) or "")
-        made.add(_released(held.name.title if held else work or reference.title))
+        known, work = library.find(by_id), titles.get(finder.find(by_id) or "")
+        made.add(_released(known.name.title if known else work or reference.title))
     made, gold = made - {""}, _gold_titles(survey)
     counts = {"hits": len(made & gold), "cited": len(made), "gold": len(gold)}
     return dict(zip(OFFICIAL, (*_ratios(counts), float(len(made))), strict=True)) | counts
@@ -268,7 +276,7 @@ class GoldSurvey(NamedTuple):
 
 
 def read_data(folder: str) -> dict[str, GoldSurvey]:
-    """Read ``ReportBench_*.jsonl`` and the folder ``ReportBench_*_GT`` beside it.
+    """Read ``ReportBench_*.jsonl`` and the folder ``ReportBench_*_GT`` next to it.
 
     Returns:
         arXiv id -> survey, in the order of the file.
@@ -276,7 +284,7 @@ def read_data(folder: str) -> dict[str, GoldSurvey]:
     tables = sorted(Path(folder).glob("ReportBench_*.jsonl"))
     if len(tables) != 1:
         raise DataError(
-            f"{folder!r} holds {len(tables) or 'no'} ReportBench_*.jsonl: name the folder of "
+            f"{folder!r} has {len(tables) or 'no'} ReportBench_*.jsonl: name the folder of "
             "ReportBench's data with --data."
         )
     truth = tables[0].with_name(tables[0].name.removesuffix(".jsonl") + "_GT")
@@ -286,7 +294,7 @@ def read_data(folder: str) -> dict[str, GoldSurvey]:
             name, title = str(record["arxiv_id"]), str(record["title"])
             last = parsedate_to_datetime(record["versions"][-1]["created"])
         except (KeyError, IndexError, TypeError, ValueError):
-            raise DataError(f"{where} is no record of ReportBench.") from None
+            raise DataError(f"{where} is not a record of ReportBench.") from None
         entries = [record for _, record in _records(truth / f"{name.replace('/', '_')}.jsonl")]
         ids = tuple(key for key in (arxiv_key(name), doi_key(record.get("doi"))) if key)
         surveys[name] = GoldSurvey(
@@ -297,7 +305,7 @@ def read_data(folder: str) -> dict[str, GoldSurvey]:
             [str(entry.get("title") or "") for entry in entries],
         )
     if not surveys:
-        raise DataError(f"{str(tables[0])!r} holds no survey.")
+        raise DataError(f"{str(tables[0])!r} has no survey.")
     return surveys
 
 
@@ -326,7 +334,7 @@ def find_reports(folder: str, surveys: Mapping[str, Any]) -> tuple[dict[str, Pat
     """
     files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in _SUFFIXES)
     if not files:
-        raise DataError(f"{folder!r} holds no report: expected ARXIV_ID.md or ARXIV_ID.json.")
+        raise DataError(f"{folder!r} has no report: expected ARXIV_ID.md or ARXIV_ID.json.")
     names = {name.replace("/", "_"): name for name in surveys}
     pattern = re.compile(rf"(?<!\d)({'|'.join(map(re.escape, names))})(?!\d)")
     found: dict[str, Path] = {}
@@ -351,7 +359,7 @@ def report_text(path: Path) -> bytes | str:
     try:
         record = json.loads(content)
     except (ValueError, RecursionError):
-        raise DataError(f"{path.name} is no JSON.") from None
+        raise DataError(f"{path.name} is not JSON.") from None
     record = record if isinstance(record, dict) else {}
     for key in _TEXTS:  # as the released code has them
         if isinstance(text := record.get(key), str):
@@ -364,7 +372,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, text, record in json_lines(path):
             where = f"{path.name} line {number}"
             if record is None:
-                raise DataError(f"{where}: {clip(text)} is no JSON object.")
+                raise DataError(f"{where}: {clip(text)} is not a JSON object.")
             yield where, record
     except FileNotFoundError:
         raise DataError(f"{str(path)!r} is missing: ReportBench has it.") from None

@@ -246,7 +246,7 @@ def write_report(
 
     Abstracts are read as far as the budget allows, the first paper of each section first. A
     section without papers is not written, and one that cannot be read is left out. One whose
-    improvement cannot be read stays as it was. If there is no section, there is no report.
+    improvement cannot be read stays as it was. Without a section there is no report.
     """
     parts = [part for part in parts if part.papers]
     for paper_id in chain(*zip_longest(*(part.papers for part in parts))):

@@ -37,7 +37,7 @@ _TOP, _FIRST = 30, 20
 _RANK = 20.0  # a hit at place r, from 0, counts _RANK / (_RANK + r) of its query's weight
 _TOPIC_WEIGHT, _QUERY_WEIGHT, _CITED_WEIGHT = 2.0, 2.0, 2.0
 
-# Words that end a phrase, besides those that no index holds.
+# Words that end a phrase, besides those that no index has.
 _MORE_STOPS = """
 about after also among any based been being between both can could do does done during each few
 from had has have he her his how however i its less low made make many may more most much new non
@@ -73,7 +73,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 class Memory:
-    """What an episode has shown: papers, how they were found, and the phrases they hold."""
+    """What an episode has shown: papers, how they were found, and the phrases they contain."""
 
     def __init__(self) -> None:
         self.queries: list[str] = []
@@ -225,7 +225,7 @@ class Policy(NamedTuple):
         """Read the weights that training wrote.
 
         Raises:
-            DataError: if it is no such file.
+            DataError: if it is not such a file.
         """
         try:
             with np.load(path, allow_pickle=False) as arrays:
@@ -269,7 +269,7 @@ class Reformulation(Agent):
         policy: the network itself, instead of `weights`.
         explore: draw from the network's probabilities instead of taking the most probable.
         rule: without a network: ``"random"``, or ``"cited"``, the three-word phrase that the
-            references hold most often, a rule made by one who knows how worlds are made.
+            references contain most often, a rule made by one who knows how worlds are made.
     """
 
     def __init__(
@@ -293,7 +293,7 @@ class Reformulation(Agent):
         self._asked = ("", "")
 
     def act(self, observation: Observation) -> Action:
-        """Take in what the last action showed, and go on: look at papers, search, or submit."""
+        """Take in what the last action showed, and continue: look at papers, search, or submit."""
         memory, budget = self._memory, observation["budget"]
         self._take_in(memory, result_of(observation))
         if self._plan and budget["reads"] and budget["steps"] > 1:

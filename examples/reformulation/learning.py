@@ -95,7 +95,7 @@ def play(env: Any, policy: Policy, seeds: Sequence[int], agent_seed: int) -> lis
     observations, _ = env.reset(seed=list(seeds))
     while running.any():
         actions = [
-            # The action with which an environment begins anew is ignored.
+            # The action with which an environment begins again is ignored.
             agent.act(_one(observations, number)) if running[number] else {"tool": "finish"}
             for number, agent in enumerate(agents)
         ]

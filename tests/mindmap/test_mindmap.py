@@ -266,7 +266,7 @@ def nested(depth: int) -> dict[str, object]:
         ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
         (
             {"title": "a", "children": [{"title": "b"}]},
-            "under the root there are 'children', but no 'label' or 'name' beside them",
+            "under the root there are 'children', but no 'label' or 'name' with them",
         ),
         ({"label": "a", "papers": "p1"}, "papers of 'a' are 'p1': expected a list"),
         ({"label": "a", "papers": [1]}, "a paper under 'a' is 1"),

@@ -80,5 +80,5 @@ def test_text_of_any_kind_is_read(tmp_path):
         path.write_bytes(text.encode(encoding))
         assert read_report(path) == read_report(text)
     assert read_report("À la fin, où".encode() + b"\xc3").statements[0].text == "À la fin, où\ufffd"
-    with pytest.raises(DataError, match="no text"):
+    with pytest.raises(DataError, match="is not text"):
         read_report(b"\x89PNG\x00\x00")

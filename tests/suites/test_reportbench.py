@@ -158,10 +158,10 @@ def test_files_by_their_names(score):
     [
         ("2004.05937.md", "", "no citations"),
         ("2004.05937.md", "Nothing [cited] here.", "no citations"),
-        ("2004.05937.json", "{", "2004.05937.json is no JSON."),
-        ("2004.05937.json", 200_000 * "[", "2004.05937.json is no JSON."),
+        ("2004.05937.json", "{", "2004.05937.json is not JSON."),
+        ("2004.05937.json", 200_000 * "[", "2004.05937.json is not JSON."),
         ("2004.05937.json", '{"response": null}', "has no text under 'response'"),
-        ("2004.05937.md", b"\x00\x01\x02\xff" * 9, "is no text"),
+        ("2004.05937.md", b"\x00\x01\x02\xff" * 9, "is not text"),
     ],
 )
 @pytest.mark.parametrize("official", [False, True])
@@ -182,7 +182,7 @@ def test_wrong_folders(tmp_path, data, score, capsys):
     (tmp_path / "empty").mkdir()
     command = ["evaluate", "reportbench", "--data", str(data), "--reports"]
     for words, message in [
-        ([*command, str(tmp_path / "empty")], "holds no report"),
+        ([*command, str(tmp_path / "empty")], "has no report"),
         ([*command, str(tmp_path / "nowhere")], "nowhere"),
         ([*command[:3], str(tmp_path), "--reports", str(tmp_path)], "no ReportBench_*.jsonl"),
     ]:
@@ -193,7 +193,7 @@ def test_wrong_folders(tmp_path, data, score, capsys):
     with pytest.raises(DataError, match="is missing"):
         read_data(str(data))
     lines(data / "ReportBench_v1.1.jsonl", [{"id": 1}])
-    with pytest.raises(DataError, match="line 1 is no record of ReportBench"):
+    with pytest.raises(DataError, match="line 1 is not a record of ReportBench"):
         read_data(str(data))
 
 

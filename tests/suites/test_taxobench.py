@@ -124,7 +124,7 @@ def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
     assert [line.split()[0] for line in lines[2:5]] == ["0", "1", "mean"]
     assert "no prediction" in lines[3]
     assert lines[5:] == [
-        "line 2: '[]' is no JSON object with an id.",
+        "line 2: '[]' is not a JSON object with an id.",
         "1 of 2 surveys have no prediction.",
     ]
     assert cli.main([*command, "--json", "--official"]) == 0
@@ -134,7 +134,7 @@ def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
 
 
 def test_data_of_another_kind_is_an_error(score):
-    with pytest.raises(DataError, match="line 1 is no record of TaxoBench"):
+    with pytest.raises(DataError, match="line 1 is not a record of TaxoBench"):
         score({"id": 0, "tree": GOLD}, golds=([],))
 
 

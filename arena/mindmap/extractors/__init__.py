@@ -19,7 +19,7 @@ class Extractor(Protocol):
     def config(self) -> dict[str, Any]:
         """Everything that shapes the entities, as JSON values, without any path.
 
-        It goes into the records of scores. The key ``runtime`` holds what should not change a
+        It goes into the records of scores. The key ``runtime`` has what should not change a
         result, such as library versions.
         """
         ...

@@ -155,7 +155,7 @@ class Flair:
             return load("flair.nn").Classifier.load(path).eval()
         except Exception as error:  # flair's, torch's and pickle's own
             raise DataError(
-                f"model={clip(self._name)} is no model that flair can load: {_first(error)}."
+                f"model={clip(self._name)} is not a model that flair can load: {_first(error)}."
             ) from None
 
     @once

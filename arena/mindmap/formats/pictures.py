@@ -51,7 +51,7 @@ class Box:
 
 
 def svg(tree: MindMap) -> str:
-    """A picture; hold the pointer over a label for the whole of it."""
+    """A picture; the pointer over a label shows the whole of it."""
     return draw([tree])
 
 

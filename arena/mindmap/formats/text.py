@@ -125,7 +125,7 @@ FORMATS.register("markdown")(Format(markdown, (".md", ".markdown")))
 # Mermaid, which GitHub, GitLab and many editors draw
 
 # Mermaid takes labels for Markdown, and parts of them for its own directives, icons, comments or
-# formulas. All that is no letter, digit or mark of plain prose goes in as a character code, and so
+# formulas. All but letters, digits and marks of plain prose goes in as a character code, and so
 # do dots and hyphens where they make a list or a link.
 _PLAIN = re.compile(r"[^\w ,.()/'?\-\u200c\u200d]|_")
 _LIST = re.compile(r"^(\d+)([.)])|^-")

@@ -40,7 +40,7 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
 
 
 # TaxoBench, section 3.2: the root's label counts, too. A map without a heading below its root
-# is no answer and scores 0.
+# is not an answer and scores 0.
 
 
 @metric("node_soft_recall", "map", needs=["encoder"])

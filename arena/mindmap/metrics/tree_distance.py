@@ -76,7 +76,7 @@ def normalised_ted(predicted: MindMap, gold: MindMap, context: ScoreContext) -> 
     TED = least sum of costs / (|T*| + |T|), TaxoBench, equation 5: an insertion and a deletion
     cost 1, to put one label for another costs 1 - max(0, cosine), and 0 if they are equal. Ordered
     trees; Zhang and Shasha's algorithm. The root counts, as in the paper. In [0, 1]: 0 for equal
-    maps; 1 for a map without a heading below its root, which is no answer.
+    maps; 1 for a map without a heading below its root, which is not an answer.
     """
     if not predicted.size:
         return 1.0

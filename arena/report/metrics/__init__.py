@@ -16,7 +16,7 @@ class ReportGold(NamedTuple):
         gains: Id of each reference of the survey in reach -> 2 if it is influential, else 1.
         standing: Id of each paper that exists -> ``"reachable"``, or why no report may cite it:
             ``"itself"`` (the survey), ``"late"`` (dated on or after the cutoff), ``"undated"``,
-            or ``"survey"`` (another survey); the first of these that holds. The ids that the
+            or ``"survey"`` (another survey); the first of these that applies. The ids that the
             report cites are enough.
     """
 

@@ -1,4 +1,4 @@
-"""Bloom-Eval: a survey beside the one that experts wrote, on the six tiers of Bloom's taxonomy.
+"""Bloom-Eval: a survey compared with the experts', on the six tiers of Bloom's taxonomy.
 
 "Bloom-Eval: A Hierarchical Evaluation Benchmark for Automatic Survey Generation Based on Bloom's
 Taxonomy", section 3.2 and appendices A, B and I; docs/bloom-eval.md.

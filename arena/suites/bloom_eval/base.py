@@ -108,7 +108,7 @@ class SurveyComparison:
         clusters: Who groups references into themes: ``linkage`` or ``bertopic``, as in the paper.
         judge: The model; None leaves out what needs one.
         prompts: Folder with templates that replace the built-in ones.
-        schemas: Send JSON schemas, to which many servers hold a model.
+        schemas: Send JSON schemas, which many servers enforce.
         most: Statements of a survey whose citations are judged at most, evenly spread over it;
             None for all.
         longest: Characters of each survey that the judge reads, evenly spread, for models with a
@@ -332,8 +332,7 @@ def survey_metric(
         needs: ``judge``: without one it has no score; ``matcher``: embeddings or a judge;
             ``embeddings``.
         columns: Columns of its scores. The mean of a tier counts ``""``, ``f1`` and ``ds``.
-        prompts: Its templates: files ``NAME.txt`` in the folder ``prompts`` beside the module.
-
+        prompts: Its templates: files ``NAME.txt`` in the folder ``prompts`` next to the module.
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:

@@ -48,11 +48,11 @@ def read_surveys(
     """
     root = Path(folder)
     if not root.is_dir():
-        raise DataError(f"{str(folder)!r} is no folder: expected one with {_LAYOUT}.")
+        raise DataError(f"{str(folder)!r} is not a folder: expected one with {_LAYOUT}.")
     places, problems = _places(root, side, topics)
     if not places and not problems:
         on = f" on {clip(', '.join(topics), 100)}" if topics else ""
-        raise DataError(f"{str(folder)!r} holds no survey{on}: expected {_LAYOUT}.")
+        raise DataError(f"{str(folder)!r} has no survey{on}: expected {_LAYOUT}.")
     articles = {}
     for topic, place in places.items():
         try:
@@ -124,7 +124,7 @@ def _released(folder: Path) -> Article:
     content = _json(path)
     pieces = content if isinstance(content, list) else [content]
     if not pieces or not all(isinstance(piece, str) for piece in pieces):
-        raise DataError(f"{_name(path)} holds no text: {clip(content, 60)}.")
+        raise DataError(f"{_name(path)} has no text: {clip(content, 60)}.")
     text = "\n\n".join(pieces)
     records = _records(folder)
     report = read_report(text)
@@ -165,7 +165,7 @@ def _experts(folder: Path) -> Article:
     if not title or not isinstance(context, Mapping):
         raise DataError(f"{_name(path)} has no title or no context.")
     entries = listed if isinstance(listed, list) else [_numbered(record) for record in records]
-    citations = find_citations(records, entries, context, mended=True)
+    citations = find_citations(records, entries, context, repaired=True)
     report = article_report(title, abstract, citations)
     keys = find_records(citations.references, records)
     pieces = [f"# {title}", *(f"## {each.heading}\n\n{each.text}" for each in report.sections)]
@@ -199,7 +199,7 @@ def _name(path: Path) -> str:
 
 
 def _json(path: Path) -> Any:
-    """Return what a file holds."""
+    """Return the value in a JSON file."""
     try:
         data = json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
         # Half a character, as in "\\ud800", cannot be encoded: it is a question mark from here on.
@@ -207,7 +207,7 @@ def _json(path: Path) -> Any:
     except FileNotFoundError:
         raise DataError(f"{_name(path)} is missing.") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{_name(path)} is no JSON ({clip(str(error))}).") from None
+        raise DataError(f"{_name(path)} is not JSON ({clip(str(error))}).") from None
 
 
 def _outline(folder: Path) -> tuple[Heading, ...]:
@@ -220,7 +220,7 @@ def _outline(folder: Path) -> tuple[Heading, ...]:
             case [int(level), str(text)] if level in range(100) and level is not bool(level):
                 headings.append(Heading(level, " ".join(text.split())))
             case _:
-                raise DataError(f"{_name(path)}: {clip(pair, 60)} is no [level, heading].")
+                raise DataError(f"{_name(path)}: {clip(pair, 60)} is not [level, heading].")
     return tuple(headings)
 
 
@@ -229,7 +229,7 @@ def _records(folder: Path) -> list[dict[str, Any]]:
     path = folder / "reference.json"
     data = _json(path) if path.is_file() else []
     if not isinstance(data, list | Mapping):
-        raise DataError(f"{_name(path)} holds no references: {clip(data, 60)}.")
+        raise DataError(f"{_name(path)} has no references: {clip(data, 60)}.")
     named = (
         data.items() if isinstance(data, Mapping) else ((str(n), x) for n, x in enumerate(data, 1))
     )

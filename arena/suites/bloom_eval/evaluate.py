@@ -77,7 +77,7 @@ def score_surveys(
         threshold: Least cosine of a pair.
         clusters: Who groups references into themes; bertopic is the paper's.
         prompts (DIR): Templates that replace the built-in ones.
-        schemas: Send JSON schemas, to which many servers hold a model.
+        schemas: Send JSON schemas, which many servers enforce.
         most: Statements of each survey whose citations are judged (default: all).
         longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, and their abstracts.
@@ -229,9 +229,9 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
     abstracts = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def know(reference: Reference) -> Work | None:
-        if (held := library.find(reference)) is None:
+        if (found := library.find(reference)) is None:
             return None
-        return Work(held.name.title, abstracts.get(held.name.id, ""), paper=held.name.id)
+        return Work(found.name.title, abstracts.get(found.name.id, ""), paper=found.name.id)
 
     return know
 
@@ -285,7 +285,7 @@ def _people(
             (topic, name, score) for topic, row in people.items() for name, score in row.items()
         ]
     except (ValueError, AttributeError, RecursionError):
-        raise DataError(f"{path!r} is no JSON object of scores: write {form}.") from None
+        raise DataError(f"{path!r} is not a JSON object of scores: write {form}.") from None
     for topic, name, score in rows:
         if topic not in topics:
             raise DataError(f"{path!r}: no topic {clip(topic)}.{did_you_mean(topic, topics)}")

@@ -1,4 +1,4 @@
-"""Reports of episodes beside the surveys' own articles, as far as a corpus has them."""
+"""Reports of episodes and the surveys' own articles, as far as a corpus has them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def side_by_side(
     human: Sequence[tuple[str, ...]],
     generated: Sequence[tuple[str, ...]],
 ) -> list[tuple[str, ...]]:
-    """Return the cells of each pair in a row, then those of items without a partner, beside blanks.
+    """Return the cells of each pair in a row, then those of items without a partner, with blanks.
 
     >>> side_by_side([(1, 0)], [("a",), ("b",)], [("B",)])
     [('b', 'B'), ('a', '')]

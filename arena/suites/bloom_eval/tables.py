@@ -1,4 +1,4 @@
-"""What Bloom-Eval's evaluation shows: tables beside Table 3 of the paper, and a page."""
+"""What Bloom-Eval's evaluation shows: tables next to Table 3 of the paper, and a page."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SurveyEvaluation(Evaluation):
         }  # fmt: skip
 
     def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
-        """Return the rows of Table 3, this system's means beside the numbers of the paper.
+        """Return the rows of Table 3, this system's means next to the numbers of the paper.
 
         Returns:
             Tier; name of the column, or ``average`` of the tier; mean over topics, None without

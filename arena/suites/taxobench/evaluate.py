@@ -1,4 +1,4 @@
-"""Trees of any system beside the experts', by the gym's metrics or as the released scorer."""
+"""Trees of any system compared with the experts', by our metrics or the released scorer's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def score_predictions(
     """Score trees that any system made against TaxoBench's expert trees.
 
     A prediction is a JSON object on a line: ``id`` and the tree under ``hierarchy_tree`` or
-    ``tree``, or beside ``id`` itself. Nodes have ``name``, ``subtopics`` and ``papers``, which are
+    ``tree``, or in the object itself. Nodes have ``name``, ``subtopics`` and ``papers``, which are
     titles. A survey without a readable prediction scores 0 and counts in the means; with
     `official` it is left out, as the released scorer does.
 
@@ -59,26 +59,8 @@ def score_predictions(
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
-    gold = {}
-    for number, _, record in json_lines(data):
-        if record is None or not isinstance(record.get("gt"), dict) or "id" not in record:
-            raise DataError(f"{data!r} line {number} is no record of TaxoBench's data.jsonl.")
-        gold[str(record["id"])] = record["gt"]
-    if not gold:
-        raise DataError(f"{data!r} holds no survey.")
-    problems: list[str] = []
-    trees: dict[str, Any] = {}
-    for number, text, record in json_lines(predictions):
-        if record is None or "id" not in record:
-            problems.append(f"line {number}: {clip(text)} is no JSON object with an id.")
-        elif (name := str(record["id"])) not in gold:
-            problems.append(f"line {number}: no survey has the id {clip(name)}.")
-        elif name in trees:
-            problems.append(
-                f"line {number}: a second prediction for {clip(name)}; the first counts."
-            )
-        else:
-            trees[name] = record.get("hierarchy_tree", record.get("tree", record))
+    gold = _read_data(data)
+    trees, problems = _read_predictions(predictions, gold)
     score = _released_row if official else _row
     surveys = {
         name: score(trees.get(name), gold[name], encoder)
@@ -105,6 +87,35 @@ def score_predictions(
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings
     )
+
+
+def _read_data(path: str) -> dict[str, dict[str, Any]]:
+    gold = {}
+    for number, _, record in json_lines(path):
+        if record is None or not isinstance(record.get("gt"), dict) or "id" not in record:
+            raise DataError(f"{path!r} line {number} is not a record of TaxoBench's data.jsonl.")
+        gold[str(record["id"])] = record["gt"]
+    if not gold:
+        raise DataError(f"{path!r} has no survey.")
+    return gold
+
+
+def _read_predictions(path: str, gold: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the tree of each survey, and a sentence for each line that cannot be used."""
+    trees: dict[str, Any] = {}
+    problems = []
+    for number, text, record in json_lines(path):
+        if record is None or "id" not in record:
+            problem = f"{clip(text)} is not a JSON object with an id."
+        elif (name := str(record["id"])) not in gold:
+            problem = f"no survey has the id {clip(name)}."
+        elif name in trees:
+            problem = f"a second prediction for {clip(name)}; the first counts."
+        else:
+            trees[name] = record.get("hierarchy_tree", record.get("tree", record))
+            continue
+        problems.append(f"line {number}: {problem}")
+    return trees, problems
 
 
 def _judge(
@@ -138,7 +149,7 @@ def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
 def _released_row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
     if isinstance(tree, dict):
         return dict(released_scores(tree, gold))
-    reason = "no prediction" if tree is None else "the root is no object"
+    reason = "no prediction" if tree is None else "the root is not an object"
     return {**dict.fromkeys(RELEASED, 0.0), "reason": reason}
 
 
@@ -300,7 +311,7 @@ def _paths(tree: Sequence[Node]) -> dict[str, list[list[str]]]:
 
 
 def _normalised(title: str) -> str:
-    """Return the title in lower case, with one blank for all that is no letter, digit or ``_``."""
+    """Return the title in lower case, with one blank for all but letters, digits and ``_``."""
     return " ".join(re.sub(r"\W", " ", title.lower()).split())
 
 

@@ -122,12 +122,12 @@ def test_faults_are_lines_and_the_other_topics_go_on(tmp_path: Path) -> None:
     (tmp_path / "k" / "llm" / "content.json").mkdir(parents=True)
     articles, problems = read_surveys(tmp_path, topics=["a", *"bcdefghijk"])
     assert list(articles) == ["a"] and articles["a"].works == ()
-    assert problems["b"].startswith("b/llm/content.json is no JSON (")
+    assert problems["b"].startswith("b/llm/content.json is not JSON (")
     assert problems["c"] == "c/llm/content.json is missing."
     assert problems["d"] == "d has no folder 'llm'."
     assert "outline.json" in problems["e"] and "content.json" in problems["f"]
     assert "reference.json" in problems["g"] and "no survey on 'h'" in problems["h"]
-    assert all("is no [level, heading]" in problems[topic] for topic in "ij")
+    assert all("is not [level, heading]" in problems[topic] for topic in "ij")
     assert problems["k"] == "content.json cannot be read: Is a directory."
 
 
@@ -163,7 +163,7 @@ def test_reports_are_found_by_topic(tmp_path: Path) -> None:
     }  # fmt: skip
     assert next(iter(articles)) == "gs_02" and not problems
     assert "cs_03" in read_surveys(tmp_path)[0]
-    with pytest.raises(DataError, match="no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         read_surveys(tmp_path / "none")
 
 

@@ -103,8 +103,8 @@ def test_agreement_with_people(folders, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[1]", "no JSON object of scores"),
-        ("{", "no JSON object of scores"),
+        ("[1]", "is not a JSON object of scores"),
+        ("{", "is not a JSON object of scores"),
         ('{"e": {"scons": 1}}', "no topic 'e'"),
         ('{"a": {"scon": 1}}', "Did you mean 'scons'"),
         ('{"a": {"scons": "good"}}', "give a number"),
@@ -143,7 +143,7 @@ def test_the_terminal_shows_table_3(folders, capsys):
     [
         ({"human": "nowhere"}, "nowhere"),
         ({"generated": "empty"}, "empty"),
-        ({"generated": "others"}, "others' holds no survey on 'a, b, c, d'"),
+        ({"generated": "others"}, "others' has no survey on 'a, b, c, d'"),
         ({"metrics": "scon"}, "Did you mean 'scons'"),
         ({"matcher": "judge"}, "name a model"),
         ({"threshold": "2"}, "from 0 to 1"),

@@ -161,11 +161,11 @@ def _together(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     needed = _ask(pair, several)
     others = {
         (n, i): questions[n]._replace(works=questions[n].works[:i] + questions[n].works[i + 1 :])
-        for (n, i), holds in needed.items()
-        if holds is False
+        for (n, i), supported in needed.items()
+        if supported is False
     }
-    for place, holds in _ask(pair, others).items():
-        needed[place] = None if holds is None else not holds
+    for place, supported in _ask(pair, others).items():
+        needed[place] = None if supported is None else not supported
     return [
         (whole[n], [needed.get((n, i), whole[n]) for i in range(len(each.works))])
         for n, each in enumerate(questions)
@@ -185,10 +185,10 @@ def _alone(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     for n, each in enumerate(questions):
         found = [answers.get((n, i), False) for i in range(len(each.works))]
         unread = None in found
-        holds = True if any(found) else None if unread else False
+        supported = True if any(found) else None if unread else False
         # Which of several is needed is open as long as one is unread.
         sure = [None if one is None or (one and unread) else one for one in found]
-        judged.append((holds, [sum(map(bool, found)) == 1 if one else one for one in sure]))
+        judged.append((supported, [sum(map(bool, found)) == 1 if one else one for one in sure]))
     return judged
 
 

@@ -81,8 +81,8 @@ def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]
     rows = []
     for texts in side_by_side(pairs, [(text,) for text in human], [(text,) for text in generated]):
         sides = zip(found.values(), texts, strict=True)
-        held = ["yes" if survey.holds(text) else "no" for survey, text in sides if text]
-        rows.append((*texts, ", ".join(held)))
+        found_in = ["yes" if survey.contains(text) else "no" for survey, text in sides if text]
+        rows.append((*texts, ", ".join(found_in)))
     if any(each.unread for each in found.values()):
         rows.append((found["human"].unread, found["generated"].unread, ""))
     scores = ratios(len(pairs), len(human), len(generated))
@@ -188,7 +188,7 @@ class Found(NamedTuple):
     text: str
     unread: str
 
-    def holds(self, text: str) -> bool:
+    def contains(self, text: str) -> bool:
         """Return whether the survey has a text word for word, case and punctuation aside."""
         return f" {' '.join(tokenize(text))} " in f" {' '.join(tokenize(self.text))} "
 

@@ -37,8 +37,8 @@ class Dimension(NamedTuple):
         question: What it asks of a survey.
         focus: Where the judge looks for the answer.
         key: Key of the scores in the judge's answer, as in the paper.
-        words: Of surveys that are shortened, the sections are shown whose headings hold one of
-            these words in lower case; all if none does.
+        words: Of surveys that are shortened, the sections are shown whose headings contain
+            one of these words in lower case; all if none does.
     """
 
     name: str
@@ -120,7 +120,7 @@ def roq(pair: SurveyPair) -> Finding:
 
 
 def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
-    """Return the GRADE of the generated survey beside the experts', in [0, 1]; .5 is parity.
+    """Return the GRADE of the generated survey and the experts', in [0, 1]; .5 is parity.
 
     Equations 3 and 4: a survey's score is the sum of weight x score over the criteria, and GRADE is
     generated / (generated + human); .5 if both are 0. Column ``""`` is the mean over both orders in
@@ -203,8 +203,8 @@ def _short(text: str, longest: int) -> str:
 def _read_criteria(text: str, any_sum: bool) -> list[_Criterion]:
     """Return the criteria of an answer, their weights divided by the sum.
 
-    GRADE depends on no common factor of the weights. A sum that is not near 1 tells of a list that
-    was cut off, so that criteria are missing.
+    GRADE depends on no common factor of the weights. If the sum is not near 1, the list was cut off
+    and criteria are missing.
     """
     with suppress(ParseError):
         text = tagged(text, "json_output")

@@ -78,8 +78,8 @@ def _is_abstract(section: ReportSection) -> bool:
     return len(section.text.split()) >= _LONG
 
 
-def _first(holds: Callable[[str], object], headings: Sequence[str]) -> str:
-    return next((each for each in headings if holds(each)), "")
+def _first(fits: Callable[[str], object], headings: Sequence[str]) -> str:
+    return next((each for each in headings if fits(each)), "")
 
 
 def _speaking(sections: Sequence[ReportSection]) -> str:

@@ -62,8 +62,8 @@ def scons(pair: SurveyPair) -> Finding:
 
     sqrt(DC x BC), Bloom-Eval, equations 9 and 10: DC is the smaller depth divided by the larger,
     BC the smaller number of headings divided by the larger. The depth is the number of levels from
-    the title to the deepest heading; the title is no heading that is counted, but in the
-    released code. None for experts without an outline, 0 for a generated survey without one.
+    the title to the deepest heading; the title counts as a heading in the
+    released code alone. None for experts without an outline, 0 for a generated survey without one.
     """
     shapes = {
         side: _shape(article, pair.comparison.official) for side, article in pair.sides.items()
