@@ -69,7 +69,7 @@ def audit(
 def _print_audit(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
-    for key in ("tools", "views", "refused", "environments"):
+    for key in ("tools", "environments"):
         parts = [f"{name} {number:,}" for name, number in made[key].items()]
         rows += [("" if i else key, part) for i, part in enumerate(parts)]
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]

@@ -10,7 +10,7 @@ import json
 import random
 import re
 import string
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,11 +18,7 @@ from arena.answers import ANSWERS
 from arena.errors import clip
 from arena.testing.reference import PlainView
 from arena.testing.stored import NEVER, StoredPaper, StoredSurvey
-from arena.testing.values import strings
 from arena.tools import Tool
-
-Schemas = Mapping[str, dict[str, Any]]
-"""Name of a tool -> JSON schema of its arguments."""
 
 _HUGE = "a" * 1_000_000
 _DEEP: Any = json.loads(50 * '{"a": [' + 50 * "]}")
@@ -34,7 +30,7 @@ _NO_CALLS: tuple[Any, ...] = (
     {"tool": 3}, {"tool": ["search"]}, {"tool": "no such tool"}, {"tool": _HUGE},
     {"arguments": {}}, {1: 2}, {"tool": "\ud800"}, {"tool": object()},
 )  # fmt: skip
-"""Actions that call no tool."""
+"""Actions that do not call a tool."""
 _VALUES: tuple[Any, ...] = (
     None, True, "true", 0, 1, 5, "5", 10**3, 10**6, 10**30, -1, -(10**30), 0.5, float("inf"),
     "", "word", b"word", "\ud800\0\x1b[31m", "深" * 5_000, _HUGE, [], ["word"], [1], [None],
@@ -44,25 +40,17 @@ _VALUES: tuple[Any, ...] = (
 """Values for any argument."""
 
 
-def schemas_of(env: Any) -> dict[str, dict[str, Any]]:
-    """Return the schemas of the arguments of all tools of an environment, scalar or vector."""
-    from arena.tools import tool_schemas
-
-    functions = [entry["function"] for entry in tool_schemas(env)]
-    return {function["name"]: function["parameters"] for function in functions}
-
-
 class Probe(NamedTuple):
     """An odd action."""
 
     action: Any
     allowed: bool  # whether it is a call that satisfies the schema of its tool
-    tool: str = ""  # empty if it is no call
+    tool: str = ""  # empty if it is not a call
     what: str = ""  # the argument that is odd, and its value
 
 
-def probes(tools: Schemas) -> Iterator[Probe]:
-    """Yield actions that are no calls, and calls of each tool with one odd argument.
+def probes(tools: Mapping[str, Tool]) -> Iterator[Probe]:
+    """Yield actions that are not calls, and calls of each tool with one odd argument.
 
     An argument is missing or unknown, or has a value of another type, of unusual size, at a bound
     or beyond it. The schema of the tool says which of these calls are allowed. Left out is what
@@ -71,14 +59,14 @@ def probes(tools: Schemas) -> Iterator[Probe]:
     """
     for action in _NO_CALLS:
         yield Probe(action, False)
-    for tool, schema in tools.items():
-        (good, *_), *odd = _odd_arguments(json.dumps(schema))
-        call: dict[str, Any] = {"tool": tool, "arguments": dict(good)}
-        changes: list[dict[str, Any]] = [{"tool": tool.upper()}, {"extra": 1}]
+    for name, tool in tools.items():
+        (good, *_), *odd = _odd_arguments(json.dumps(tool.schema))
+        call: dict[str, Any] = {"tool": name, "arguments": dict(good)}
+        changes: list[dict[str, Any]] = [{"tool": name.upper()}, {"extra": 1}]
         changes += [{"arguments": value} for value in ([], "{", 1, _LOOPED, {1: 1})]
-        yield from (Probe(call | change, False, tool) for change in changes)
+        yield from (Probe(call | change, False, name) for change in changes)
         for arguments, allowed, what in odd:
-            yield Probe(call | {"arguments": dict(arguments)}, allowed, tool, what)
+            yield Probe(call | {"arguments": dict(arguments)}, allowed, name, what)
 
 
 @lru_cache(256)  # an audit makes many environments with the same tools
@@ -111,10 +99,8 @@ def _plain_value(part: Mapping[str, Any]) -> Any:
     return kinds.get(part["type"], "word")
 
 
-_ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
-_ABOUT_TEXT = re.compile(
-    r"\b(query|queries|words?|keywords?|texts?|titles?|headings?|topics?|question)\b"
-)
+_ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b", re.IGNORECASE)
+_PLACE = "<hidden id>"
 _LOOKALIKES = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
 _JUNK = (
     "", " ", "\x00", "\ud800", "0", "-1", "None", "null", "'", '"', "\\", "../papers.parquet",
@@ -127,15 +113,6 @@ def endings() -> set[str]:
     return {"finish", *(ANSWERS.get(name).tool for name in ANSWERS.names())}
 
 
-class ToolTarget(NamedTuple):
-    """What is known of the tools of an environment under attack."""
-
-    tools: Mapping[str, Tool] = {}
-    schemas: Schemas = {}  # noqa: RUF012
-    malformed: Sequence[Any] = ()  # actions that it must refuse
-    accepts: Callable[[Any], bool] = lambda _: True  # whether an action can be sent to it
-
-
 class SentCall(NamedTuple):
     """An action as it is sent; `tool` is empty if it is malformed and must be refused."""
 
@@ -145,11 +122,10 @@ class SentCall(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """Actions that are sent one after the other because their answers belong together."""
+    """A call; or three that are sent one after the other, because their answers must be equal."""
 
     calls: tuple[SentCall, ...]
-    ids: tuple[str, ...] = ()  # the hidden id, then decoys: ids that no paper has
-    offset: int = 0  # without ids, the second call asks for the hits of the first from here on
+    ids: tuple[str, ...] = ()  # of three calls: the hidden id, then decoys, which no paper has
 
 
 class Attacker:
@@ -161,7 +137,8 @@ class Attacker:
         view: The papers that exist in the episode.
         rng: Source of randomness.
         survey: Survey of the episode; None for none.
-        target: The environment.
+        tools: The tools of the environment.
+        malformed: Actions that it must refuse.
     """
 
     def __init__(
@@ -169,10 +146,12 @@ class Attacker:
         view: PlainView,
         rng: random.Random,
         survey: StoredSurvey | None = None,
-        target: ToolTarget = ToolTarget(),  # noqa: B008 - it cannot change
+        tools: Mapping[str, Tool] | None = None,
+        malformed: Sequence[Any] = (),
     ) -> None:
-        self.rng, self._target, self._hidden_id = rng, target, ""
+        self.rng, self._tools, self._malformed = rng, tools or {}, malformed
         self._view, self._stored, self._survey = view, view.stored, survey
+        self._hides = False  # whether ids of papers are left open, for a hidden one
         gains = survey.gains if survey else {}
         rows = survey.references if survey else ()
         self._gold = list(gains)
@@ -187,35 +166,18 @@ class Attacker:
         # Later papers more often: a leaking tool most likely knows these.
         pools = (*[later] * 3, hidden & (days == view.day), hidden & (days == NEVER), surveys)
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
-        often = dict.fromkeys(endings(), 3) | {"search": 40}
-        self._weights = {name: often.get(name, 12) for name in target.schemas}
-        self._weights |= {
-            "<malformed>": 8 * bool(target.malformed),
-            "<paged>": 10 * ("search" in target.schemas),
-            "<decoy>": 24,
-        }
+        often = dict.fromkeys(endings(), 3) | {"search": 50}
+        self._weights = {name: often.get(name, 12) for name in self._tools}
+        self._weights |= {"<malformed>": 8 * bool(malformed), "<decoy>": 24}
 
     def attack(self) -> Attack:
         """Return what to send next."""
-        while True:
-            attack = self._drawn()
-            if all(self._target.accepts(call.action) for call in attack.calls):
-                return attack
-
-    def _drawn(self) -> Attack:
         (kind,) = self.rng.choices(list(self._weights), list(self._weights.values()))
         if kind == "<malformed>":
-            return Attack((SentCall(self.rng.choice(self._target.malformed)),))
+            return Attack((SentCall(self.rng.choice(self._malformed)),))
         if kind == "<decoy>":
             return self._with_decoys()
-        if kind == "<paged>":
-            part = self._target.schemas["search"]["properties"]
-            offset = self.rng.randint(1, part["k"]["maximum"] - 1)
-            k = self.rng.randint(1, part["k"]["maximum"] - offset)
-            same = {"query": self.text(), "retriever": self.rng.choice(part["retriever"]["enum"])}
-            calls = ({"k": offset + k}, {"k": k, "offset": offset})
-            return Attack(tuple(self._call("search", same | more) for more in calls), (), offset)
-        return Attack((self._call(kind, self.draw(self._target.schemas[kind])),))
+        return Attack((self._call(kind, self.draw(self._tools[kind].schema)),))
 
     def hidden_id(self) -> str:
         """Draw an id that must be refused; a few may exist by chance."""
@@ -231,9 +193,9 @@ class Attacker:
         return mutated(rng.choice(self._stored.papers).id, rng)
 
     def paper_id(self) -> str:
-        """Draw an id, mostly of a paper in reach, often a reference; with decoys the hidden one."""
-        if self._hidden_id:
-            return self._hidden_id
+        """Draw an id, mostly of a paper in reach, often a reference."""
+        if self._hides:
+            return _PLACE
         roll = self.rng.random()
         if roll < 0.25 and self._gold:
             return self.rng.choice(self._gold)
@@ -242,14 +204,14 @@ class Attacker:
         return self.hidden_id()
 
     def paper_ids(self) -> list[str]:
-        """Draw ids mostly of papers in reach, or all gold; with decoys also the hidden one."""
+        """Draw ids mostly of papers in reach, or all gold."""
         rng = self.rng
-        if self._gold and rng.random() < 0.2 and not self._hidden_id:
+        if self._gold and rng.random() < 0.2 and not self._hides:
             return self._gold
         drawn = [self._paper(True) for _ in range(rng.choice((0, 1, 3, 20)))]
         ids = [paper.id for paper in drawn if paper is not None]
-        if self._hidden_id:
-            return [*ids[:5], self._hidden_id]
+        if self._hides:
+            return [*ids[:5], _PLACE]
         if rng.random() < 0.015:
             return [*map(str, range(1_001))]
         return [*ids, self.paper_id()] if rng.random() < 0.15 else ids
@@ -279,14 +241,14 @@ class Attacker:
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map with ids, or take the survey's own."""
         own = self._survey.mind_map if self._survey else None
-        if isinstance(own, dict) and not self._hidden_id and self.rng.random() < 0.4:
+        if isinstance(own, dict) and not self._hides and self.rng.random() < 0.4:
             return own
         ids = self.paper_ids()
         parts = [{"label": f"part {n}", "children": [], "papers": ids[n::3]} for n in range(3)]
         return {"label": "map", "children": parts, "papers": []}
 
     def report(self) -> str:
-        """Draw a text that cites papers; with decoys the hidden one, too."""
+        """Draw a text that cites papers."""
         ids = self.paper_ids()
         sentences = [f"{self.text()[:100]} [@{{{paper_id}}}]." for paper_id in ids[-5:]]
         return " ".join([*sentences, f"All [@{'; @'.join(ids[:-5])}]."])
@@ -313,11 +275,11 @@ class Attacker:
             return self.tree()
         if "[@" in part.get("description", ""):
             return self.report()
-        about_papers = _is_about_papers(name, part)
+        about = _ABOUT_PAPERS.search(f"{name.replace('_', ' ')} {part.get('description')}")
+        # One argument in ten gets the other kind of value; a search for any id may find papers.
+        about_papers = bool(about) != (rng.random() < 0.1 and not self._hides)
         if part["type"] == "array":
-            return [self.text() for _ in range(3)] if about_papers is False else self.paper_ids()
-        if about_papers is None:
-            about_papers = rng.random() < 0.5
+            return self.paper_ids() if about_papers else [self.text() for _ in range(3)]
         return self.paper_id() if about_papers else self.text()
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> SentCall:
@@ -332,45 +294,23 @@ class Attacker:
 
         The two show which parts of an answer are different every time.
         """
-        hidden = self.hidden_id()
+        hidden, tool = self.hidden_id(), self.rng.choice(list(self._tools))
         decoys = [decoy_of(hidden, self._stored.by_id, self.rng) for _ in range(2)]
-        tool = self.rng.choice(list(self._target.schemas))
-        if None not in decoys and hidden not in self._view:
-            self._hidden_id = hidden
-            first = self.draw(self._target.schemas[tool])
-            self._hidden_id = ""
-            ids = (hidden, *map(str, decoys))
-            if any(text == hidden or _cited(hidden) in text for _, text in strings(first)):
-                calls = (self._call(tool, _replaced(first, hidden, each)) for each in ids)
-                return Attack(tuple(calls), ids)
-        return Attack((self._call(tool, self.draw(self._target.schemas[tool])),))
+        ids = (hidden, *filter(None, decoys))
+        # A message quotes the repr of an id, and cuts long ones: only ids that show as they are.
+        self._hides = len(ids) == 3 and hidden not in self._view and hidden in repr(hidden)[:79]
+        arguments = self.draw(self._tools[tool].schema)
+        text, self._hides = json.dumps(arguments), False
+        if _PLACE not in text:
+            return Attack((self._call(tool, arguments),))
+        written = (text.replace(_PLACE, json.dumps(paper_id)[1:-1]) for paper_id in ids)
+        return Attack(tuple(self._call(tool, json.loads(each)) for each in written), ids)
 
     def _paper(self, visible: bool) -> StoredPaper | None:
         """Draw a paper that is in reach or one that is not; None if there is none."""
         pools = [self._view.numbers] if visible else self._hidden
         pool = self.rng.choice(pools) if pools else ()
         return self._stored.papers[int(self.rng.choice(pool))] if len(pool) else None
-
-
-def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
-    """Return whether a string argument is an id (True), a text (False) or may be either (None)."""
-    for words in (name.replace("_", " "), part.get("description", "")):
-        if _ABOUT_PAPERS.search(words.lower()):
-            return True
-        if _ABOUT_TEXT.search(words.lower()):
-            return False
-    return None
-
-
-def _replaced(value: dict[str, Any], old: str, new: str) -> Any:
-    """Return a copy of a value of JSON in which `new` stands for the id `old`, cited or alone."""
-    text = json.dumps(value).replace(json.dumps(old), json.dumps(new))
-    one, other = (json.dumps(_cited(each))[1:-1] for each in (old, new))
-    return json.loads(text.replace(one, other))
-
-
-def _cited(paper_id: str) -> str:
-    return f"[@{{{paper_id}}}]"
 
 
 def mutated(paper_id: str, rng: random.Random) -> str:
@@ -398,22 +338,9 @@ def decoy_of(paper_id: str, known: Container[str], rng: random.Random) -> str | 
     return None
 
 
-def without_ids(value: Any, paper_id: str) -> Any:
-    """Return a value of JSON with every quotation of an id, also in keys, replaced by ``<id>``.
-
-    A message quotes the ``repr`` of a value, and cuts long ones.
-    """
-    if isinstance(value, dict):
-        return {without_ids(k, paper_id): without_ids(v, paper_id) for k, v in value.items()}
-    if isinstance(value, list):
-        return [without_ids(item, paper_id) for item in value]
-    if not isinstance(value, str) or value == paper_id:
-        return "<id>" if value == paper_id else value
-    # Half a surrogate pair is another character once it stands in a mind-map.
-    joined = paper_id.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    for written in (paper_id, joined):
-        quoted = repr(written[:80])
-        whole = [written] if len(written) > 4 else []  # a "t" is in any text
-        for form in (quoted, f"{quoted[:77]}...", repr(written), *whole):
-            value = value.replace(form, "<id>")
-    return value
+def without_id(text: str, paper_id: str) -> str:
+    """Return a text in which ``<id>`` stands for an id."""
+    forms = (repr(paper_id), paper_id) if len(paper_id) > 4 else (repr(paper_id),)  # "t" is common
+    for form in forms:
+        text = text.replace(form, "<id>")
+    return "<id>" if text == paper_id else text

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
-from arena.errors import UnknownPaperError
+from arena.errors import UnknownPaperError, clip
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
 from arena.tasks import TASKS, kind_of, stages_of
-from arena.testing.attacks import Attack, Attacker, SentCall, ToolTarget, without_ids
+from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainView, wrong_scores
-from arena.testing.report import AuditReport, Reporter, brief
+from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import StoredCorpus, StoredSurvey
-from arena.testing.values import flat, parsed, plain, strings
-from arena.tools import (
-    BudgetError,
-    Episode,
-    Search,
-    Shown,
-    ToolError,
-    encode,
-    parse_action,
-)
+from arena.testing.values import leaves, parsed, plain, strings
+from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
 
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
 
-_BUDGET = ("steps", "searches", "reads", "characters")
-_IDS = ("paper_id", "paper_ids", "papers")
 _CHECKS = {
     "id": "leak.paper", "title": "answer.title", "date": "leak.date", "cutoff": "leak.date",
     "error": "leak.refusal", "message": "answer.instruction",
@@ -68,11 +57,6 @@ class AuditedEnv(NamedTuple):
             return None
         rows = filter(None, (view.row(row["reference"]) for row in survey.references))
         return [row.id for row in sorted(rows)][:1_000]  # by their dates
-
-    @property
-    def same_step(self) -> bool:
-        """Whether a new episode begins with the step that ends the old one."""
-        return self.arguments.get("autoreset_mode") == "SameStep"
 
     @property
     def name(self) -> str:
@@ -112,27 +96,42 @@ class AuditState(NamedTuple):
         return PlainView(self.stored, cutoff, excluded, engine, search)
 
 
+class Target(NamedTuple):
+    """An environment under attack; the actions are those that can be sent to it."""
+
+    audited: AuditedEnv
+    env: Any
+    tools: Mapping[str, Tool]
+    malformed: Sequence[Any]
+    accepts: Callable[[Any], bool]
+    state: AuditState
+    rng: random.Random
+
+    @classmethod
+    def of(cls, audited: AuditedEnv, env: Any, state: AuditState, rng: random.Random) -> Target:
+        """Return the target that an environment is; it may have a method ``accepts(action)``."""
+        tools = dict((env.single_action_space if audited.vector else env.action_space).tools)
+        accepts = getattr(env, "accepts", lambda action: True)
+        odd = (probe.action for probe in probes(tools) if not probe.allowed)
+        return cls(audited, env, tools, list(filter(accepts, odd)), accepts, state, rng)
+
+
 class AuditedEpisode:
     """Draws actions for one episode and checks each answer; `over` once it has ended."""
 
-    def __init__(
-        self,
-        audited: AuditedEnv,
-        target: ToolTarget,
-        survey_id: str,
-        state: AuditState,
-        rng: random.Random,
-    ) -> None:
+    def __init__(self, target: Target, survey_id: str) -> None:
+        state, audited = target.state, target.audited
+        self._target, self._state, self._log = target, state, state.log
         self._survey, self.over = state.stored.surveys[survey_id], False
-        self._audited, self._target, self._shared = audited, target, state
-        self._log = state.log
-        self._where = f"{audited.name}, survey {survey_id!r} before {self._survey.date}"
         date = self._survey.date
+        self._where = f"{audited.name}, survey {survey_id!r} before {date}"
         views = {name: state.plain_view(date, (survey_id,), name) for name in state.retrievers}
         self._view = views[state.retrievers[0]]
         # The same episode over the reference; what it answers is expected of the environment.
-        self._state = audited.episode(self._view, views.__getitem__)
-        self._attacker = Attacker(self._view, rng, self._survey, target)
+        self._expected = audited.episode(self._view, views.__getitem__)
+        self._attacker = Attacker(
+            self._view, target.rng, self._survey, target.tools, target.malformed
+        )
         self._sent = {self._survey.title.lower()[:MAX_QUERY]}
         self._attack, self._waiting = Attack(()), list[SentCall]()
         self._answers: list[dict[str, Any]] = []
@@ -141,57 +140,60 @@ class AuditedEpisode:
 
     def act(self) -> Any:
         """Return the action to send."""
-        if not self._waiting:
+        while not self._waiting:
             self._attack, self._answers = self._attacker.attack(), []
-            self._waiting = list(self._attack.calls)
+            if all(self._target.accepts(call.action) for call in self._attack.calls):
+                self._waiting = list(self._attack.calls)
         self._call = self._waiting.pop(0)
-        self._sent.update(text for _, text in strings(self._call.arguments))
+        self._sent.update(strings(self._call.arguments))
         return self._call.action
 
     def begin(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> None:
         """Check what a reset returned."""
+        audited, episode = self._target.audited, self._expected
         self._log.surveys.add(self._survey.id)
         self._log.cutoffs.add(self._survey.date)
         report = self.reporter("reset()")
-        expected: dict[str, Any] = {"message": self._state.instructions[0]}
         result = self._observed(observation, report)
-        compare(plain(info), {"survey": self._survey.id}, named(report, "leak.info"))
-        limits = {name: self._audited.arguments.get(f"max_{name}") for name in self._budget}
+        compare(plain(info), {"survey": self._survey.id}, report, "leak.info")
+        limits = {name: audited.arguments.get(f"max_{name}") for name in self._budget}
         given = {name: most for name, most in limits.items() if most is not None}
         if not given.items() <= self._budget.items():
             report("answer.budget", f"it begins with {self._budget}, and should with {given}")
-        if (ids := self._audited.starting_papers(self._survey, self._view)) is not None:
-            expected["references"] = self._state.listed(ids)
-            self._state.given = frozenset(ids)
+        expected: dict[str, Any] = {"message": episode.instructions[0]}
+        if (ids := audited.starting_papers(self._survey, self._view)) is not None:
+            expected["references"] = episode.listed(ids)
+            episode.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
-        if stored := self._shared.stored.digests.get(self._audited.arguments.get("show", "")):
-            allowed = stored.texts if stored.complete else self._state.given
+        if stored := self._state.stored.digests.get(audited.arguments.get("show", "")):
+            allowed = stored.texts if stored.complete else episode.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
-            self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
+            episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
         compare(result, expected, report)
         self._expose(result, report)
 
     def take(self, step: PlayedStep) -> None:
         """Check what a step returned."""
-        call, report, log = self._call, self.reporter(brief(self._call.action)), self._log
+        call, log, episode = self._call, self._log, self._expected
+        report = self.reporter(clip(call.action, 300))
         log.counts["actions"] += 1
         log.tools[call.tool or "malformed"] += 1
-        log.environments[self._audited.name] += 1
+        log.environments[self._target.audited.name] += 1
         before = self._budget
         predicted, broke = self._predicted(call, before, report)
         result = self._observed(step.observation, report)
         self.over = step.terminated or step.truncated
         if predicted is not None:
-            self._check_result(call, predicted, result, step.truncated, report)
+            self._check_result(predicted, result, step.truncated, report)
             self._check_cost(predicted, broke, step, report)
-        if (stage := step.observation.get("stage")) != self._state.stage:
+        if (stage := step.observation.get("stage")) != episode.stage:
             report("answer.observation", f"stage={stage!r}")
         self._expose(result, report)
         if step.truncated:
-            self._state.finish(truncated=True)
-        answers = {s: kind_of(s).to_json(each) for s, each in self._state.answers.items()}
-        check_info(step.info, self._survey, self.over, step.reward, answers, report)
-        spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
+            episode.finish(truncated=True)
+        answers = {s: kind_of(s).to_json(each) for s, each in episode.answers.items()}
+        check_info(step.info, self._survey, self.over, answers, report)
+        spent = {name: before[name] - left for name, left in self._budget.items()}
         ends = {"terminated": step.terminated, "truncated": step.truncated}
         self._answers.append({"result": result, "spent": spent, "reward": step.reward, **ends})
         if len(self._attack.calls) == len(self._answers) > 1:
@@ -199,7 +201,9 @@ class AuditedEpisode:
 
     def crash(self, error: Exception) -> None:
         """Report an exception."""
-        self.reporter(brief(self._call.action))("answer.crash", f"{type(error).__name__}: {error}")
+        self.reporter(clip(self._call.action, 300))(
+            "answer.crash", f"{type(error).__name__}: {error}"
+        )
 
     def reporter(self, action: str) -> Reporter:
         """Return a function that takes findings of this episode."""
@@ -209,20 +213,13 @@ class AuditedEpisode:
         """Check an observation; return the result in it."""
         expected = {"topic": self._survey.title.lower()[:MAX_QUERY], "cutoff": self._survey.date}
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
-        compare(observation, expected, named(report, "answer.observation"))
-        budget = observation.get("budget")
-        numbers = isinstance(budget, Mapping) and all(
-            isinstance(left, int | np.integer) for left in budget.values()
-        )
-        self._budget = {name: int(left) for name, left in budget.items()} if numbers else {}  # type: ignore[union-attr]
-        writes = "report" in dict(self._state.stages).values()
-        if set(self._budget) != {*_BUDGET, *["written"] * writes}:
-            report("answer.observation", f"budget={brief(budget)}")
-        result = parsed(observation.get("result", ""))
-        if not isinstance(result, dict):
-            report("answer.result", f"it is no object of JSON: {brief(observation.get('result'))}")
-            return {}
-        return result
+        compare(observation, expected, report, "answer.observation")
+        self._budget = {name: int(left) for name, left in observation["budget"].items()}
+        result = parsed(observation["result"])
+        if isinstance(result, dict):
+            return result
+        report("answer.result", f"it is not a JSON object: {clip(observation['result'], 300)}")
+        return {}
 
     def _predicted(
         self, call: SentCall, budget: dict[str, int], report: Reporter
@@ -231,12 +228,12 @@ class AuditedEpisode:
 
         The first is None if the tool fails there.
         """
-        self._state.budget = budget | {"steps": budget.get("steps", 1) - 1}
+        self._expected.budget = budget | {"steps": budget["steps"] - 1}
         parsed_call = parse_action(call.action, self._target.tools)
         if isinstance(parsed_call, str):
             return {"error": parsed_call}, False
         try:
-            return parsed_call.tool.function(self._state, **parsed_call.arguments), False
+            return parsed_call.tool.function(self._expected, **parsed_call.arguments), False
         except (ToolError, UnknownPaperError) as error:
             return {"error": str(error)}, isinstance(error, BudgetError)
         except Exception as error:
@@ -245,25 +242,22 @@ class AuditedEpisode:
 
     def _check_cost(self, predicted: Any, broke: bool, step: PlayedStep, report: Reporter) -> None:
         """Check what a call took off the budget, and whether the episode is over."""
-        budget, text = self._state.budget, step.observation["result"]
+        budget, text = self._expected.budget, step.observation["result"]
         if isinstance(predicted, Shown | Search):
             broke = text.startswith('{"error":')  # it has more characters than are left
             budget["characters"] -= 0 if broke else len(text)
         if self._budget != budget or min(budget.values()) < 0:
             report("answer.budget", f"{self._budget} are left, and should be {budget}")
-        over = self._state.over
+        over = self._expected.over
         ends = over, not over and (broke or budget["steps"] <= 0)
         if (step.terminated, step.truncated) != ends:
             got = step.terminated, step.truncated
             report("answer.budget", f"terminated and truncated are {got}, and should be {ends}")
 
     def _check_result(
-        self, call: SentCall, predicted: Any, result: dict[str, Any], cut: bool, report: Reporter
+        self, predicted: Any, result: dict[str, Any], cut: bool, report: Reporter
     ) -> None:
         """Check a result against that of the reference."""
-        log, view = self._log, self._view
-        if not call.tool and "error" not in result:
-            report("leak.refusal", "a malformed call was answered")
         # A result that has more characters than are left is an error, and the end.
         too_long = cut and "error" in result
         if isinstance(predicted, Search):
@@ -272,76 +266,66 @@ class AuditedEpisode:
                 compare(result, {"hits": ANY, **none}, report)
                 searched: Any = predicted.view
                 request = searched, predicted.query, predicted.k, predicted.offset
-                check_hits(request, result.get("hits"), self._shared, report, MAX_TITLE)
+                check_hits(request, result.get("hits"), self._state, report, MAX_TITLE)
             return
-        shows = isinstance(predicted, Shown)
+        shows, counts = isinstance(predicted, Shown), self._log.counts
         expected = predicted.result if shows else predicted
         expected = parsed(expected if isinstance(expected, str) else encode(expected))
-        log.counts["papers returned"] += len(predicted.papers) if shows else 0
-        if str(expected.get("error")).startswith("no paper "):
-            ids = [text for key, text in strings(call.arguments) if key in _IDS]
-            log.counts["ids refused"] += 1
-            log.refused.update(view.why_not(each)[0] for each in ids[-1:] if each not in view)
         if shows and too_long:
             expected = {"error": ANY}
-        log.counts["texts compared"] += "text" in expected
+        counts["papers returned"] += len(predicted.papers) if shows else 0
+        counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
+        counts["texts compared"] += "text" in expected
         compare(result, expected, report)
 
     def _expose(self, result: dict[str, Any], report: Reporter) -> None:
         """Report all that a result shows of papers out of reach."""
-        for check, what in self._shared.exposure.find(result, self._view, self._sent):
+        for check, what in self._state.exposure.find(result, self._view, self._sent):
             report(check, what)
 
     def _compare_answers(self, report: Reporter) -> None:
-        """Check the answers of an attack of several calls against each other."""
-        attack, results = self._attack, [answer["result"] for answer in self._answers]
-        if any("may still be written" in str(result.get("error")) for result in results):
+        """Check that a call with a hidden id was answered as one with an id of no paper."""
+        errors = (str(answer["result"].get("error")) for answer in self._answers)
+        if any("may still be written" in error for error in errors):
             return  # the first of two equal texts may use the budget up
-        if not attack.ids:
-            whole, part = (result.get("hits") for result in results)
-            if isinstance(whole, list) and isinstance(part, list):
-                self._log.counts["pages compared"] += 1
-                if whole[attack.offset :] != part:
-                    where = f"from {attack.offset} on"
-                    report("answer.page", f"{len(part)} hits, not those {where} of one search")
-            return
         self._log.counts["decoys compared"] += 1
-        hidden, decoy, other = (
-            _by_path(answer | {"result": without_ids(answer["result"], paper_id)})
-            for answer, paper_id in zip(self._answers, attack.ids, strict=True)
-        )
+        ids = self._attack.ids
+        hidden, decoy, other = map(_by_key, self._answers, ids)
         for name in hidden | decoy:
             value, expected = hidden.get(name, ()), decoy.get(name, ())
             if value != expected == other.get(name, ()):  # else it differs every time
-                what = f"{name}={brief(value)} for {attack.ids[0]!r}, but {brief(expected)}"
-                report("leak.decoy", f"{what} for {attack.ids[1]!r}")
+                what = f"{name}={clip(value, 300)} for {ids[0]!r}, but {clip(expected, 300)}"
+                report("leak.decoy", f"{what} for {ids[1]!r}")
 
 
-def _by_path(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the leaves of an answer by the keys that lead to them; lists add no key.
+def _by_key(answer: dict[str, Any], paper_id: str) -> dict[str, list[Any]]:
+    """Return the leaves of an answer by the key above them, without an id.
 
     So a key that differs every time, such as a counter, excuses no other.
     """
-    leaves: dict[str, Any] = {}
-    for path, leaf in flat(answer):
-        keys = ("[]" if isinstance(part, int) else f".{part}" for part in path)
-        leaves.setdefault("".join(keys).removeprefix("."), []).append(leaf)
-    return leaves
+    found: dict[str, list[Any]] = defaultdict(list)
+    for key, leaf in leaves(answer):
+        text = without_id(leaf, paper_id) if isinstance(leaf, str) else leaf
+        found[without_id(key, paper_id)].append(text)
+    return found
 
 
-def named(report: Reporter, check: str) -> Reporter:
-    """Return a function that reports every finding under one name."""
-    return lambda _, what: report(check, what)
+def compare(
+    value: Mapping[str, Any], expected: Mapping[str, Any], report: Reporter, check: str = ""
+) -> None:
+    """Check that a dict has exactly the expected keys, with the expected values.
 
-
-def compare(value: Mapping[str, Any], expected: Mapping[str, Any], report: Reporter) -> None:
-    """Check that a dict has exactly the expected keys, with the expected values."""
+    `check` is the id of all findings; without it each has that of its key.
+    """
+    if check:
+        compare(value, expected, lambda _, what: report(check, what))
+        return
     if "error" in value and "error" not in expected:
         report("answer.missing", f"refused: {value['error']}")
         return
     if "error" in expected and set(value) != {"error"}:
         hidden = "error" not in value and str(expected["error"]).startswith("no paper ")
-        what = f"it is {brief(value)}, and should be refused alone: {expected['error']}"
+        what = f"it is {clip(value, 300)}, and should be refused alone: {expected['error']}"
         report("leak.paper" if hidden else "leak.refusal", what)
     elif set(value) != set(expected):
         report("answer.result", f"it has {sorted(value)}, and should have {sorted(expected)}")
@@ -350,8 +334,8 @@ def compare(value: Mapping[str, Any], expected: Mapping[str, Any], report: Repor
         same = actual == known and isinstance(actual, bool) == isinstance(known, bool)
         if known is not ANY and not same:
             kinds = {int: "answer.count", list: "answer.list"}
-            check = _CHECKS.get(name) or kinds.get(type(known), "answer.text")
-            report(check, f"{name}={brief(actual)}, and by the files {brief(known)}")
+            own = _CHECKS.get(name) or kinds.get(type(known), "answer.text")
+            report(own, f"{name}={clip(actual, 300)}, and by the files {clip(known, 300)}")
 
 
 def check_hits(
@@ -367,14 +351,12 @@ def check_hits(
     """
     (view, query, k, offset), log, numbers = request, state.log, []
     if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
-        report("answer.result", f"hits={brief(hits)} is no list of objects")
+        report("answer.result", f"hits={clip(hits, 300)} is not a list of objects")
         return
     log.counts["papers returned"] += len(hits)
     for hit in hits:
-        if (row := view.row(hit.get("id"))) is None:
-            report(
-                "leak.paper", f"{hit.get('id')!r} {view.why_not(hit.get('id'))[1]}, and was shown"
-            )
+        if (row := view.row(paper_id := hit.get("id"))) is None:
+            report("leak.paper", f"{paper_id!r} {view.why_not(paper_id)}, and was shown")
             continue
         numbers.append(row.number)
         shown = {"id": row.id, "title": row.title[:longest], "date": row.date, "score": ANY}
@@ -388,6 +370,9 @@ def check_hits(
     order = [(-score, number) for score, number in zip(scores, numbers, strict=True)]
     if order != sorted(order) or len(set(numbers)) < len(hits) or len(hits) > k:
         report("answer.order", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
+    whole = [hit.id for hit in view.search(query, offset + k)]
+    if whole[offset:] != [hit["id"] for hit in hits]:
+        report("answer.page", f"{len(hits)} hits are not those from {offset} on of one search")
     if scorer := state.scorers.get(view.engine):
         log.counts["rankings computed again"] += 1
         log.counts["scores compared"] += len(scores)
@@ -395,24 +380,14 @@ def check_hits(
             report("answer.score", wrong)
 
 
-# What `info` may hold: nothing of the labels before the end, and at the end only figures.
-
-END = {
-    "survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics",
-    "digests", "seen",
-}  # fmt: skip
-"""Keys of the info of an episode that is over."""
-
-
 def check_info(
     info: Mapping[str, Any],
     survey: StoredSurvey,
     over: bool,
-    reward: float,
     answers: dict[str, Any],
     report: Reporter,
 ) -> None:
-    """Check the info of a step: reward terms and, at the end, what was submitted and figures.
+    """Check the info of a step: at the end it has what was submitted, and figures.
 
     `answers` maps each stage to what was submitted.
     """
@@ -422,16 +397,7 @@ def check_info(
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}
-    compare(plain(info), expected, named(report, "leak.info"))
-    terms = info.get("reward_terms")
-    if not _are_numbers(terms) or not math.isclose(sum(terms.values()), reward, abs_tol=1e-12):  # type: ignore[union-attr]
-        report("leak.info", f"reward_terms={terms!r} for the reward {reward!r}")
-    if over and not _are_numbers(info.get("metrics")):
-        report("leak.info", f"metrics={info.get('metrics')!r}")
-
-
-def _are_numbers(value: object) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(name, str) and isinstance(number, float | int) and math.isfinite(number)
-        for name, number in value.items()
-    )
+    compare(plain(info), expected, report, "leak.info")
+    metrics = info.get("metrics", {})
+    if not all(isinstance(n, float | int) and math.isfinite(n) for n in metrics.values()):
+        report("leak.info", f"metrics={metrics!r}")

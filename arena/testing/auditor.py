@@ -24,12 +24,12 @@ from arena.corpus.view import search_batch
 from arena.errors import DataError, NoLabelsError, UnknownPaperError
 from arena.runs.episodes import PlayedStep
 from arena.tasks import TASKS, environment_ids, stages_of
-from arena.testing.attacks import Attacker, ToolTarget, probes, schemas_of
+from arena.testing.attacks import Attacker
 from arena.testing.audited import (
-    END,
     AuditedEnv,
     AuditedEpisode,
     AuditState,
+    Target,
     check_hits,
     compare,
 )
@@ -43,7 +43,6 @@ from arena.tools import TOOLS
 
 _MOST = 10**8
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
-_FINAL = {"final_obs", "final_info"}
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
 _OWN = ("corpus", "tasks", "surveys", "retriever", "retrievers", "tools")
 
@@ -100,36 +99,20 @@ def audit(
     made |= ({"tasks": str(tasks)} if tasks else {}) | ({"tools": further} if further else {})
     audited = audited_envs(ids, made | {"surveys": 1}, state.stored, options)
     _check_files(state.stored, log)
-    left_out = {}
+    log.settings = {"actions": actions, "seed": seed, "options": options}
+    log.settings |= {"retrievers": list(engines), "left_out": {}}
+    log.settings["scores_not_compared"] = [n for n in engines if n not in state.scorers]
     for env_id in dict.fromkeys(ids):
         try:
             check_contract(CheckedEnv(env_id, made | options, seed), log)
         except NoLabelsError as error:  # this corpus has nothing to score it by
-            left_out[env_id] = str(error)
-    views = -(-actions // 10)
-    with progress(total=actions + views, desc="audit", unit="action") as bar:
-        state = state._replace(advance=bar.update)
-        for number, each in enumerate(audited):
-            share = actions * (number + 1) // len(audited) - actions * number // len(audited)
-            if share:
-                attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
-        attacked = Views(state, random.Random(f"{seed} views"))
-        for _ in range(views):
-            attacked.ask()
-            bar.update(1)
+            log.settings["left_out"][env_id] = str(error)
+    _attack(audited, made, state, actions, seed)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": state.corpus.index_sha256(name) for name in engines}
-    code = code_sha256("arena.testing")
     of_tasks = str(state.corpus.task_files[1]["tasks_sha256"])
-    log.hashes = {"corpus": state.corpus.sha256, "tasks": of_tasks, **indexes, "code": code}
-    log.settings = {
-        "actions": actions,
-        "seed": seed,
-        "options": options,
-        "retrievers": list(engines),
-        "scores_not_compared": [name for name in engines if name not in state.scorers],
-        "left_out": left_out,
-    }
+    log.hashes = {"corpus": state.corpus.sha256, "tasks": of_tasks, **indexes}
+    log.hashes["code"] = code_sha256("arena.testing")
     log.seconds = time.perf_counter() - begun
     return log
 
@@ -189,7 +172,7 @@ def audited_envs(
     for env_id in env_ids:
         checked = CheckedEnv(env_id, {**made, **(options or {})})
         plain = AuditedEnv(checked.spec.id, checked.task, dict(options or {}))
-        given, stages = plain.starts_with_references, stages_of(plain.task)
+        given = plain.starts_with_references
         own = [plain]
         if TASKS.get(plain.task).references and "references" not in plain.arguments:
             own.append(plain.but(references="found" if given else "oracle"))
@@ -199,14 +182,32 @@ def audited_envs(
             if digests.complete or given
         ]
         alone += own
-        writes = any(stage.answer == "report" for _, stage in stages)
+        writes = any(stage.answer == "report" for _, stage in stages_of(plain.task))
         tight.append(plain.but(**_TIGHT | ({"max_written": 2_000} if writes else {})))
         if checked.spec.vector_entry_point is not None:
             vectors += [each._replace(vector=4) for each in own]
-            if len(stages) > 1:
-                same_step = plain.but(autoreset_mode="SameStep", max_steps=25)
-                vectors.append(same_step._replace(vector=4))
     return [*alone, *tight, *vectors]
+
+
+def _attack(
+    audited: Sequence[AuditedEnv],
+    made: Mapping[str, Any],
+    state: AuditState,
+    actions: int,
+    seed: int,
+) -> None:
+    """Share the actions out among environments, and question a tenth as many views."""
+    views = -(-actions // 10)
+    with progress(total=actions + views, desc="audit", unit="action") as bar:
+        state = state._replace(advance=bar.update)
+        for number, each in enumerate(audited):
+            share = actions * (number + 1) // len(audited) - actions * number // len(audited)
+            if share:
+                attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
+        attacked = Views(state, random.Random(f"{seed} views"))
+        for _ in range(views):
+            attacked.ask()
+            bar.update(1)
 
 
 def attack_environment(
@@ -239,115 +240,74 @@ def attack_environment(
         env: Any = gymnasium.make_vec(audited.id, audited.vector, **arguments)
     else:
         env = behind(gymnasium.make(audited.id, **arguments))
-    driver = _Driver(audited, env, state, rng)
-    while driver.acted < actions and driver.play(actions):
-        pass
-    state.advance(max(0, actions - driver.acted))
+    target, acted = Target.of(audited, env, state, rng), 0
+    while acted < actions:
+        played = _play(target, actions - acted)
+        if not played:
+            break  # it cannot even begin
+        acted += played
+    state.advance(max(0, actions - acted))
     env.close()
 
 
-class _Driver:
-    """Plays one environment."""
-
-    def __init__(
-        self, audited: AuditedEnv, env: Any, state: AuditState, rng: random.Random
-    ) -> None:
-        self._audited, self._env, self._state, self._rng = audited, env, state, rng
-        self.acted = 0
-        space = env.single_action_space if audited.vector else env.action_space
-        accepts = getattr(env, "accepts", ToolTarget().accepts)
-        schemas = schemas_of(env)
-        odd = [probe.action for probe in probes(schemas) if not probe.allowed]
-        malformed = [action for action in odd if accepts(action)]
-        self._target = ToolTarget(dict(space.tools), schemas, malformed, accepts)
-
-    def play(self, actions: int) -> bool:
-        """Play until `actions` are done or something raises; return whether to continue."""
-        begun, episodes = self.acted, list[AuditedEpisode]()
-        try:
-            while self.acted < actions:
-                if not episodes or (episodes[0].over and not self._audited.vector):
-                    episodes = self._reset()
-                acting = sum(not episode.over for episode in episodes)
-                self.acted += acting
-                self._state.advance(acting)
-                episodes = (self._step_vector if self._audited.vector else self._step)(episodes)
-        except Exception as error:
-            for episode in episodes or [self._episode(next(self._state.surveys))]:
-                episode.crash(error)
-        return self.acted > begun
-
-    def _reset(self) -> list[AuditedEpisode]:
-        """Begin an episode of the next survey, or one in every environment of a vector."""
-        seed = self._rng.randrange(2**31)
-        if not self._audited.vector:
-            survey = {"survey": next(self._state.surveys)}
-            return [self._started(*self._env.reset(seed=seed, options=survey))]
-        observations, infos = self._env.reset(seed=seed)
-        places = range(self._audited.vector)
-        return [self._started(*_place_of(observations, infos, i)) for i in places]
-
-    def _step(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
-        (episode,) = episodes
-        action = episode.act()
-        episode.take(PlayedStep(action, *self._env.step(action)))
-        return episodes
-
-    def _step_vector(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
-        """Step in all environments of a vector, which reset themselves."""
-        sent = [episode.act() for episode in episodes]
-        observations, rewards, terminations, truncations, infos = self._env.step(sent)
-        # The keys of the infos, also those that a mask hides.
-        allowed = END | _FINAL if self._audited.same_step else END
-        if more := {name.removeprefix("_") for name in infos} - allowed:
-            episodes[0].reporter("step()")("leak.info", f"infos has the keys {sorted(more)}")
-        after = []
-        for i, episode in enumerate(episodes):
-            over = bool(terminations[i]), bool(truncations[i])
-            restarted = any(over) and self._audited.same_step
-            shown = _place_of(observations, infos, i)
-            if episode.over:  # the action was ignored, and a new episode began
-                restarted = True
-            else:
-                final = restarted and (infos["final_obs"][i], _info_of(infos["final_info"], i))
-                ends = final or shown
-                episode.take(PlayedStep(sent[i], ends[0], float(rewards[i]), *over, ends[1]))
-            after.append(self._started(*shown) if restarted else episode)
-        return after
-
-    def _started(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> AuditedEpisode:
-        surveys = self._state.stored.surveys
-        episode = self._episode(info["survey"] if info.get("survey") in surveys else min(surveys))
-        episode.begin(observation, info)
-        return episode
-
-    def _episode(self, survey_id: str) -> AuditedEpisode:
-        return AuditedEpisode(self._audited, self._target, survey_id, self._state, self._rng)
+def _play(target: Target, actions: int) -> int:
+    """Act until `actions` are done or something raises; return how many were done."""
+    acted, episodes = 0, list[AuditedEpisode]()
+    try:
+        while acted < actions:
+            if not episodes or (episodes[0].over and not target.audited.vector):
+                episodes = _begun(target)
+            acting = sum(not episode.over for episode in episodes)
+            acted += acting
+            target.state.advance(acting)
+            sent = [episode.act() for episode in episodes]
+            for place, values in enumerate(_stepped(target, sent)):
+                if episodes[place].over:  # the action was ignored, and a new episode began
+                    episodes[place] = _started(target, values[0], values[-1])
+                else:
+                    episodes[place].take(PlayedStep(sent[place], *values))
+    except Exception as error:
+        for episode in episodes or [AuditedEpisode(target, next(target.state.surveys))]:
+            episode.crash(error)
+    return acted
 
 
-def _place_of(
-    observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return observation and info of one environment of a vector, without those of an end."""
-    info = {name: value for name, value in _info_of(infos, place).items() if name not in _FINAL}
-    return _unbatched(observations, place), info
+def _begun(target: Target) -> list[AuditedEpisode]:
+    """Begin an episode of the next survey, or one in every environment of a vector."""
+    seed, count = target.rng.randrange(2**31), target.audited.vector
+    if not count:
+        survey = {"survey": next(target.state.surveys)}
+        return [_started(target, *target.env.reset(seed=seed, options=survey))]
+    batches = target.env.reset(seed=seed)
+    return [_started(target, *(_at(batch, place) for batch in batches)) for place in range(count)]
 
 
-def _unbatched(batch: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Return the observation of one environment from a batch of observations."""
+def _stepped(target: Target, actions: list[Any]) -> list[Any]:
+    """Step; return the five values of the environment, or of each environment of a vector."""
+    if not target.audited.vector:
+        return [target.env.step(actions[0])]
+    batches = target.env.step(actions)
+    return [[_at(batch, place) for batch in batches] for place in range(len(actions))]
+
+
+def _at(batch: Any, place: int) -> Any:
+    """Return one environment's part of a batch; Gymnasium masks each key of infos by ``_key``."""
+    if not isinstance(batch, Mapping):
+        return batch[place]
     return {
-        name: _unbatched(value, place) if isinstance(value, Mapping) else value[place]
-        for name, value in batch.items()
+        key: _at(value, place)
+        for key, value in batch.items()
+        if not (key.startswith("_") and key[1:] in batch)
+        and (f"_{key}" not in batch or batch[f"_{key}"][place])
     }
 
 
-def _info_of(infos: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Return the info of one environment; Gymnasium batches each key with a mask ``_key``."""
-    return {
-        key: _info_of(value, place) if isinstance(value, Mapping) else value[place]
-        for key, value in infos.items()
-        if f"_{key}" in infos and infos[f"_{key}"][place]
-    }
+def _started(target: Target, observation: Any, info: Any) -> AuditedEpisode:
+    surveys = target.state.stored.surveys
+    survey = info["survey"] if info.get("survey") in surveys else min(surveys)
+    episode = AuditedEpisode(target, survey)
+    episode.begin(observation, info)
+    return episode
 
 
 class Views:
@@ -360,11 +320,11 @@ class Views:
 
     def ask(self) -> None:
         """Open a view at a random cutoff and call all its methods, one search with another view."""
-        rng, log = self._rng, self._state.log
+        rng, counts = self._rng, self._state.log.counts
         engine = rng.choice(self._state.retrievers)
         (plain, cutoff), (other, later) = self.reference(engine), self.reference(engine)
         where = f"Corpus.at({cutoff!r}, exclude={sorted(plain.excluded)!r}, retriever={engine!r})"
-        log.cutoffs.add(plain.cutoff)
+        self._state.log.cutoffs.add(plain.cutoff)
         attacker = Attacker(plain, rng)
         try:
             view, second = (
@@ -375,10 +335,9 @@ class Views:
             report = self.reporter(where, "len()")
             compare({"len": len(view), "cutoff": view.cutoff}, expected, report)
             query, k = attacker.text(), rng.choice((1, 10, 100))
-            one = view.search(query, k)
             both = search_batch([(view, query, k), (second, query, k)])
             for name, each, hits in (
-                (f"search({query!r:.200}, {k})", plain, one),
+                (f"search({query!r:.200}, {k})", plain, view.search(query, k)),
                 (f"search_batch({query!r:.200}, {k}) with one at {later!r}", plain, both[0]),
                 (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
             ):
@@ -388,14 +347,9 @@ class Views:
                 name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
                 wanted, got = (_asked(each, name, paper_id) for each in (plain, view))
                 compare(got, wanted, self.reporter(where, f"{name}({paper_id!r})"))
-                if paper_id in plain:
-                    log.counts["papers returned"] += 1
-                    log.counts["texts compared"] += name in ("paper", "sections")
-                else:
-                    log.counts["ids refused"] += 1
-                    log.refused[plain.why_not(paper_id)[0]] += 1
+                counts["papers returned" if paper_id in plain else "ids refused"] += 1
         except Exception as error:
-            log.add("answer.crash", where, "", f"{type(error).__name__}: {error}")
+            self.reporter(where, "")("answer.crash", f"{type(error).__name__}: {error}")
 
     def reference(self, engine: str) -> tuple[PlainView, Any]:
         """Return what exists before a random day, and one way to write the day."""
@@ -413,11 +367,10 @@ class Views:
         ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
         named = [*ids, "nowhere", *self._stored.surveys][:6]
         excluded = rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3))))
-        return PlainView(self._stored, date.isoformat(), excluded, engine), written
+        return self._state.plain_view(date.isoformat(), excluded, engine), written
 
     def reporter(self, where: str, action: str) -> Reporter:
         """Return a function that takes findings of one question."""
-        self._state.log.views[action.partition("(")[0]] += 1
         return lambda check, what: self._state.log.add(check, where, action, what)
 
 

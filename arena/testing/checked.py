@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import itertools
-import json
 import random
 import warnings
 from collections.abc import Callable, Mapping
@@ -17,8 +15,9 @@ from gymnasium.envs.registration import EnvSpec
 
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.runs.episodes import play
-from arena.testing.attacks import endings, schemas_of
-from arena.testing.values import first_difference, plain
+from arena.testing.attacks import endings
+from arena.testing.values import plain
+from arena.tools import Tool
 
 STEPS = 16
 """Most steps of a recorded episode; in the last `_CLOSING` of them the agent submits."""
@@ -99,18 +98,21 @@ class CheckedEnv:
         return [record(env, seed, random_play(env, seed, STEPS), STEPS) for seed in self.seeds]
 
     @cached_property
-    def tools(self) -> dict[str, dict[str, Any]]:
-        """Name of each tool of the environment -> JSON schema of its arguments."""
-        return schemas_of(self.make())
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools of the environment by name."""
+        tools: Mapping[str, Tool] = cast(Any, self.make().action_space).tools
+        return tools
 
 
 class Trace(NamedTuple):
-    """A recorded episode. All but the actions are plain values of JSON (see `plain`)."""
+    """A recorded episode, in plain values of JSON (see `plain`).
+
+    `steps` has a `PlayedStep` without its action for the reset and for each action.
+    """
 
     seed: int
-    start: list[Any]  # observation and info of the reset
-    actions: list[Any]  # as they were sent
-    steps: list[list[Any]]  # observation, reward, terminated, truncated, info of each step
+    actions: list[Any]
+    steps: list[dict[str, Any]]
 
 
 def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
@@ -119,13 +121,12 @@ def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
     Within an episode the action space draws ids that were shown.
     """
     space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
-    schemas = schemas_of(env)
-    ends = [tool for tool in schemas if tool in endings()]
+    ends = endings() & space.tools.keys()
     space.seed(seed)
 
     def act(observation: Mapping[str, Any]) -> Any:
-        if (step := next(number)) == 1 and "search" in schemas:
-            k = min(50, schemas["search"]["properties"].get("k", {}).get("maximum", 50))
+        if (step := next(number)) == 1 and "search" in space.tools:
+            k = min(50, space.tools["search"].schema["properties"]["k"]["maximum"])
             return {"tool": "search", "arguments": {"query": observation["topic"], "k": k}}
         late, early = ends and step > steps - _CLOSING, rng.random() < 0.1
         action = plain(space.sample())
@@ -138,34 +139,16 @@ def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
 
 def record(env: gymnasium.Env[Any, Any], seed: int, act: Callable[[Any], Any], limit: int) -> Trace:
     """Record the first `limit` steps of an episode; `act` makes actions of observations."""
-    trace = Trace(seed, [], [], [])
+    trace = Trace(seed, [], [])
     for step in itertools.islice(play(env, act, seed=seed), limit + 1):
-        if not trace.start:
-            trace.start.extend(plain([step.observation, step.info]))
-        else:
-            trace.actions.append(copy.deepcopy(step.action))
-            trace.steps.append(plain(list(step[1:])))
+        values = plain(step._asdict())
+        trace.actions.append(values.pop("action"))
+        trace.steps.append(values)
+    del trace.actions[0]  # of the reset
     return trace
 
 
-def replay(
-    env: gymnasium.Env[Any, Any], trace: Trace, form: Callable[[Any], Any] = copy.deepcopy
-) -> Trace:
+def replay(env: gymnasium.Env[Any, Any], trace: Trace, form: Callable[[Any], Any] = plain) -> Trace:
     """Send the actions of `trace` again, each as `form` writes it, until the episode ends."""
     actions = iter(trace.actions)
     return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions))
-
-
-def difference(expected: Trace, got: Trace) -> str | None:
-    """Return where two episodes first differ, or None."""
-    places = ("observation", "reward", "terminated", "truncated", "info")
-    names = [f"step {n}, action {json.dumps(plain(action))[:100]}"
-             for n, action in enumerate(expected.actions, 1)]  # fmt: skip
-
-    def named(trace: Trace) -> dict[str, Any]:
-        steps = zip(names, trace.steps, strict=False)
-        start = {"observation": trace.start[0], "info": trace.start[1]}
-        return {"the reset": start} | {n: dict(zip(places, s, strict=True)) for n, s in steps}
-
-    where = first_difference(named(expected), named(got))
-    return where and f"seed {expected.seed}, {where}"

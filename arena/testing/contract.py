@@ -17,11 +17,12 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
 from arena._internal.terminal import progress
 from arena.errors import clip
 from arena.testing.attacks import probes
-from arena.testing.checked import STEPS, CheckedEnv, Trace, difference, replay
+from arena.testing.checked import STEPS, CheckedEnv, Trace, replay
 from arena.testing.labels import no_gold
 from arena.testing.report import AuditReport, CheckError, require
 from arena.testing.values import first_difference, parsed, plain
@@ -79,7 +80,7 @@ def _space(checked: CheckedEnv) -> None:
     if missing := set(checked.tools) - {sample["tool"] for sample in samples}:
         require(False, f"{_SAMPLES} samples have no call of {', '.join(sorted(missing))}")
     texts = (json.dumps(s, ensure_ascii=ascii) for s in samples for ascii in (True, False))
-    seen = [step[0] for trace in checked.traces for step in (trace.start, *trace.steps)]
+    seen = [step["observation"] for trace in checked.traces for step in trace.steps]
     inside = [(actions, action) for action in (*samples, *texts)]
     inside += [(observations, each) for each in (*seen, seen[-1] | {"result": _SCRIPTS})]
     others: tuple[Any, ...] = (None, [], "", {}, seen[-1] | {"result": 5}, seen[-1] | {"more": 1})
@@ -126,7 +127,7 @@ def _schema(checked: CheckedEnv) -> None:
         require(tool in parameters, f"a sample calls {clip(tool)}, which is not a tool")
         error = violation(action["arguments"], parameters[tool])
         require(not error, f"a sample of {tool} does not satisfy its schema: {error}")
-    for probe in probes(parameters):
+    for probe in probes(checked.tools):
         text = f"the schema of {probe.tool} allows {probe.what}, the action space does not"
         require(not probe.allowed or env.action_space.contains(probe.action), text)
 
@@ -178,7 +179,7 @@ def _isolation(checked: CheckedEnv) -> None:
 
 
 def _require_same(trace: Trace, again: Trace, where: str) -> None:
-    found = difference(trace, again)
+    found = first_difference(trace.steps, again.steps, f"seed {trace.seed}, step")
     require(not found, f"{where}: {found}")
 
 
@@ -232,24 +233,24 @@ def _pickling(checked: CheckedEnv) -> None:
 
 def _vector(checked: CheckedEnv) -> None:
     """The id's own vector environment plays as Gymnasium's SyncVectorEnv over scalar ones."""
-    seed, traces = checked.seeds[0], checked.traces
-    sync: Any = checked.make_vector(_NUM_ENVS, "sync")
-    mode = "sync" if checked.spec.vector_entry_point is None else "vector_entry_point"
-    own: Any = checked.make_vector(_NUM_ENVS, mode)
-    batches = sync.reset(seed=seed), own.reset(seed=seed)
-    for number in range(2 * STEPS + 1):
-        names = ["observations", "rewards", "terminations", "truncations", "infos"]
-        names = names if number else ["observations", "infos"]
-        one, other = (dict(zip(names, plain(batch), strict=True)) for batch in batches)
-        where = first_difference(one, other)
-        require(not where, f"SyncVectorEnv and the id's vector environment, step {number}: {where}")
-        # The recorded actions, again and again; each place has the seed of its episode.
-        played = [traces[place % len(traces)].actions for place in range(_NUM_ENVS)]
-        actions = [each[number % len(each)] for each in played]
-        batches = sync.step(actions), own.step(actions)
-    for name in ("single_action_space", "single_observation_space"):
-        same = getattr(own, name) == getattr(sync, name)
-        require(same, f"the vector environment has another {name}")
+    if checked.spec.vector_entry_point is None:
+        return
+    # The recorded actions, of which each place has those of its seed; then malformed ones.
+    traces = [checked.traces[place % len(checked.traces)] for place in range(_NUM_ENVS)]
+    rows = [[trace.actions[n % len(trace.actions)] for trace in traces] for n in range(2 * STEPS)]
+    rows += [[probe.action] * _NUM_ENVS for probe in probes(checked.tools) if not probe.allowed]
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        sync = checked.make_vector(_NUM_ENVS, "sync", vector_kwargs={"autoreset_mode": mode})
+        own = checked.make_vector(_NUM_ENVS, "vector_entry_point", autoreset_mode=mode)
+        one, other = (env.reset(seed=checked.seeds[0]) for env in (sync, own))
+        for number, actions in enumerate(rows, 1):
+            where = f"SyncVectorEnv and {mode.value} of the id's vector environment, step {number}"
+            found = first_difference(plain(one), plain(other), where)
+            require(not found, str(found))
+            one, other = sync.step(actions), own.step(actions)
+        for name in ("single_action_space", "single_observation_space"):
+            same = getattr(own, name) == getattr(sync, name)
+            require(same, f"the vector environment has another {name}")
 
 
 def _rewards(checked: CheckedEnv) -> None:
@@ -268,9 +269,9 @@ def _rewards(checked: CheckedEnv) -> None:
         kept = {name: value for name, value in options.items() if name in parts} or None
         env = checked.make(**({"reward": reward, "reward_options": kept} if reward else {}))
         for trace in checked.traces:
-            for number, (_, paid, _, _, info) in enumerate(replay(env, trace).steps, 1):
+            for number, step in enumerate(replay(env, trace).steps[1:], 1):
                 where = f"reward {reward or 'by default'}, seed {trace.seed}, step {number}"
-                _check_terms(where, paid, info.get("reward_terms"), parts)
+                _check_terms(where, step["reward"], step["info"].get("reward_terms"), parts)
 
 
 def _check_terms(where: str, paid: Any, terms: Any, parts: list[str]) -> None:
@@ -325,10 +326,11 @@ def _bad_actions(checked: CheckedEnv) -> None:
         refused = isinstance(answer, dict) and isinstance(answer.get("error"), str)
         require(refused and answer["error"], f"{where} is answered without an 'error'")
         before = left
-    for action, expected in zip(trace.actions, trace.steps, strict=True):
-        once, again = ([s[0]["result"], s[1], s[2]] for s in (expected, plain(env.step(action))))
-        place = first_difference(once, again)
-        require(not place, f"after the bad actions the episode is another: {place}")
+    for action, expected in zip(trace.actions, trace.steps[1:], strict=True):
+        again, reward, terminated, *_ = env.step(action)
+        same = (again["result"], reward, terminated)
+        once = (expected["observation"]["result"], expected["reward"], expected["terminated"])
+        require(same == once, "after the bad actions the episode is another")
     env.reset(seed=seed)
     for action in (probe.action for probe in odd if probe.allowed):
         observation, over = _step(env, action)

@@ -72,7 +72,7 @@ class Exposure:
         for word in sorted(_words_like_ids(leaf)):
             known = word in stored.by_id or word in stored.surveys
             if known and word not in view:
-                yield "leak.paper", word, f"{word!r} {view.why_not(word)[1]}"
+                yield "leak.paper", word, f"{word!r} {view.why_not(word)}"
         if len(leaf) < 1_000 and (name := stored.title_keys.get(title_key(leaf))):
             yield "leak.survey-title", leaf, f"it is the title of the survey {name!r}"
             return
@@ -83,7 +83,7 @@ class Exposure:
                 if not view.mask[number] and f" {title} " in line:
                     paper_id = stored.papers[number].id
                     what = f"{title[:80]!r} is the title of {paper_id!r}"
-                    yield "leak.paper", title, f"{what}, which {view.why_not(paper_id)[1]}"
+                    yield "leak.paper", title, f"{what}, which {view.why_not(paper_id)}"
 
     def _is_in_reach(self, words: str, view: PlainView) -> bool:
         """Return whether a text of a paper in reach has these words one after the other."""

@@ -38,14 +38,15 @@ def no_gold(checked: CheckedEnv) -> None:
             relabelled(Path(checked.arguments[source]), path, number, keep_references=keep)
         for trace in checked.traces:
             one, other = (_seen(checked, {source: str(path)}, trace) for path in copies)
-            where = first_difference(one, other)
-            require(not where, f"seed {trace.seed}, with other labels: {where}")
+            where = first_difference(one, other, f"seed {trace.seed}, with other labels")
+            require(not where, str(where))
 
 
 def _seen(checked: CheckedEnv, changes: dict[str, str], trace: Trace) -> dict[str, Any]:
     """Play the actions of `trace`; return all that an agent can see or reach, by time."""
     env = checked.make(**changes, render_mode="ansi")
-    begin: dict[str, Any] = {"seed": trace.seed, "options": {"survey": trace.start[1]["survey"]}}
+    survey = trace.steps[0]["info"]["survey"]
+    begin: dict[str, Any] = {"seed": trace.seed, "options": {"survey": survey}}
     observation, info = env.reset(**begin)
     seen = {"at the reset": _reachable(env, observation, info)}
     if checked.spec.vector_entry_point is not None:

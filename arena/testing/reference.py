@@ -64,18 +64,15 @@ class PlainView:
         links = self.stored.cited if name == "references" else self.stored.citing
         return [self.stored.papers[n].id for n in links.get(row.number, ()) if self.mask[n]]
 
-    def why_not(self, paper_id: object) -> tuple[str, str]:
-        """Return why an id does not exist here, in a word or two and as a clause."""
+    def why_not(self, paper_id: object) -> str:
+        """Return a clause that says why an id does not exist here."""
         row = self.stored.by_id.get(paper_id) if isinstance(paper_id, str) else None
         if row is None:
-            kind = "survey task" if paper_id in self.stored.surveys else "unknown"
-            return kind, "is in no row of papers.parquet"
+            return "is in no row of papers.parquet"
         if row.survey or row.date is None:
-            return ("survey", "is a survey") if row.survey else ("undated", "is undated")
-        if row.day < self.day:
-            return "excluded", "is excluded"
-        kind = "of the cutoff's day" if row.day == self.day else "later"
-        return kind, f"is dated {row.date}, not before {self.cutoff}"
+            return "is a survey" if row.survey else "is undated"
+        is_late = row.day >= self.day
+        return f"is dated {row.date}, not before {self.cutoff}" if is_late else "is excluded"
 
     # The methods of `CorpusView`.
 

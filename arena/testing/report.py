@@ -36,7 +36,7 @@ CHECKS = {
     "answer.count": "a count is not that of the papers in reach",
     "answer.list": "a list of references, citations or sections is not that of the papers in reach",
     "answer.order": "hits are not in the order of their scores, repeat, or are too many",
-    "answer.page": "offset does not give what one long search gives",
+    "answer.page": "hits are not those of one search of the view, from the offset on",
     "answer.score": "a BM25 score or ranking is not that of the papers in reach",
     "answer.budget": "a call costs something else, or the episode ends otherwise than it should",
     "answer.observation": "an observation has other keys or values than documented",
@@ -62,15 +62,6 @@ def require(condition: object, message: str) -> None:
         raise CheckError(message)
 
 
-def brief(value: object, limit: int = 300) -> str:
-    """Return the ``repr`` of any value, cut to `limit` characters."""
-    try:
-        text = repr(value)
-    except RecursionError:
-        return f"a deeply nested {type(value).__name__}"
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
-
-
 class Finding(NamedTuple):
     """A fault: its id in `CHECKS`, the file, environment or view, the action, what is wrong."""
 
@@ -94,8 +85,6 @@ class AuditReport:
         counts: What was checked -> how often.
         tools: Actions by tool.
         environments: Actions by environment.
-        views: Questions to views by method.
-        refused: Ids that had to be refused, by the reason.
         hashes: SHA-256 of the corpus, the tasks, each index and the code.
         settings: Arguments of the audit, and what it could not compare or play.
         seconds: Duration.
@@ -108,8 +97,6 @@ class AuditReport:
     counts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
     environments: Counter[str] = field(default_factory=Counter)
-    views: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
     hashes: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
@@ -131,13 +118,13 @@ class AuditReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON can hold it, the counts sorted by name."""
-        names = ("counts", "tools", "views", "refused")
         return {
             "clean": self.clean,
             "findings_total": sum(self.by_check.values()),
             "findings_by_check": dict(sorted(self.by_check.items())),
             "findings": [finding._asdict() for finding in self.findings],
-            **{name: dict(sorted(getattr(self, name).items())) for name in names},
+            "counts": dict(sorted(self.counts.items())),
+            "tools": dict(sorted(self.tools.items())),
             "environments": dict(self.environments),
             "hashes": self.hashes,
             "settings": self.settings,

@@ -24,9 +24,9 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
             yield key, item
 
 
-def strings(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield (nearest key above, text) for the strings in a value of JSON, as `leaves` does."""
-    return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))
+def strings(value: Any) -> list[str]:
+    """Return the strings in a value of JSON, as `leaves` does."""
+    return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
 def parsed(text: Any) -> Any:
@@ -37,33 +37,26 @@ def parsed(text: Any) -> Any:
         return None
 
 
-def flat(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """Yield (the keys and indexes that lead to it, leaf) for a value of JSON."""
-    if isinstance(value, dict | list) and value:
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from flat(item, (*path, key))
-    else:
-        yield path, value
-
-
-def first_difference(one: Any, other: Any) -> str | None:
+def first_difference(one: Any, other: Any, place: str = "value") -> str | None:
     """Return where and how two plain values first differ, or None."""
-    first, second = dict(flat(one)), dict(flat(other))
-    for path in first | second:
-        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-        place = place.removeprefix(".") or "value"
-        if path not in first or path not in second:
-            return f"{place} is there only the {'first' if path in first else 'second'} time"
-        a, b = first[path], second[path]
-        if type(a) is type(b) and a == b:
-            continue
-        if isinstance(a, str) and isinstance(b, str):
-            pairs = enumerate(zip(a, b, strict=False))
-            at = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
-            parts = " and then ".join(repr(text[max(0, at - 20) : at + 30]) for text in (a, b))
-            return f"{place} differs at character {at}: {parts}"
-        return f"{place} is {a!r:.60} and then {b!r:.60}"
-    return None
+    if type(one) is not type(other):
+        return f"{place} is {one!r:.60} and then {other!r:.60}"
+    if isinstance(one, dict | list):
+        first, second = (v if isinstance(v, dict) else dict(enumerate(v)) for v in (one, other))
+        for key in first | second:
+            where = f"{place}.{key}" if isinstance(one, dict) else f"{place}[{key}]"
+            if key not in first or key not in second:
+                return f"{where} is there only the {'first' if key in first else 'second'} time"
+            if found := first_difference(first[key], second[key], where):
+                return found
+        return None
+    if one == other:
+        return None
+    if isinstance(one, str):
+        at = next(n for n in range(len(one) + 1) if one[n : n + 1] != other[n : n + 1])
+        one, other = (text[max(0, at - 20) : at + 30] for text in (one, other))
+        place += f" at character {at}"
+    return f"{place} is {one!r:.60} and then {other!r:.60}"
 
 
 def plain(value: Any) -> Any:

@@ -12,8 +12,8 @@ import pytest
 from helpers import SURVEY, Memory
 
 import arena.testing
-from arena.errors import UnknownPaperError
-from arena.testing.attacks import Attacker, decoy_of, mutated, probes, schemas_of, without_ids
+from arena.errors import UnknownPaperError, clip
+from arena.testing.attacks import Attacker, decoy_of, mutated, probes, without_id
 from arena.testing.audited import check_info
 from arena.testing.reference import Bm25, PlainView, wrong_scores
 from arena.testing.stored import StoredCorpus, last_day, title_key
@@ -65,14 +65,14 @@ def test_why_a_paper_is_not_there(facts):
     view = PlainView(facts, "2022-06-15", ["p:old"])
     ids = ("x", "sv:2", "s:flag", "p:null", "p:old", "p:same", "p:later", None)
     assert [view.why_not(paper_id) for paper_id in ids] == [
-        ("unknown", "is in no row of papers.parquet"),
-        ("survey task", "is in no row of papers.parquet"),
-        ("survey", "is a survey"),
-        ("undated", "is undated"),
-        ("excluded", "is excluded"),
-        ("of the cutoff's day", "is dated 2022-06-15, not before 2022-06-15"),
-        ("later", "is dated 2023-01-31, not before 2022-06-15"),
-        ("unknown", "is in no row of papers.parquet"),
+        "is in no row of papers.parquet",
+        "is in no row of papers.parquet",
+        "is a survey",
+        "is undated",
+        "is excluded",
+        "is dated 2022-06-15, not before 2022-06-15",
+        "is dated 2023-01-31, not before 2022-06-15",
+        "is in no row of papers.parquet",
     ]
 
 
@@ -145,26 +145,18 @@ def test_a_decoy_has_the_same_shape_and_never_was():
     assert decoy_of("1", set("0123456789"), rng) is None
 
 
-@pytest.mark.parametrize("paper_id", ["w7-55", "t", "it's", "x" * 300, "a\x00", "a\ud800", "é"])
-def test_messages_without_their_ids(paper_id):
-    from arena.errors import clip
-
+@pytest.mark.parametrize("paper_id", ["w7-55", "t", "it's", "é"])
+def test_texts_without_their_ids(paper_id):
     message = f"no paper {clip(paper_id)} here (1 of 4 ids)."
-    assert without_ids(message, paper_id) == "no paper <id> here (1 of 4 ids)."
-
-
-def test_results_without_their_ids():
-    result = {"p:1": ["p:1", {"error": "no paper 'p:1' here"}], "n": 1}
-    assert without_ids(result, "p:1") == {"<id>": ["<id>", {"error": "no paper <id> here"}], "n": 1}
-    result = {"paper-1": ["paper-1 is late"]}
-    assert without_ids(result, "paper-1") == {"<id>": ["<id> is late"]}
+    assert without_id(message, paper_id) == "no paper <id> here (1 of 4 ids)."
+    assert without_id(paper_id, paper_id) == "<id>"
 
 
 def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):
     rng = random.Random(2)
     assert len({mutated("w7-55bc4a51A7", rng) for _ in range(500)}) >= 17
     env = gymnasium.make("arena/Survey-v0", corpus=world)
-    odd = list(probes(schemas_of(env)))
+    odd = list(probes(env.action_space.tools))
     assert sum(not probe.allowed for probe in odd) > 200
     assert sum(probe.allowed for probe in odd) > 50
     for probe in odd:  # the schema and the action space agree
@@ -191,7 +183,7 @@ def test_metrics_are_finite_numbers(facts, metrics, wrong):
     info = {"survey": survey.id, "reward_terms": {"gain": 1.0}, "metrics": metrics}
     info |= {"answers": {}, "gold": len(survey.gains), "references": len(survey.references)}
     info["references_total"] = survey.references_total
-    check_info(info, survey, True, 1.0, {}, lambda check, what: found.append(what))
+    check_info(info, survey, True, {}, lambda check, what: found.append(what))
     assert found == ([f"metrics={metrics!r}"] if wrong else [])
 
 

@@ -23,7 +23,7 @@ from arena.cli import main
 from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet, environment_ids
 from arena.testing import AuditReport, audit
-from arena.testing.checked import CheckedEnv, difference, random_play, record, replay
+from arena.testing.checked import CheckedEnv, random_play, record, replay
 from arena.testing.contract import CONTRACT, check_contract, schema_error, violation
 from arena.testing.labels import public, relabelled
 from arena.testing.report import CheckError
@@ -215,8 +215,8 @@ BROKEN = {
     "Picky": ("space", "raised UnicodeEncodeError"),
     "Unseeded": ("space", "the same seed gives other samples"),
     "Hashing": ("determinism", "info.order is"),
-    "Forgetful": ("pickling", "info.note differs at character 0"),
-    "OddVector": ("vector", "rewards[0] is"),
+    "Forgetful": ("pickling", "info.note at character 0 is"),
+    "OddVector": ("vector", "step 2[1][0] is"),
     "Remembering": ("determinism", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
     "Misnamed": ("rewards", "begins with no name of a reward"),
@@ -329,9 +329,7 @@ class Honest(Own):
 
     def step(self, action):
         outcome = super().step(action)
-        self.shown.update(
-            dict.fromkeys(t for key, t in strings(json.loads(outcome[0]["result"])) if key == "id")
-        )
+        self.shown.update(dict.fromkeys(strings(json.loads(outcome[0]["result"]))))
         if isinstance(action, dict) and action.get("tool") == "select":
             self.chosen |= set(action["arguments"].get("paper_ids", ()))
         return outcome
@@ -383,18 +381,18 @@ class MarksTheInfluential(Organizing):
 
 LEAKS = {
     "ListsGold": "at the reset.env.targets[",
-    "HidesGoldInTheSpace": "observation_space.hint.deep[0].er differs",
-    "SaysHowMany": "at the reset.observation.result differs",
-    "JudgesWhatIsHandedIn": ".observation.result differs",
+    "HidesGoldInTheSpace": "observation_space.hint.deep[0].er at character",
+    "SaysHowMany": "at the reset.observation.result at character",
+    "JudgesWhatIsHandedIn": ".observation.result at character",
     "KeepsWhatWasFound": "env.found",
-    "TellsInInfo": "info.all[0] differs",
-    "RendersGold": "at the reset.env.render() differs",
+    "TellsInInfo": "info.all[0] at character",
+    "RendersGold": "at the reset.env.render() at character",
     "HidesGoldDeepDown": "env.deep[0][0]",
     "HasTheTasks": "env.tasks is a TaskSet, which may lead to labels",
-    "LeakyVector": "vector.env.seek[0][0] differs",
-    "TellsTheHeadings": "env.outline differs",
-    "MentionsAHeading": "with other labels: ",
-    "MarksTheInfluential": "with other labels: ",
+    "LeakyVector": "vector.env.seek[0][0] at character",
+    "TellsTheHeadings": "env.outline at character",
+    "MentionsAHeading": "with other labels.",
+    "MarksTheInfluential": "with other labels.",
 }
 
 for _name in (*BROKEN, *LEAKS, "Rolling", "Honest", "KnowsTheTasks"):
@@ -447,8 +445,8 @@ def test_a_leak_is_found(world, name):
 
 
 def test_chance_fails_wherever_episodes_are_compared(world):
-    failed = failing("test/Rolling-v0", world, ["determinism", "pickling", "vector"])
-    assert set(failed) == {"determinism", "pickling", "vector"}
+    failed = failing("test/Rolling-v0", world, ["determinism", "pickling"])
+    assert set(failed) == {"determinism", "pickling"}
     assert "info.luck is" in failed["determinism"]
 
 
@@ -531,7 +529,7 @@ def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
     original = SurveyEnv.step
     monkeypatch.setattr(SurveyEnv, "step", step)
     failed = failing("arena/Selection-v0", world, ["no-gold"])
-    assert "with other labels: step 1.observation.result differs" in failed["no-gold"]
+    assert "with other labels.step 1.observation.result at character" in failed["no-gold"]
 
 
 # What the checks are made of.
@@ -621,9 +619,10 @@ def test_values_differ_exactly_if_their_json_does(one, other):
 
 
 def test_the_first_difference():
-    assert first_difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a[1].b is 2 and then 3"
-    assert first_difference({"a": 1}, {}) == "a is there only the first time"
-    assert first_difference("abc", "abd").startswith("value differs at character 2: 'abc' and")
+    one, other = {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}
+    assert first_difference(one, other) == "value.a[1].b is 2 and then 3"
+    assert first_difference({"a": 1}, {}) == "value.a is there only the first time"
+    assert first_difference("abc", "abd").startswith("value at character 2 is 'abc' and")
     assert plain((np.int64(1), {2: np.array([1.5])}, float("nan"))) == [1, {"2": [1.5]}, "nan"]
 
 
@@ -632,13 +631,12 @@ def test_recorded_episodes_do_something(world):
     checked = CheckedEnv("arena/Survey-v0", {"corpus": world})
     tools = [action["tool"] for trace in checked.traces for action in trace.actions]
     assert set(tools) == set(checked.tools)
-    errors = sum("error" in json.loads(s[0]["result"]) for t in checked.traces for s in t.steps)
+    steps = [step for trace in checked.traces for step in trace.steps]
+    errors = sum("error" in json.loads(step["observation"]["result"]) for step in steps)
     assert errors < len(tools) / 2
-    assert any(step[1] > 0 for trace in checked.traces for step in trace.steps)
-    assert any(step[-1].get("answers") for trace in checked.traces for step in trace.steps)
+    assert any(step["reward"] > 0 for step in steps)
+    assert any(step["info"].get("answers") for step in steps)
     env = checked.make()
     one, two = (record(env, 3, random_play(env, 3, 9), 9) for _ in range(2))
-    assert difference(one, two) is None
-    two.steps[-1][1] += 0.25
-    assert f"step {len(two.steps)}, " in difference(one, two)
-    assert difference(one, replay(env, one, form=lambda action: None)) is not None
+    assert one == two
+    assert one.steps != replay(env, one, form=lambda action: None).steps
