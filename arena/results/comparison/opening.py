@@ -15,7 +15,7 @@ import numpy as np
 
 from arena import trec
 from arena.answers import file_name
-from arena.errors import CorpusError, DataError, clip
+from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
@@ -121,15 +121,7 @@ _SHORT = 12
 
 
 def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str, Any]]]:
-    """Return name -> (finished run, its ``metrics.json``), checked to be comparable.
-
-    Args:
-        runs: Directories, each alone or as ``NAME=DIR``.
-
-    Raises:
-        CorpusError: There is no run, or one that is unfinished, damaged or was changed.
-        DataError: A name is unusable or that of several runs, or runs differ in what they played.
-    """
+    """Return name -> (finished run, its ``metrics.json``), checked to be comparable."""
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [_open_run(directory) for directory in directories]
     names = _name_runs(given, [run for run, _ in opened])
@@ -140,13 +132,9 @@ def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
     """Return a finished run whose files are as it left them, and its ``metrics.json``."""
-    place = Path(directory)
-    if not place.is_dir():
-        what = "is a file" if place.exists() else "does not exist"
-        raise CorpusError(f"{str(directory)!r} {what}. Name the --output of a run.")
-    run = OpenedRun(place)
+    run = OpenedRun(directory)
     run.refuse_changed(*{**run.finished_files(), _METRICS: "", TRAJECTORIES: ""})
-    return run, json.loads((place / _METRICS).read_bytes())
+    return run, json.loads((run.directory / _METRICS).read_bytes())
 
 
 def read_compared_run(

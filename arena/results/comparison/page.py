@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-import pyarrow.parquet as pq
 from markupsafe import Markup, escape
 
 from arena._internal.files import atomic_write
 from arena._internal.terminal import MISSING, progress
-from arena.corpus import Corpus, layout
+from arena.corpus import Corpus
 from arena.dates import GUESS_MARK
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import report as reports
@@ -55,12 +54,7 @@ MARKS = "●■▲▼◆★○□△▽◇☆"
 def write_html(
     comparison: Comparison, path: str | Path, corpus: Corpus | str | Path | None = None
 ) -> None:
-    """Write `as_html` to a file, whole or not at all.
-
-    Raises:
-        CorpusError: `corpus` is not that of the runs.
-        DataError: `path` cannot be written.
-    """
+    """Write `as_html` to a file, whole or not at all."""
     atomic_write(path, as_html(comparison, corpus))
 
 
@@ -99,10 +93,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         reports=reports,
         anchors=anchors,
         lines=lines,
-        shown=(
-            _Line(comparison, line.id, papers)  # a new one, which is free after its part
-            for line in progress(lines, desc="writing the page", unit="survey")
-        ),
+        shown=progress(lines, desc="writing the page", unit="survey"),
         style=Markup((_BESIDE / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         digest=digest,
@@ -183,8 +174,6 @@ class _Papers:
                 f"{str(self._corpus.directory)!r} is not the corpus of these runs. Name the "
                 "--corpus that they were run with."
             )
-        table = pq.read_table(self._corpus.directory / layout.PAPERS, columns=["date_precision"])
-        self._precision = table.column(0)
 
     def survey(self, survey_id: str) -> _Titled:
         """Return a survey."""
@@ -199,10 +188,9 @@ class _Papers:
         if self._corpus is None:
             return papers
         view = self._corpus.at(self._tasks.survey(survey_id).date, exclude=[survey_id])
-        for brief in view.briefs([paper_id for paper_id in papers if paper_id in view]):
-            precision = self._precision[self._corpus.document_number(brief.id)].as_py()
-            date = brief.date[: _PRECISION.get(precision)]
-            papers[brief.id] = _Titled(brief.id, brief.title, date)
+        for paper in map(view.paper, filter(view.__contains__, paper_ids)):
+            date = paper.date[: _PRECISION.get(paper.date_precision)]
+            papers[paper.id] = _Titled(paper.id, paper.title, date)
         return papers
 
 
@@ -326,14 +314,7 @@ def mark(place: int) -> str:
 
 
 class Axis:
-    """Values on an axis of a plot, with a few round numbers on it.
-
-    Args:
-        values: What must fit on the axis.
-        start: Pixel of the smallest number.
-        end: Pixel of the largest number.
-        most: The most steps between the round numbers.
-    """
+    """Values on an axis from pixel `start` to `end`, with at most `most` steps of round numbers."""
 
     def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
         values = list(values)

@@ -291,7 +291,7 @@ def as_latex(comparison: Comparison) -> str:
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything except the episodes themselves, as JSON can hold it."""
+    """Return everything except the episodes themselves, as plain dicts and lists."""
     curves = map(comparison.curves.get, comparison.names)
     return {
         **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
