@@ -90,7 +90,7 @@ def statements(
         extract: Who finds what is cited: the marks of citations (rules), a model, or a model only
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
-        schemas: Send JSON schemas, to which many servers hold a model.
+        schemas: Send JSON schemas, which many servers force a model to follow.
 
     Example:
         arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
@@ -127,12 +127,11 @@ def agreement(judgements: str, *, human: str, json: bool = False) -> None:
     Example:
         arena judge agreement judgements.json --human scores.jsonl
     """
-    from arena.judging import agreement as compare
-    from arena.judging import read_human, read_judgements
+    from arena import judging
     from arena.judging.agreement import STATISTICS
 
-    judged = read_judgements(judgements)
-    result = compare(judged, read_human(human, judged))
+    judged = judging.read_judgements(judgements)
+    result = judging.agreement(judged, judging.read_human(human, judged))
     if json:
         hashes = {"judgements": sha256_file(judgements), "human": sha256_file(human)}
         print_json(result | {"judge": judged.judge, "sha256": hashes})

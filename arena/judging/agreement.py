@@ -34,7 +34,7 @@ def read_human(path: str | Path, judgements: Judgements) -> Human:
         except DataError as error:
             raise DataError(f"{str(path)!r} line {number}: {error}") from None
     if not any(scores.values()):
-        raise DataError(f"{str(path)!r} holds no score.")
+        raise DataError(f"{str(path)!r} contains no score.")
     return scores
 
 
@@ -63,8 +63,8 @@ def agreement(judgements: Judgements, human: Human) -> dict[str, Any]:
 
     Cohen's kappa (1960), plain and with quadratic weights (1968), over all scores of the scale, and
     Spearman's rank correlation with mid-ranks. They are None where one side always gives the same
-    score. Intervals hold 95 % of 10,000 resamples of the items, always the same ones; an interval
-    is None where more than 5 % of the resamples have no value.
+    score. Intervals contain 95 % of 10,000 resamples of the items, always the same ones; they are
+    None where more than 5 % of the resamples have no value.
 
     Args:
         judgements: The judge's scores.

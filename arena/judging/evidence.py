@@ -122,13 +122,7 @@ def _key(mark: str, references: Sequence[Reference]) -> str:
 
 
 class Passage(NamedTuple):
-    """A stretch of a paper.
-
-    Attributes:
-        title: Title of the paper.
-        heading: Heading of its section; ``Abstract`` for the abstract.
-        text: At most `LONGEST` characters.
-    """
+    """At most `LONGEST` characters of a section, or, headed ``Abstract``, of a paper's abstract."""
 
     title: str
     heading: str
@@ -143,13 +137,7 @@ def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage
     the number of passages of the paper and `df` that of those with the term. Ties go to the earlier
     passage, the abstract first.
 
-    Args:
-        view: The corpus as of a day.
-        paper: Id of the paper.
-        statement: The statement.
-
-    Returns:
-        The passage; None if the paper does not exist in `view` or has no text there.
+    None if the paper does not exist in `view` or has no text there.
     """
     if not paper or paper not in view:
         return None
@@ -190,7 +178,7 @@ def pieces(text: str, longest: int) -> Iterator[str]:
         yield run
 
 
-def judge_pairs(
+def check_citations(
     pairs: Sequence[tuple[str, Passage | None]],
     questions: Mapping[str, Question[Any]],
     model: Model,
@@ -208,7 +196,7 @@ def judge_pairs(
     Returns:
         For each ``outcome``: ``match``, ``mismatch``, ``not_found`` (no evidence), ``unreachable``
         (no passage) or ``failed`` (no readable answer); and as far as it comes ``passage``,
-        ``evidence``, ``verbatim`` (whether the passage holds it word for word) and ``reason``.
+        ``evidence``, ``verbatim`` (whether it is in the passage word for word) and ``reason``.
     """
     rows: list[dict[str, Any]] = [{"outcome": "unreachable"} for _ in pairs]
     read = [(row, *pair) for row, pair in zip(rows, pairs, strict=True) if pair[1]]
@@ -338,12 +326,7 @@ _QUESTIONS: dict[str, tuple[Fields, Callable[[str], Any], dict[str, Any] | None]
 
 
 def open_questions(prompts: str | Path | None, schemas: bool) -> dict[str, Question[Any]]:
-    """Return the questions by name.
-
-    Args:
-        prompts: Folder with templates ``NAME.txt`` that replace the built-in ones.
-        schemas: Whether they have JSON schemas.
-    """
+    """Return the questions by name; files ``NAME.txt`` in `prompts` replace the templates."""
     wanted = {name: fields for name, (fields, *_) in _QUESTIONS.items()}
     templates = load_templates(wanted, Path(__file__).parent / "prompts", prompts)
     return {

@@ -1,4 +1,4 @@
-"""Let a language model score texts on a rubric, and the mind-maps of a run beside the experts'.
+"""Let a language model score texts on a rubric, and compare mind-maps of a run with the experts'.
 
 A rubric says what is scored, on which scale, by which prompt, and how the answer is read. An answer
 that cannot be read counts as missing.
@@ -150,7 +150,7 @@ def read_judgements(path: str | Path) -> Judgements:
     try:
         return Judgements(**json.loads(Path(path).read_bytes()))
     except (ValueError, TypeError):
-        problem = "holds no judgements. Name a file that `arena judge run` wrote."
+        problem = "contains no judgements. Name a file that `arena judge run` wrote."
         raise DataError(f"{str(path)!r} {problem}") from None
 
 
@@ -202,7 +202,7 @@ def judge(
 
 
 class FinishedRun(NamedTuple):
-    """What a judge reads of a run: the answer to each survey, or None; and the hashes of it all."""
+    """What a judge reads of a run: the answer to each survey, or None; and hashes."""
 
     corpus: Corpus
     tasks: TaskSet
@@ -211,29 +211,25 @@ class FinishedRun(NamedTuple):
 
 
 def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> FinishedRun:
-    """Open a run for a judge.
-
-    Args:
-        run: Directory of the run.
-        corpus: The corpus that it was played on.
-        kind: Kind of the answers, as in `Task.answer`.
-    """
+    """Open a run, played on `corpus`, for a judge of answers of a kind, as in `Task.answer`."""
     recorded = OpenedRun(run)
     stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
     if not stages:
         raise DataError(
             f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no {kind}."
         )
-    corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus)
-    hashes = {"corpus": corpus.sha256, "tasks": tasks.sha256}
-    recorded.refuse_other(hashes)
+    opened, tasks = recorded.open_corpus(corpus)
     files = recorded.finished_files()
     recorded.refuse_changed(TRAJECTORIES)
     found = {episode["survey"]: answers_of(episode) for episode in recorded.episodes()}
-    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256("arena.judging")}
     answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
-    return FinishedRun(corpus, tasks, answers, hashes)
+    hashes = {
+        "corpus": opened.sha256,
+        "tasks": tasks.sha256,
+        TRAJECTORIES: files[TRAJECTORIES],
+        "code": code_sha256("arena.judging"),
+    }
+    return FinishedRun(opened, tasks, answers, hashes)
 
 
 def judge_pairs(
@@ -242,7 +238,7 @@ def judge_pairs(
     client: Client,
     prompt: str | Path | None = None,
 ) -> Judgements:
-    """Let a model judge mind-maps beside those of experts; it reads headings, and no papers.
+    """Let a model compare mind-maps with those of experts; it reads headings, and no papers.
 
     `rubric` has the fields ``expert`` and ``generated``. `pairs` maps an id to the expert's map and
     the one to judge; None and a map without headings earn the lowest score. The rest is as in
@@ -265,7 +261,7 @@ def judge_run(
     client: Client,
     prompt: str | Path | None = None,
 ) -> Judgements:
-    """Let a model judge the mind-maps of a finished run beside the surveys' own; see `judge_pairs`.
+    """Let a model compare the mind-maps of a finished run with the surveys'; see `judge_pairs`.
 
     Surveys without a mind-map of their own are left out.
     """
@@ -276,5 +272,5 @@ def judge_run(
         if (gold := played.tasks.mind_map(survey_id)) is not None
     }
     if not pairs:
-        raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to judge beside.")
+        raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to compare with.")
     return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)

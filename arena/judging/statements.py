@@ -23,8 +23,8 @@ from arena.judging.evidence import (
     LONGEST,
     Problems,
     best_passage,
+    check_citations,
     choose_claims,
-    judge_pairs,
     mark_citations,
     open_questions,
     vote,
@@ -115,7 +115,7 @@ def judge_reports(
             citations; a ``model``; or ``auto``, a model for reports without any mark.
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
-            for servers that hold a model to it.
+            for servers that force a model to follow it.
     """
     questions = open_questions(prompts, schemas)
     voters = voters or [client]
@@ -138,15 +138,12 @@ def judge_reports(
     for (name, text), decision in zip(searches, decisions, strict=True):
         claims[name].append({"statement": text, **decision})
 
-    rows: dict[str, dict[str, Any]] = {}
+    reported: dict[str, dict[str, Any]] = {}
     for name, report in read.items():
-        found: dict[str, Any] = {"cited": cited[name], "claims": claims[name]}
-        found["problems"] = problems[name]
-        counts = _counts(report, **found)
-        rows[name] = {"counts": counts, "rates": rates_of(counts), **found}
-    sums = {key: sum(row["counts"][key] for row in rows.values()) for key in _NONE}
-    every = [row["counts"] | row["rates"] for row in rows.values()]
-    mean = {key: _mean(row[key] for row in every) for key in NUMBERS}
+        rows: dict[str, Any] = {"cited": cited[name], "claims": claims[name]}
+        rows["problems"] = problems[name]
+        counts = _counts(report, **rows)
+        reported[name] = {"counts": counts, "rates": rates_of(counts), **rows}
     totals = [each.meter.totals() for each in (session, *asked.values())]
     made_by = {
         "client": client.fields,
@@ -155,12 +152,19 @@ def judge_reports(
         "most": most,
         "extract": extract,
         "schemas": schemas,
-        "prompts_sha256": sha256_json(
-            {name: each.template.text for name, each in questions.items()}
-        ),
+        "prompts_sha256": sha256_json({n: each.template.text for n, each in questions.items()}),
         "total": {key: _sum([total[key] for total in totals]) for key in totals[0]},
     }
-    return StatementJudgements(mean, sums, rates_of(sums), rows, made_by)
+    return _summary(reported, made_by)
+
+
+def _summary(
+    reports: Mapping[str, dict[str, Any]], made_by: Mapping[str, Any]
+) -> StatementJudgements:
+    sums = {key: sum(row["counts"][key] for row in reports.values()) for key in _NONE}
+    every = [row["counts"] | row["rates"] for row in reports.values()]
+    mean = {key: _mean(row[key] for row in every) for key in NUMBERS}
+    return StatementJudgements(mean, sums, rates_of(sums), reports, made_by)
 
 
 _Rows = dict[str, list[dict[str, Any]]]
@@ -187,7 +191,7 @@ def _cited_rows(
         for name, row in cited
     ]
     rows: _Rows = {name: [] for name in reports}
-    for (name, row), verdict in zip(cited, judge_pairs(pairs, questions, model), strict=True):
+    for (name, row), verdict in zip(cited, check_citations(pairs, questions, model), strict=True):
         rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
     return rows
 

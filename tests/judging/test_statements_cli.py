@@ -79,7 +79,6 @@ def test_bad_input_is_one_line(run, world, title_run, capsys):
         ("--votes", "-1"): "votes=-1: give an integer >= 0",
         ("--extract", "guess"): "unknown 'guess'",
         ("--prompts", "nowhere"): "'nowhere' contains no template",
-        ("--llm-option", "modl=x"): "has no option 'modl'",
     }
     with LLMServer([]) as server:
         for more, problem in problems.items():
