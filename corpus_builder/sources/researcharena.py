@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,13 +14,10 @@ from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import SOURCES, LocatedRecord
-from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
+from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import COUNTS, JoinCounts
 
-_PATTERNS = {
-    role: (f"{name}.jsonl.gz", f"{name}.jsonl")
-    for role, name in (("survey", "survey"), ("public", "public_*"), ("corpus", "corpus_*"))
-}
+_PATTERNS = {"survey": "survey.jsonl", "public": "public_*.jsonl", "corpus": "corpus_*.jsonl"}
 _IDS = ("id", "corpusid", "corpus_id", "corpusId")
 _DATES = ("publicationDate", "publicationdate", "date", "year")
 _TEXTS = ("sections", "text", "content")
@@ -33,12 +28,11 @@ _MEMORY = 10**9
 class ResearchArena(ConstructorOptions):
     """ResearchArena as published: surveys with references and mind-maps, and their corpus.
 
-    ``public_*.jsonl.gz`` hold id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
+    ``public_*.jsonl.gz`` have id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
     full text under the same ids (paper, section 3.4), ``survey.jsonl.gz`` the surveys.
 
     Args:
         input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
-        hub: Data set with the same files, read through `datasets`: haok1402/ResearchArena.
         full_text: Read the texts in ``corpus_*``, too.
     """
 
@@ -46,24 +40,26 @@ class ResearchArena(ConstructorOptions):
     downloadable: ClassVar[bool] = True
     full_text_help: ClassVar[str] = "Leave out the texts in corpus_*"
 
-    def __init__(
-        self, input: str | Path | None = None, hub: str | None = None, full_text: bool = True
-    ) -> None:
-        if (input is None) == (hub is None):
-            raise DataError("give --input, a folder, or --hub, the name of a data set.")
-        self._data = data = _Folder(Path(input)) if input is not None else _Hub(str(hub))
+    def __init__(self, input: str | Path, full_text: bool = True) -> None:
+        folder = Path(input)
+        if not folder.is_dir():
+            problem = "is not a folder" if folder.exists() else "does not exist"
+            raise DataError(f"{str(folder)!r} {problem}. Name the folder with survey.jsonl.gz.")
+        self._name, self._hashes = folder.resolve().name, dict[str, str]()
+        self._files = {
+            role: sorted([*folder.glob(f"{pattern}.gz"), *folder.glob(pattern)])
+            for role, pattern in _PATTERNS.items()
+        }
         roles = ("public", "corpus") if full_text else ("public",)
-        self._roles = [role for role in roles if data.has(role)]
+        self._roles = [role for role in roles if self._files[role]]
         if not self._roles:
             raise DataError(
-                f"{data.name!r} has no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
-                "these are ResearchArena's papers. Put them beside survey.jsonl.gz."
+                f"{self._name!r} has no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
+                "these are ResearchArena's papers. Put them next to survey.jsonl.gz."
             )
-        if not data.has("survey"):
-            raise DataError(f"{data.name!r} has no survey.jsonl.gz. Put it beside the papers.")
-        self._surveys = [_converted(place, survey) for place in data.read("survey")]
-        if not self._surveys:
-            raise DataError(f"{data.name!r}: survey.jsonl.gz is empty.")
+        if not self._files["survey"]:
+            raise DataError(f"{self._name!r} has no survey.jsonl.gz. Put it next to the papers.")
+        self._surveys = [_converted(place, survey) for place in self._read("survey")]
         self._cited = {place.record["id"] for place in self._surveys}
         for place in self._surveys:
             self._cited.update(entry["id"] for entry in place.record["references"])
@@ -107,104 +103,32 @@ class ResearchArena(ConstructorOptions):
 
     def describe(self) -> dict[str, Any]:
         """Return the files as they were read, and how many references are in the corpus."""
-        files = self._data.hashes
         return {
             "source": "researcharena",
-            "from": self._data.name,
-            "files": {"read": len(files), "sha256": sha256_json(files)},
+            "from": self._name,
+            "files": {"read": len(self._hashes), "sha256": sha256_json(self._hashes)},
             "texts_without_paper": self._texts_alone,
             "yield": self._yields.to_json(),
         }
 
+    def _read(self, role: str) -> Iterator[LocatedRecord]:
+        for path in self._files[role]:
+            file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
+            yield from file
+            self._hashes[file.name] = file.sha256
+
     def _papers(self) -> Iterator[LocatedRecord]:
         if len(self._roles) == 1:
-            for place in self._data.read(self._roles[0]):
+            for place in self._read(self._roles[0]):
                 yield _converted(place, paper)
             return
         self._texts_alone = 0
-        for record, text, file, line in _with_texts(*map(self._data.read, self._roles)):
+        for record, text, file, line in _with_texts(*map(self._read, self._roles)):
             if record is None and not text.get("title"):
                 self._texts_alone += 1  # a text without a title is no paper that can be found
                 continue
             place = LocatedRecord(text if record is None else record, file, line)
             yield _converted(place, partial(paper, text=text))
-
-
-class _Folder:
-    """Files in a folder, in three roles: ``survey``, ``public``, ``corpus``."""
-
-    def __init__(self, path: Path) -> None:
-        if not path.is_dir():
-            problem = "is not a folder" if path.exists() else "does not exist"
-            raise DataError(f"{str(path)!r} {problem}. Name the folder with survey.jsonl.gz.")
-        self._path, self.name = path, path.resolve().name
-        self.hashes: dict[str, str] = {}
-
-    def has(self, role: str) -> bool:
-        return bool(self._files(role))
-
-    def read(self, role: str) -> Iterator[LocatedRecord]:
-        for path in self._files(role):
-            file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
-            yield from file
-            self.hashes[file.name] = file.sha256
-
-    def _files(self, role: str) -> list[Path]:
-        return sorted(path for pattern in _PATTERNS[role] for path in self._path.glob(pattern))
-
-
-class _Hub:
-    """The same files of a data set, or a folder, that `datasets.load_dataset` streams."""
-
-    def __init__(self, name: str) -> None:
-        try:
-            import datasets  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
-        except ImportError:
-            raise DataError(
-                "--hub needs the package datasets. Install it with "
-                "`pip install 'researcharena[hub]'`, or download the files and pass --input."
-            ) from None
-        is_folder = os.path.isdir(name)  # noqa: PTH112
-        self._full_name, self._place = name, name if is_folder else f"hf://datasets/{name}"
-        self.name = Path(name).resolve().name if is_folder else name
-        self.hashes: dict[str, str] = {}  # a stream has none
-        self._streams: dict[str, Any] = {}
-
-    def has(self, role: str) -> bool:
-        if role not in self._streams:
-            self._streams[role] = self._open(role)
-        return self._streams[role] is not None
-
-    def read(self, role: str) -> Iterator[LocatedRecord]:
-        name = f"{self.name} {role}"
-        try:
-            for number, row in enumerate(self._streams[role], 1):
-                if row["text"].strip():
-                    value = parse_line(row["text"].encode(), name, number)
-                    yield LocatedRecord(value, name, number)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._failure(f"{role} cannot be read", error) from None
-
-    def _open(self, role: str) -> Any:
-        from datasets import load_dataset
-
-        for pattern in _PATTERNS[role]:
-            # As text: the reader of JSON would make a timestamp of what looks like a date, and
-            # refuse a file in which a key has values of two types.
-            files = {role: f"{self._place}/{pattern}"}
-            try:
-                stream = load_dataset("text", data_files=files, split=role, streaming=True)
-                if next(iter(stream), None) is not None:  # a pattern may fit no file
-                    return stream
-            except FileNotFoundError:  # no such file in the data set, or no such data set
-                continue
-            except Exception as error:  # of whichever client it uses
-                raise self._failure("it cannot be loaded", error) from None
-        return None
-
-    def _failure(self, what: str, error: Exception) -> DataError:
-        why = clip(" ".join(str(error).split()), 200)
-        return DataError(f"{self._full_name!r}: {what}: {why} ({type(error).__name__}).")
 
 
 def _converted(place: LocatedRecord, convert: Callable[[Any], Any]) -> LocatedRecord:

@@ -1,14 +1,12 @@
-"""The published ResearchArena data set, from a folder and through `datasets`."""
+"""The published ResearchArena data set, from a folder."""
 
 from __future__ import annotations
 
-import builtins
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import contents
 from test_sources_joins import write
 
 import arena
@@ -97,33 +95,6 @@ def test_texts_alone_with_titles(tmp_path):
         path.unlink()
     corpus = build(folder, tmp_path / "corpus", "--input", str(folder))
     assert [hit.id for hit in corpus.at("2024").search("alone", 9)] == ["78"]
-
-
-def test_through_datasets(tmp_path, monkeypatch):
-    """A folder under its name as a data set gives the same corpus, byte for byte."""
-    pytest.importorskip("datasets")
-    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
-    folder = data_set(tmp_path / "data")
-    build(folder, tmp_path / "one", "--input", str(folder))
-    build(folder, tmp_path / "two", "--hub", str(folder))
-    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
-    assert one.keys() == two.keys()
-    assert [name for name in one if one[name] != two[name]] == ["manifest.json"]
-    assert str(tmp_path).encode() not in two["manifest.json"]
-
-
-def test_datasets_is_missing(tmp_path, monkeypatch, capsys):
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name == "datasets":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert main(["build", "researcharena", "--hub", "a/b", "--output", str(tmp_path / "x")]) == 2
-    assert "pip install 'researcharena[hub]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["survey.jsonl.gz", "public_00.jsonl.gz"])
