@@ -100,10 +100,11 @@ def _result(ray: Any, reference: Any) -> Any:
     """Return what a task returned, or raise what it raised."""
     try:
         refusal, value = ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, Exception):
-            raise error.cause from None
-        raise WorkerError(f"a task failed on the Ray cluster: {clip(str(error), 300)}") from None
+    except (ray.exceptions.RayTaskError, ray.exceptions.UnserializableException) as error:
+        if isinstance(cause := getattr(error, "cause", None), Exception):
+            raise cause from None
+        last = str(error).strip().splitlines()[-1]  # of its stack trace
+        raise WorkerError(f"a task failed on the Ray cluster: {clip(last, 300)}") from None
     except ray.exceptions.RayError as error:
         raise WorkerError(
             f"the Ray cluster lost a task {_RETRIES + 1} times ({type(error).__name__}); its "
