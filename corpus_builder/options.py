@@ -34,8 +34,15 @@ class ConstructorOptions:
 
     @classmethod
     def _parameters(cls) -> list[inspect.Parameter]:
-        parameters = inspect.signature(cls, eval_str=True).parameters.values()
-        return [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
+        """Return the parameters of the constructors of the class and its parents."""
+        kinds = [kind for kind in reversed(cls.__mro__) if "__init__" in vars(kind)]
+        signatures = [inspect.signature(vars(kind)["__init__"], eval_str=True) for kind in kinds]
+        return [
+            parameter.replace(kind=parameter.KEYWORD_ONLY)
+            for signature in signatures
+            for parameter in list(signature.parameters.values())[1:]
+            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        ]
 
 
 def argument_descriptions(kind: type) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from arena.errors import DataError
 from arena.report.listing import cite
@@ -45,16 +45,9 @@ class BloomEval(PublishedSource):
     example: ClassVar[str] = "--input bloom_eval --papers papers.jsonl.gz"
     input_help: ClassVar[str] = f"Folder with {_FILES}"
 
-    def __init__(
-        self,
-        input: str | Path,
-        papers: str | Path,
-        dates: str | Path | None = None,
-        guess_dates: bool = False,
-        outline_maps: bool = False,
-    ) -> None:
+    def __init__(self, *args: Any, outline_maps: bool = False, **options: Any) -> None:
         self._outline_maps = outline_maps
-        super().__init__(input, papers, dates, guess_dates)
+        super().__init__(*args, **options)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys, one a folder."""

@@ -40,16 +40,9 @@ class ReportBench(PublishedSource):
     example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
 
-    def __init__(
-        self,
-        input: str | Path,
-        papers: str | Path,
-        dates: str | Path | None = None,
-        guess_dates: bool = False,
-        last_version: bool = False,
-    ) -> None:
+    def __init__(self, *args: Any, last_version: bool = False, **options: Any) -> None:
         self._last_version = last_version
-        super().__init__(input, papers, dates, guess_dates)
+        super().__init__(*args, **options)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``ReportBench_*.jsonl``, each with its file of references."""

@@ -41,17 +41,10 @@ class TaxoBench(PublishedSource):
     example: ClassVar[str] = "--input taxobench/data.jsonl --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "data.jsonl, or the folder that contains it"
 
-    def __init__(
-        self,
-        input: str | Path,
-        papers: str | Path,
-        dates: str | Path | None = None,
-        guess_dates: bool = False,
-        listed_papers: bool = False,
-    ) -> None:
+    def __init__(self, *args: Any, listed_papers: bool = False, **options: Any) -> None:
         self._abstracts: dict[str, Any] = {}
         self._listed_papers = listed_papers
-        super().__init__(input, papers, dates, guess_dates)
+        super().__init__(*args, **options)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``data.jsonl``."""
