@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
+from arena.text.display import replace_surrogates
 from corpus_builder.release import RecordLimits, RejectError, Sink
 
 _MAX_ID = 256  # as in corpus_builder.records
 _INT32 = 1 << 31
 _INT64 = 1 << 63
-_UNUSABLE = {0: "\ufffd", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 def record_of(record: object, *keys: str) -> Mapping[str, Any]:
@@ -48,14 +47,8 @@ def required_id(value: object) -> str:
 
 
 def clean(text: str) -> str:
-    """Replace NUL and lone surrogates, which no table can hold, one for one by U+FFFD."""
-    if "\0" not in text:
-        if text.isascii():
-            return text
-        with suppress(UnicodeEncodeError):
-            text.encode()
-            return text
-    return text.translate(_UNUSABLE)
+    """Replace NUL and lone surrogates, which no table can contain, one for one by U+FFFD."""
+    return replace_surrogates(text.replace("\0", "\ufffd"))
 
 
 def required_title(value: object) -> str:
@@ -67,7 +60,7 @@ def required_title(value: object) -> str:
 
 
 def count_of(value: object, key: str, sink: Sink) -> int | None:
-    """Return a count, None if there is none; one that is no number from 0 to 2**31 is a flaw."""
+    """Return a count, None if there is none; one that is not from 0 to 2**31 is a flaw."""
     if value is None:
         return None
     if type(value) is str and value.isascii() and value.isdigit() and len(value) < 11:
@@ -84,7 +77,7 @@ def names_of(values: object, key: str, sink: Sink, *path: str) -> list[str]:
     Args:
         values: List of objects, or None.
         key: Key in the record, for reporting flaws.
-        sink: Collects a flaw if `values` is no list, or an entry has no name.
+        sink: Collects a flaw if `values` is not a list, or an entry has no name.
         path: Keys that lead from an entry to its name.
     """
     if values is None:
