@@ -135,7 +135,7 @@ def built_before(
 
     Args:
         source: Source of the records.
-        output: Directory that may hold a corpus.
+        output: Directory that may contain a corpus.
         engines: As for `build`.
         fields: As for `build`.
     """
@@ -257,16 +257,7 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                 references.add((survey.id, *reference))
     if not papers.count:
         raise DataError("the source contains no papers. Give at least one.")
-    for keys in unknown.values():
-        records = keys.pop(_ANY, 0)
-        if len(keys) > _MOST_KEYS:  # not some of them, which would depend on the order of records
-            keys.clear()
-            keys[_ANY] = records
     return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
-
-
-_MOST_KEYS = 50
-_ANY = "any of more than 50 keys"
 
 
 def _parsed(
@@ -277,16 +268,12 @@ def _parsed(
             yield place, parse(place.record)
         except DataError as error:
             raise DataError(f"{place.file} line {place.line}: {error}") from None
-        if keys := place.record.keys() - known:
-            unknown[_ANY] += 1
-            if len(unknown) <= _MOST_KEYS + 1:
-                unknown.update(keys)
+        unknown.update(place.record.keys() - known)
 
 
 _MEMORY_LIMIT = 1_000_000_000
 
 _STAGED = ("papers", "surveys", "references", "survey_references")
-
 
 # Of a release these come from other files than the papers, see corpus_builder.stages.corpus.
 _PARTS = """
