@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,13 +137,6 @@ def write_index(
     if executor is not None and kind.runs_in_parallel and (executor.remote or executor.workers > 1):
         options["parallel"] = executor.run
     description = kind.build(papers, directory, plan.fields, bar, **options) or {}
-    try:
-        for path in directory.rglob("*.npy"):
-            load_array(path)
-    except CorpusError:
-        raise OSError(
-            errno.ENOSPC, f"the index {plan.name} was cut off when it was written"
-        ) from None
     manifest = {
         "fields": list(plan.fields),
         **description,
