@@ -3,9 +3,9 @@
     with ReleaseServer({"papers": [b"...", b"..."]}) as server:
         download(directory, **server.options())
 
-API and storage have a port, hence an origin, each. Troubles are told apart by what they befall:
-`server.api` maps a path to a list of answers used up one by one, `server.data` and `server.probes`
-the name of a file; what stands in a list is a `Trouble`. `server.requests` holds what came.
+API and storage have a port, hence an origin, each. `server.api` maps a path to a list of
+answers used up one by one, `server.data` the name of a file; what stands in a list is a `Trouble`.
+`server.requests` has what came.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ class Trouble(NamedTuple):
     cut: int | None = None
     stall: bool = False
     reset: bool = False
-    ignore_range: bool = False
     before: Callable[[], None] | None = None
 
 
@@ -100,10 +99,8 @@ class ReleaseServer:
         self.releases = list(releases)
         self.rate = rate
         self.serial = 0  # of the links that are good
-        self.uses: int | None = None  # how often links are good; then they expire
         self.api: dict[str, list[Trouble]] = {}
         self.data: dict[str, list[Trouble]] = {}
-        self.probes: dict[str, list[Trouble]] = {}
         self.links: Callable[[str], list[Any]] = self.good_links
         self.requests: list[Request] = []
         self.sent = 0  # bytes of objects
@@ -128,7 +125,7 @@ class ReleaseServer:
         self.serial += 1
 
     def came(self, place: str, text: str = "") -> list[Request]:
-        """Return the requests to a place whose path holds `text`."""
+        """Return the requests to a place whose path contains `text`."""
         with self._lock:
             return [r for r in self.requests if r.place == place and text in r.path]
 
@@ -152,17 +149,15 @@ class ReleaseServer:
             server.shutdown()
             server.server_close()
 
-    def _serve(self, answer: Callable[[Any, str], None]) -> ThreadingHTTPServer:
+    def _serve(self, answer: Callable[[Any], None]) -> ThreadingHTTPServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
                 try:
-                    answer(self, self.command)
+                    answer(self)
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
-
-            do_HEAD = do_GET  # noqa: N815
 
             def log_message(self, *_: Any) -> None:
                 pass
@@ -188,7 +183,7 @@ class ReleaseServer:
 
     # The API.
 
-    def _answer_api(self, handler: Any, method: str) -> None:
+    def _answer_api(self, handler: Any) -> None:
         path = unquote(urlsplit(handler.path).path).removeprefix("/datasets/v1")
         trouble = self._note("api", handler, self.api.get(path))
         status, answer = self._api(path.strip("/").split("/"), handler.headers.get("x-api-key"))
@@ -215,15 +210,15 @@ class ReleaseServer:
 
     # The storage.
 
-    def _answer_storage(self, handler: Any, method: str) -> None:
+    def _answer_storage(self, handler: Any) -> None:
         url = urlsplit(handler.path)
         dataset, name = unquote(url.path).split("/")[-2:]
         spec = handler.headers.get("Range")
-        troubles = (self.probes if spec == "bytes=0-0" else self.data).get(name)
+        troubles = None if spec == "bytes=0-0" else self.data.get(name)
         trouble = self._note("storage", handler, troubles)
         stored = self.objects.get((dataset, name))
         good = parse_qs(url.query).get("X-Amz-Signature") == [str(self.serial)]
-        if method == "HEAD" or not good or self._used_up():
+        if not good:
             self._send(handler, 403, {}, EXPIRED, trouble)
             return
         if stored is None:
@@ -231,7 +226,7 @@ class ReleaseServer:
             return
         status, headers, body = 200, {"ETag": stored.tag(), **stored.headers}, stored.content
         unchanged = handler.headers.get("If-Range") in (None, stored.tag())
-        if spec and unchanged and not trouble.ignore_range:
+        if spec and unchanged:
             first, last = spec.removeprefix("bytes=").split("-")
             start, stop = int(first), int(last) + 1 if last else len(body)
             if start >= len(body):
@@ -246,16 +241,6 @@ class ReleaseServer:
         headers |= trouble.headers
         status = trouble.status or status
         self._send(handler, status, headers, body, trouble, counted=status < 400)
-
-    def _used_up(self) -> bool:
-        with self._lock:
-            if self.uses is None:
-                return False
-            self.uses -= 1
-            if self.uses < 0:
-                self.serial, self.uses = self.serial + 1, 7
-                return True
-            return False
 
     def _send(
         self,
@@ -277,8 +262,6 @@ class ReleaseServer:
             if value:
                 handler.send_header(header, value)
         handler.end_headers()
-        if handler.command == "HEAD":
-            return
         self._pour(handler, body if trouble.cut is None else body[: trouble.cut], counted)
         if trouble.stall:
             handler.wfile.flush()
@@ -299,7 +282,7 @@ class ReleaseServer:
 
 
 def files_of(server: ReleaseServer) -> dict[str, bytes]:
-    """Return what a complete download holds, by path."""
+    """Return what a complete download contains, by path."""
     return {f"{of}/{name}": stored.content for (of, name), stored in server.objects.items()}
 
 

@@ -1,4 +1,4 @@
-"""A build whose stage ``parse`` is done, of papers told in a test; and labels against verdicts."""
+"""A build whose stage ``parse`` is done, of papers told in a test."""
 
 from __future__ import annotations
 
@@ -83,25 +83,3 @@ def verdicts(plan: Plan) -> dict[str, str]:
 def lines(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def agreement(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
-    """Return share of agreement with its 95 % interval (Wilson), Cohen's kappa, precision, recall.
-
-    Args:
-        pairs: (label, verdict).
-    """
-    n = len(pairs)
-    both = sum(a and b for a, b in pairs)
-    neither = sum(not a and not b for a, b in pairs)
-    labelled, said = sum(a for a, _ in pairs), sum(b for _, b in pairs)
-    share = (both + neither) / n
-    chance = (labelled * said + (n - labelled) * (n - said)) / n**2
-    z = 1.959964
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
-    return {
-        "agreement": share, "low": middle - half, "high": middle + half,
-        "kappa": (share - chance) / (1 - chance),
-        "precision": both / said, "recall": both / labelled,
-    }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -88,22 +87,3 @@ def test_ctrl_c_in_a_query(tmp_path: Path) -> None:
     result = arena_corpus(*WORLD, "--output", tmp_path / "c", code=QUERY + MAIN)
     assert (result.returncode, result.stderr) == (130, "arena-corpus: interrupted.\n")
     assert names(tmp_path) == []
-
-
-def test_what_killed_writers_leave_in_a_corpus_stops_no_command(tmp_path: Path) -> None:
-    corpus, left = tmp_path / "c", ".0123456789abcdef.atomic-write.tmp"
-    build(SMALL, corpus)
-    folders = (".", "lookup", "tasks", "index/bm25", "card", "index/.t.building", ".card.building")
-
-    def run(*words: str) -> None:
-        for folder in folders:
-            (corpus / folder).mkdir(exist_ok=True, parents=True)
-            (corpus / folder / left).write_text("half a manif")
-        assert main([words[0], str(corpus), *words[1:]]) == 0
-
-    run("verify")
-    run("index", "--engine", "bm25", "--name", "t", "--fields", "title")
-    run("card")
-    build(SMALL, corpus, overwrite=True)
-    assert not list(corpus.rglob(left))
-    shutil.rmtree(corpus)

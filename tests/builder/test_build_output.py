@@ -54,17 +54,6 @@ def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path, name: str) -> N
     assert (output / name).read_text() == "mine"
 
 
-def test_neighbours_are_never_deleted(tmp_path: Path) -> None:
-    for name in ("c.building", "c.lock", ".c", "c.old"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "notes.txt").write_text("mine")
-    before = contents(tmp_path)
-    build(SMALL, tmp_path / "c")
-    build(SMALL, tmp_path / "c", overwrite=True)
-    shutil.rmtree(tmp_path / "c")
-    assert contents(tmp_path) == before
-
-
 class Meanwhile(Memory):
     """Does something when its surveys are read, in the middle of a build."""
 

@@ -271,18 +271,6 @@ def test_text_of_others_stays_text(name: str, tmp_path: Path) -> None:
     assert plain in "".join(ET.fromstring(pictures(corpus)["disciplines.svg"]).itertext())
 
 
-def test_a_file_name_cannot_leave_the_block_of_the_command(tmp_path: Path) -> None:
-    file = tmp_path / "```\n# x; rm -rf.jsonl"
-    file.write_text('{"id": "p", "title": "P"}\n')
-    surveys = tmp_path / "surveys.jsonl"
-    surveys.write_text('{"id": "s", "title": "S", "date": "2001"}\n')
-    build(JsonLines(file, surveys), tmp_path / "corpus", fields=("title",))
-    write_card(tmp_path / "corpus")
-    assert "````sh\narena-corpus build jsonl \\\n    --papers '``` # x; rm -rf.jsonl' \\\n" in page(
-        tmp_path / "corpus"
-    )
-
-
 def test_a_world_can_be_made_again_by_its_card(world: Path, tmp_path: Path) -> None:
     from corpus_builder.cli import main
 
@@ -345,14 +333,6 @@ def test_reports_of_stages_are_rendered_whole() -> None:
     assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
     assert list(losses({"source": "x"})) == []
     assert "| joined" in list(losses({"yield": {"joined": 5, "lost": {"no id": 2}}}))[1]
-
-
-@given(st.dictionaries(st.integers(1000, 9999), st.integers(1, 10**7), min_size=1, max_size=60))
-def test_bars_by_year_lose_no_paper(years: dict[int, int]) -> None:
-    bars = bars_of_years(years)
-    assert sum(papers for _, papers in bars) == sum(years.values())
-    assert len(bars) <= 41
-    assert all(papers == years[int(name)] for name, papers in bars if name.isdigit())
 
 
 def test_earlier_years_share_a_bar() -> None:

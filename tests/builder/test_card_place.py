@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import shutil
@@ -143,17 +142,6 @@ def test_a_corpus_with_a_card_is_replaced_by_a_build(
 
 
 # No agent ever reads it.
-
-
-def test_no_module_of_the_arena_names_the_card() -> None:
-    for path in sorted((ROOT / "arena").rglob("*.py")):
-        if path == ROOT / "arena/corpus/layout.py":
-            continue
-        names = {
-            getattr(node, "attr", getattr(node, "id", ""))
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        }
-        assert not names & {"CARD"}, path
 
 
 SPY = """

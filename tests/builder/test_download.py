@@ -141,35 +141,6 @@ def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> No
     assert files_in(tmp_path) == files_of(server)
 
 
-def test_a_file_that_was_put_but_not_recorded(server: ReleaseServer, tmp_path: Path) -> None:
-    """As a kill between the two leaves it; sound ones are kept, others are not."""
-    get(server, tmp_path)
-    after = record(tmp_path)
-    before = json.loads(json.dumps(after))
-    for entry in before["datasets"]["papers"]:
-        entry["sha256"] = None
-    (tmp_path / "release.json").write_text(json.dumps(before))
-    path, sent = tmp_path / "papers/part_001.gz", server.sent
-    path.write_bytes(bytes(len(path.read_bytes())))
-    assert get(server, tmp_path)["fetched"] == {"files": 1, "bytes": len(SHARDS["papers"][1])}
-    assert server.sent - sent == len(SHARDS["papers"][1])
-    assert record(tmp_path) == after and files_in(tmp_path) == files_of(server)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"parallel": 0}, "parallel=0"),
-        ({"patience": float("nan")}, "patience=nan"),
-        ({"base_url": "ftp://x"}, "base URL 'ftp://x'"),
-    ],
-)
-def test_options_out_of_range(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        download(tmp_path / "d", **changes)
-    assert not (tmp_path / "d").exists()
-
-
 # The command.
 
 

@@ -123,25 +123,6 @@ def test_an_object_that_changes_meanwhile(
     assert ranges(server) == [None, "bytes=1000-", *([None] if ignores else [])]
 
 
-def test_the_same_between_two_runs(server: ReleaseServer, tmp_path: Path) -> None:
-    server.data[NAME] = [Trouble(cut=1000), Trouble(500), Trouble(500)]
-    with pytest.raises(DataError, match="The same command"):
-        get(server, tmp_path, attempts=2)
-    assert files_in(tmp_path)[f"papers/.{NAME}.part"] == CONTENT[:1000]
-    server.objects["papers", NAME] = Stored(shard(2))
-    get(server, tmp_path)
-    assert is_here(server, tmp_path)
-
-
-def test_several_parts_have_no_md5(server: ReleaseServer, tmp_path: Path) -> None:
-    server.objects["papers", NAME] = Stored(CONTENT, PARTS)
-    server.data[NAME] = [Trouble(cut=1000), Trouble(body=FLIPPED[1000:])]
-    get(server, tmp_path)  # the checksum in the gzip stream finds it
-    assert is_here(server, tmp_path)
-    (entry,) = json.loads((tmp_path / "release.json").read_text())["datasets"]["papers"]
-    assert entry["md5"] is None
-
-
 # Trouble that does not pass.
 
 
@@ -276,15 +257,6 @@ def test_the_key_stays_with_the_api(
         assert KEY.encode() not in content, path
     text = (tmp_path / "d" / "release.json").read_text()
     assert KEY not in text and "Signature" not in text and "http" not in text
-
-
-@pytest.mark.parametrize("value", ["  ", "two words"])
-def test_what_cannot_be_a_key(
-    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    monkeypatch.setenv("OTHER", value)
-    text = fails(server, tmp_path / "d", "variable 'OTHER' is empty or contains", key_env="OTHER")
-    assert not value.strip() or value not in text
 
 
 def test_a_key_that_is_refused_is_not_repeated(

@@ -139,26 +139,3 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-@pytest.mark.slow
-def test_closing_ends_the_tasks_under_way(tmp_path: Path) -> None:
-    """A build whose reader is interrupted does not wait for its workers."""
-    executor = make_executor("local", 2)
-    running = executor.run(sleep_long_but_once, [tmp_path] * 3)
-    next(running)
-    while len(pids := [int(path.name) for path in tmp_path.iterdir()]) < 3:
-        time.sleep(0.05)
-    started = time.monotonic()
-    executor.close()
-    assert time.monotonic() - started < 30
-    while any(alive(pid) for pid in pids):
-        assert time.monotonic() - started < 30
-        time.sleep(0.05)
-
-
-def sleep_long_but_once(directory: Path) -> None:
-    try:
-        (directory / "1073741824").touch(exist_ok=False)  # no process has this number
-    except FileExistsError:
-        sleep_long(directory)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from arena.dates import parse_date
 from arena.errors import DataError, clip
-from arena.text.identifiers import title_key
 from corpus_builder.records import CitedId, parse_paper, parse_survey
 
 PAPER = {"id": "p1", "title": "A title"}
@@ -150,20 +149,6 @@ def test_mind_map_comes_before_taxonomy() -> None:
 def test_a_survey_needs_a_date(record: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="a survey needs a date"):
         parse_survey(record)
-
-
-@pytest.mark.parametrize(
-    "other",
-    ["a survey of deep learning", "A Survey of Deep-Learning.", "«A SURVEY» of deep—learning!?",
-     "Ａ survey of deep learning", "A survey of deep\u00a0learning"],
-)  # fmt: skip
-def test_titles_of_one_work(other: str) -> None:
-    assert title_key(other) == title_key("A Survey of Deep Learning")
-
-
-def test_titles_of_two_works() -> None:
-    assert title_key("A Survey of Deep Learning 2") != title_key("A Survey of Deep Learning")
-    assert title_key("?!") == ""
 
 
 @given(st.text(st.characters(codec=None), min_size=1).map(lambda text: "x" + text))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers import contents
 from release_helpers import as_bytes, citation, full_text, paper, write_shard
 
 from corpus_builder.sources.s2orc import S2orc
@@ -142,16 +141,6 @@ def test_unmatched_citations_are_no_rejects(tmp_path):
     assert rejects(tmp_path / "c") == []
 
 
-def comparable(output: Path) -> dict[str, bytes]:
-    """What the stage leaves, but for the times of the files that it read."""
-    files = contents(stage(output))
-    return {
-        name: data
-        for name, data in files.items()
-        if name not in ("steps.json", "stage.json") and not name.endswith("report.json")
-    }
-
-
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
     folder = tmp_path / "many"
@@ -161,13 +150,6 @@ def many(tmp_path: Path) -> Path:
         write_shard(folder / "citations" / f"{shard}.gz", [citation(n, 1) for n in numbers])
         write_shard(folder / "s2orc" / f"{shard}.gz", [text_of(n) for n in numbers])
     return folder
-
-
-def test_two_workers_leave_the_same_files_as_one(many, tmp_path):
-    one = parse(S2orc(many), tmp_path / "a")
-    assert parse(S2orc(many), tmp_path / "b", workers=2) == one
-    assert one["datasets"]["citations"]["rejected"] == {"cites itself": 1}
-    assert comparable(tmp_path / "a") == comparable(tmp_path / "b")
 
 
 def test_another_input_is_read_again(many, tmp_path):

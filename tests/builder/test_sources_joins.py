@@ -130,13 +130,6 @@ def test_versions_of_a_survey_are_marked(tmp_path):
     assert marks == [True, True, True, None]
 
 
-def test_only_what_is_sought_is_kept(tmp_path):
-    papers = [{"id": str(n), "title": f"Paper {n}"} for n in range(1000)]
-    made = collection(tmp_path, papers, [PaperQuery("paper 7")])
-    list(made.papers())
-    assert sum(map(len, made._held.values())) == 1
-
-
 @pytest.mark.parametrize("name", ["dates.jsonl", "dates.jsonl.gz", "dates.csv"])
 def test_dates_of_surveys(tmp_path, name):
     path = tmp_path / name

@@ -365,28 +365,3 @@ def test_what_is_refused_in_one_line(tmp_path, papers, capsys, name, make, messa
     told = capsys.readouterr().err
     assert message in told and told.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_missing_collection_is_told_first(tmp_path, capsys):
-    options = ["--input", str(taxobench(tmp_path / "t")), "--papers", str(tmp_path / "none")]
-    assert main(["build", "taxobench", *options, "--output", str(tmp_path / "out")]) == 2
-    assert "none' does not exist. Name a file of JSON lines." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["taxobench", "reportbench", "bloom-eval", "taxoalign"])
-def test_the_builder_ignores_what_it_does_not_know(tmp_path, papers, name):
-    """Every key of a record that is not of the format is one that the documentation names."""
-    make = {"taxobench": taxobench, "reportbench": reportbench, "bloom-eval": bloom_eval}
-    (tmp_path / "data").mkdir()
-    folder = make.get(name, taxoalign)(tmp_path / "data")
-    known = {"id", "title", "date", "date_guessed", "arxiv_id", "doi", "references",
-             "n_references_total", "influential", "mind_map"}  # fmt: skip
-    for survey in surveys(name, folder, papers, guess_dates=True):
-        assert survey.keys() - known <= {
-            "abstract",
-            "prompt",
-            "domain",
-            "outline",
-            "article",
-            "listed_titles",
-        }

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from select_helpers import agreement
 
 from corpus_builder.judges import OTHER, SURVEY, UNREAD, Candidate, make_judge
 
@@ -45,25 +44,6 @@ def test_the_confusion_of_docs_survey_selection(judged):
         (True, SURVEY): 239, (True, UNREAD): 11, (False, SURVEY): 12, (False, OTHER): 29,
         (False, UNREAD): 9,
     }  # fmt: skip
-
-
-def test_the_agreement_of_docs_survey_selection(judged):
-    got = agreement([(label, told == SURVEY) for label, told in judged["held-out"]])
-    assert {name: round(value, 3) for name, value in got.items()} == {
-        "agreement": 0.923, "low": 0.888, "high": 0.948, "kappa": 0.722,
-        "precision": 0.952, "recall": 0.956,
-    }  # fmt: skip
-
-
-def test_agreement_against_scikit_learn(judged):
-    from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
-
-    pairs = [(label, told == SURVEY) for label, told in judged["held-out"]]
-    labels, told = zip(*pairs, strict=True)
-    got = agreement(pairs)
-    assert got["kappa"] == pytest.approx(cohen_kappa_score(labels, told))
-    assert got["precision"] == pytest.approx(precision_score(labels, told))
-    assert got["recall"] == pytest.approx(recall_score(labels, told))
 
 
 def test_titles_of_famous_surveys():

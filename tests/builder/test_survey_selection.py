@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 from kills import kill_when
@@ -18,7 +17,7 @@ from select_helpers import lines, parsed, run_surveys, verdicts
 
 from arena.errors import DataError, UnknownNameError
 from corpus_builder.judges import JUDGES, Verdict
-from corpus_builder.stages import Config, read_config
+from corpus_builder.stages import read_config
 from corpus_builder.stages.surveys import SURVEYS, surveys_of, title_pattern
 
 PAPERS = [
@@ -144,32 +143,6 @@ def outputs(plan):
             for name in ("candidates.parquet", "judged.jsonl")}  # fmt: skip
 
 
-def test_no_output_depends_on_shards_threads_or_place(tmp_path):
-    many = [
-        {"id": f"p{n}", "title": f"Survey of thing {n}", "abstract": "We review."}
-        for n in range(9000)
-    ]
-    one = parsed(tmp_path / "one", many, shards=1)
-    other = parsed(tmp_path / "elsewhere" / "two", many, shards=7)
-    other = other._replace(workers=1)
-    assert run_surveys(one) == run_surveys(other)
-    assert outputs(one) == outputs(other)
-
-
-def test_against_another_implementation(tmp_path):
-    """Python's regular expressions find the same candidates as RE2 in DuckDB."""
-    words = ["survey", "Surveys", "surveyor", "re-survey", "survey_2", "review", "a.survey", "été"]
-    papers = [
-        {"id": f"{i}{j}", "title": f"{a} {b}"}
-        for i, a in enumerate(words)
-        for j, b in enumerate(words)
-    ]
-    plan = parsed(tmp_path / "out", papers, configured(judge="all"))
-    run_surveys(plan)
-    pattern = re.compile(title_pattern("survey"), re.IGNORECASE | re.ASCII)
-    assert set(verdicts(plan)) == {p["id"] for p in papers if pattern.search(p["title"])}
-
-
 # A process of its own, so that it can be killed.
 CHILD = """
 import sys
@@ -222,12 +195,3 @@ def test_killed_and_resumed_asks_nothing_twice(tmp_path):
     run_llm(replayed, options | {"mode": "replay", "base_url": "http://127.0.0.1:9/v1"})
     assert outputs(replayed) == outputs(whole)
     assert list(verdicts(whole).values()).count("other") == 22  # multiples of 7 below 150
-
-
-def test_the_default_is_the_papers():
-    assert Config().surveys.title == "survey"
-    with duckdb.connect() as connection:
-        row = connection.execute(
-            "SELECT regexp_matches('On SURVEYS', ?, 'i')", [title_pattern("survey")]
-        ).fetchone()
-    assert row == (True,)
