@@ -17,7 +17,7 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError
 from arena.results.comparison import as_html, as_text
-from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, RANKED_SHOWN
+from arena.results.comparison.page import GOLD_SHOWN, MARKS, QUERIES_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 
@@ -239,54 +239,37 @@ def test_long_lists_are_cut_and_counted(tmp_path):
     assert f"and {submitted - RANKED_SHOWN} more papers" in page.text
 
 
-def _without_colour(html):
-    """All pictures of marks in `html`, as one sees them who sees no colours."""
-    return re.findall(r'<span class="key"[^>]*>(.*?)</span>', html)
-
-
-def test_marks_tell_runs_apart_without_colours(title_run, tmp_path):
-    copies = [forge(title_run, tmp_path / f"r{n:02}") for n in range(20)]
+def test_marks_distinguish_runs_without_colours(title_run, tmp_path):
+    copies = [forge(title_run, tmp_path / f"r{n:02}") for n in range(14)]
     found = arena.compare(copies)
     html = as_html(found)
-    page = check_safe(html)
-    start = html.index('id="means"')
-    rows = html[start : html.index("</table>", start)]
-    marks = _without_colour(rows)
-    assert len(marks) == len(set(marks)) == 20
-    assert marks[12] == "13" and marks[19] == "20"
-    # In the line of a survey the same marks in the same order; each says whose it is.
+    check_safe(html)
+    # In the line of a survey; each says whose it is.
     (line, *_) = re.findall(r'<span class="scores">(.*?)</summary>', html)
-    assert _without_colour(line) == marks
+    marks = re.findall(r'<span class="key"[^>]*>(.*?)</span>', line)
+    assert marks == [*MARKS, "13", "14"]
     assert re.findall(r'aria-label="([^"]+)"', line) == list(found.names)
     # The legend draws each on a piece of its curve: the first of each colour differ in that too.
     pieces = re.findall(r'<svg class="key long".*?class="curve (d\d)"', html)
     assert (pieces[0], pieces[6], pieces[12]) == ("d0", "d1", "d2")
-    curves = re.findall(r'<path class="curve (d\d)" d="M[\d.]+ [\d.]+L', html)
-    assert curves == pieces and len(curves) == 20
-    assert "r00" in page.text and "r19" in page.text
+    assert re.findall(r'<path class="curve (d\d)" d="M[\d.]+ [\d.]+L', html) == pieces
 
 
-def test_organization_shows_what_is_in_reach_and_words_for_what_differs(world, tmp_path):
+def test_starting_papers_are_told_in_words(world, tmp_path):
     for name, options in (("oracle", {}), ("random", {"references": "oracle"})):
         arena.run(world, "organization", name, tmp_path / name, **options)
     html = as_html(arena.compare([tmp_path / "random", tmp_path / "oracle"]))
-    check_safe(html)
-    table = html[html.index('class="sortable') :]
-    gold = json.loads((tmp_path / "random" / "metrics.json").read_text())["per_survey"]
-    shown = re.findall(r"<bdi>([^<]+)</bdi></a></th><td>-</td><td>(\d+)</td>", table)
-    assert dict(shown) == {survey: str(entry["gold"]) for survey, entry in gold.items()}
-    assert all(entry["gold"] for entry in gold.values())
     assert (
         "The runs differ in the papers that an episode begins with: the survey&#39;s own "
         "references (random, bm25), none (oracle, bm25)." in html
     )
-    assert "None" not in Page(html).text
+    assert "None" not in check_safe(html).text
 
 
 def test_verdict_first_and_surveys_by_difference(world, title_run, tmp_path):
     arena.run(world, "discovery", "random", tmp_path / "random")
     found = arena.compare([tmp_path / "random", title_run])
-    page = check_safe(html := as_html(found, world))
+    check_safe(html := as_html(found, world))
     assert html.index("has a better mean recall@100 than") < html.index("<table")
     assert "<title>random, bm25, title, bm25: discovery, compared by recall@100</title>" in html
     ids = re.findall(r'<tr data-survey="s(\d+)"', html)
@@ -298,7 +281,6 @@ def test_verdict_first_and_surveys_by_difference(world, title_run, tmp_path):
     ]
     assert len(ids) == 8 and differences == sorted(differences, reverse=True)
     assert f"<td>{differences[0]:+.4f}</td>" in html
-    assert [box["type"] for box in page.all("input")] == ["search"]
 
 
 def test_ids_of_arxiv_and_doi_are_links(tmp_path):
@@ -316,7 +298,7 @@ def test_ids_of_arxiv_and_doi_are_links(tmp_path):
     }
 
 
-def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
+def test_mind_maps_are_shown_with_their_floors(world, tmp_path):
     arena.run(world, "organization", "random", tmp_path / "run", references="oracle")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
