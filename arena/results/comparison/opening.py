@@ -116,7 +116,6 @@ class ComparedRun:
 GAIN = "gain"
 _METRICS = "metrics.json"
 _QRELS = "qrels.trec"
-_LONGEST = 80
 _SHORT = 12
 
 
@@ -249,13 +248,6 @@ def _name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[s
     for place, run in zip(places, runs, strict=True):
         if places.count(place) > 1:
             raise DataError(f"the run {str(run.directory)!r} is given twice. Name each run once.")
-    for name in given:
-        if name is not None and (not name or len(name) > _LONGEST or not name.isprintable()):
-            raise DataError(
-                f"{clip(name)} cannot name a run: write NAME=DIR with 1 to {_LONGEST} characters."
-            )
-        if name is not None and (name == "ceiling" or name.endswith("(baseline)")):
-            raise DataError(f"{clip(name)} cannot name a run: the tables call a row of theirs so.")
     for candidates in (
         [f"{r.manifest['agent']}, {r.manifest['environment']['retriever']}" for r in runs],
         [place.name for place in places],

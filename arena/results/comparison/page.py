@@ -19,7 +19,7 @@ from arena._internal.files import atomic_write
 from arena._internal.terminal import MISSING, progress
 from arena.corpus import Corpus
 from arena.dates import GUESS_MARK
-from arena.errors import CorpusError, DataError
+from arena.errors import CorpusError
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
 from arena.results.comparison.opening import PlayedEpisode
@@ -293,10 +293,7 @@ def _outline(answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield the headings of a mind-map, indented, each with its number of papers."""
     from arena.mindmap import read_mind_map
 
-    try:
-        waiting = [(0, read_mind_map(dict(answer))[0])]
-    except DataError:
-        return
+    waiting = [(0, read_mind_map(dict(answer))[0])]
     while waiting:
         level, node = waiting.pop()
         count = len(node.papers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from statistics import linear_regression
@@ -88,7 +87,7 @@ def spearman(points: Sequence[Point], x: str, y: str) -> dict[str, Any]:
     vary = all(len(set(values)) > 1 for values in zip(*pairs, strict=True))
     known = len(pairs) >= _FEWEST and vary
     rho, p = map(float, spearmanr(pairs)) if known else (None, None)
-    return {"rho": rho, "p": None if p is None or math.isnan(p) else p, "runs": len(pairs)}
+    return {"rho": rho, "p": p, "runs": len(pairs)}
 
 
 def _pairs(points: Sequence[Point], x: str, y: str) -> list[tuple[float, float]]:
@@ -99,8 +98,7 @@ def _pairs(points: Sequence[Point], x: str, y: str) -> list[tuple[float, float]]
 def _said(found: Mapping[str, Any]) -> str:
     if found["rho"] is None:
         return f"Spearman's correlation is not defined for {found['runs']} runs"
-    p = "" if found["p"] is None else f", p = {found['p']:.3f}"
-    return f"Spearman's ρ = {found['rho']:.2f}{p}, {found['runs']} runs"
+    return f"Spearman's ρ = {found['rho']:.2f}, p = {found['p']:.3f}, {found['runs']} runs"
 
 
 def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> str:
