@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import AgglomerativeClustering
 
 import arena
 from arena.agents import KnownPaper
@@ -20,7 +18,6 @@ from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
 from baselines.clustering import Dendrogram, binary, by_children, cluster, groups
 from baselines.parts.texts import phrases
-from baselines.random import random_tree
 
 
 def paper(paper_id: str, title: str = "", abstract: str = "") -> KnownPaper:
@@ -38,18 +35,6 @@ class Angles:
     def documents(self, texts):
         angles = np.radians([float(text.rsplit(" ", 1)[1]) for text in texts])
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-
-
-class Table:
-    """Paper i of `vectors` has the title "alpha i"."""
-
-    def __init__(self, vectors):
-        self.vectors = np.asarray(vectors, np.float32)
-        self.dimension = self.vectors.shape[1]
-        self.papers = [paper(f"p{i:05}", f"alpha {i}") for i in range(len(vectors))]
-
-    def documents(self, texts):
-        return self.vectors[[int(text.split()[1]) for text in texts]]
 
 
 def at(*angles):
@@ -95,23 +80,6 @@ def test_heights_are_those_of_the_definition():
         assert tree.height[node] == pytest.approx(factor * apart, abs=1e-4)
         assert set(tree.papers[node]) == {*one, *other}
     assert tree.papers[tree.root] == tuple(range(40))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scikit_learn_makes_the_same_partitions_at_every_cut(seed):
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(60, 8)) + rng.integers(0, 4, (60, 1))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    tree = Dendrogram(points)
-    for count in range(1, 61):
-        parts = [tree.root]
-        while len(parts) < count:
-            highest = max(parts, key=lambda node: tree.height[node])
-            parts.remove(highest)
-            parts += tree.sides[highest]
-        theirs = AgglomerativeClustering(n_clusters=count, linkage="ward").fit(points).labels_
-        found = {tuple(np.flatnonzero(theirs == label)) for label in range(count)}
-        assert {tree.papers[part] for part in parts} == found
 
 
 # Flattened trees
@@ -357,20 +325,6 @@ def test_it_organizes_the_starting_papers(world, tmp_path):
     assert summary["mean"][headline] > floor["mean"][headline] + 0.05
 
 
-def test_the_same_run_gives_the_same_bytes(world, tmp_path):
-    files = []
-    for _ in range(2):
-        played(world, tmp_path, surveys=2)
-        run = tmp_path / "run"
-        files.append(
-            [
-                (run / name).read_bytes()
-                for name in ("mind_maps.jsonl", "metrics.json", "trajectories.jsonl")
-            ]
-        )
-    assert files[0] == files[1]
-
-
 @pytest.mark.parametrize(
     "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
 )
@@ -391,44 +345,6 @@ def test_it_says_how_it_encodes(world, tmp_path):
 
 
 # Real surveys
-
-
-def test_it_files_real_papers_as_experts_do(real_data):
-    """Which papers stand together is by far nearer to the expert's tree than chance."""
-    from sklearn.metrics import adjusted_mutual_info_score
-
-    path = real_data.directory / "taxobench" / "data.jsonl"
-    if not path.is_file():
-        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [len(record["pdfs"]) for record in records] == [38, 43, 57]
-    for record in records:
-        gold, _ = read_mind_map(record["gt"])
-        papers = [paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
-        found = {
-            merge: cluster(papers, record["survey_topic"], merge=merge)
-            for merge in ("children", "none")
-        }
-        for tree in found.values():
-            check(tree, papers)
-        for node in found["children"].nodes():
-            assert len(node.children) <= 5
-            assert node.children or len(node.papers) <= 8
-        expert = filed(gold)
-        shared = sorted(expert)
-        assert len(shared) > 0.9 * len(papers)
-
-        def agreement(tree, expert=expert, shared=shared):
-            ours = filed(tree)
-            return adjusted_mutual_info_score(
-                [expert[paper] for paper in shared], [ours[paper] for paper in shared]
-            )
-
-        chance = [
-            agreement(read_mind_map(random_tree(papers, "", random.Random(seed)))[0])
-            for seed in range(20)
-        ]
-        assert agreement(found["children"]) > max(chance)
 
 
 def filed(tree):

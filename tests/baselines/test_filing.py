@@ -39,9 +39,6 @@ def outline(node):
     return [int(paper[3:]) for paper in node.papers]
 
 
-A = {"name": "T", "subtopics": [{"name": "X", "papers": [1, 2, 3]}, {"name": "Y", "papers": [4]}]}
-
-
 @pytest.mark.parametrize(
     "answer",
     [

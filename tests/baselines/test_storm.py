@@ -9,16 +9,12 @@ from pathlib import Path
 
 import pytest
 from helpers import arena_surveys, make_env, played, run_contents
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from llm_server import LLMServer, Trouble
 
 import arena
 import baselines
 from arena.agents import KnownPaper
 from arena.llm import ParseError
-from arena.mindmap import read_mind_map
-from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries, section_in
 from baselines.storm import (
     GENERAL,
@@ -327,22 +323,6 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_nothing_but_bad_answers(bad, world, survey):
-    """What the search for perspectives found is handed in, and no mind-map."""
-    env = make_env(world, "arena/Survey-v0")
-    with LLMServer(lambda body: bad) as server:
-        agent = storm(server, **SMALL)
-        actions, info, truncated = played(env, agent, survey)
-    assert not truncated
-    assert [action["tool"] for action in actions] == ["search", "submit", "submit", "finish"]
-    assert len(info["answers"]["discovery"]) == 20
-    assert "organization" not in info["answers"]
-    assert len(agent.notes()["llm"]["failed"]) == 3  # perspectives, question, draft
-    assert agent.notes()["perspectives"] == [GENERAL]
-    assert agent.stopped is None
-
-
 WRITTEN = {
     "section": ["Papers"],  # the ranking as a list
     "polish": ["Introduction", "Kinds", "Uses"],
@@ -441,35 +421,6 @@ def test_a_limit_at_any_call_submits_the_ranking_so_far(most, helper, world, sur
     )
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey"]),
-    steps=st.integers(3, 40),
-    searches=st.integers(0, 12),
-    reads=st.integers(0, 4),
-    characters=st.one_of(st.integers(0, 300_000), st.just(2_000_000)),
-    references=st.sampled_from(["oracle", "found"]),
-)
-def test_no_budget_is_overspent(
-    task, steps, searches, reads, characters, references, helper, world, survey
-):
-    options = {"references": references} if task == "Organization" else {}
-    env = make_env(
-        world, f"arena/{task}-v0", max_steps=steps, max_searches=searches, max_reads=reads,
-        max_characters=characters, **options,
-    )  # fmt: skip
-    actions, info, truncated = played(env, Storm(**helper | {"abstracts": 3}), survey)
-    assert not truncated
-    assert actions[-1]["tool"] in ("submit", "organize")
-    used = Counter(action["tool"] for action in actions)
-    assert used["search"] <= searches
-    assert used["read"] <= reads
-    if task != "Organization" and searches and steps > 3 and characters >= 100_000:
-        assert next(iter(info["answers"].values()))  # something was found
-
-
 def test_searches_go_before_reads(helper, world, survey):
     """Without steps for both, no search is left out for an abstract."""
     searches, reads = [], []
@@ -480,9 +431,6 @@ def test_searches_go_before_reads(helper, world, survey):
         reads.append(sum(action["tool"] == "read" for action in actions))
     assert searches[0] == searches[1]
     assert reads[0] > reads[1] >= 1
-
-
-# Text that looks like instructions
 
 
 # What is read and shown
@@ -515,35 +463,6 @@ def test_outlines(said, expected):
 def test_texts_without_an_outline(said):
     with pytest.raises(ParseError):
         outline(said, "the topic")
-
-
-LINES = st.lists(
-    st.one_of(
-        st.text(max_size=30),
-        st.builds(
-            "{}{} {}".format,
-            st.sampled_from(["", " ", "    ", "\t"]),
-            st.sampled_from(["#", "##", "######", "#" * 70, "-", "*", "2.", "```", "---", "1.2"]),
-            st.sampled_from(["a", "**a**: b", "<typology>", "</typology>", "{", "1 a", "a" * 600])
-            | st.text(max_size=20),
-        ),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(lines=LINES, topic=st.text(max_size=40) | st.sampled_from(["<typology>", "{a}", "- x"]))
-def test_every_outline_is_a_mind_map(lines, topic):
-    """The tool takes it: at most 500 headings, no label too long, no more than 64 levels."""
-    said = "\n".join(lines).encode("utf-8", "replace").decode()
-    topic = topic.encode("utf-8", "replace").decode()
-    try:
-        read = outline(said, topic)
-    except ParseError:
-        return
-    tree, _ = read_mind_map(read)
-    assert tree.size <= MAX_HEADINGS
 
 
 @pytest.mark.parametrize(
@@ -603,11 +522,6 @@ def test_the_closest_titles_by_hand():
     assert found("the deep deep sea", 2) == ["1", "0"]
     assert found("unknown") == ["0", "1", "2", "3"]
     assert closest([], "deep", 3) == []
-
-
-def test_thoughts_are_not_an_outline():
-    thoughts = "<think>\n- First the kinds\n## then uses\n</think>\n"
-    assert outline(thoughts + "# T\n## Kinds\n## Uses", "sorting") == "# sorting\n## Kinds\n## Uses"
 
 
 def test_a_copied_form_is_not_an_answer():

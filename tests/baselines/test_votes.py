@@ -120,14 +120,6 @@ def test_expectations_are_those_of_kernel_ridge_regression():
     assert regressed(scores, TITLES, None) == pytest.approx(model.predict(centred))
 
 
-def test_a_paper_gains_by_company_and_loses_by_the_lack_of_it():
-    scores = np.array([3.0, 3.0, 0.0, 3.0, 0.0, 0.0, 1.0])
-    expected = regressed(scores, TITLES, None)
-    assert expected.mean() == pytest.approx(0)
-    assert min(expected[[0, 1, 3]]) > max(expected[[4, 5]])
-    assert np.abs(expected).max() < 3
-
-
 def test_the_encoder_knows_words_that_are_alike():
     titles, scores = ["cars", "automobiles", "sea turtles"], np.array([3.0, 0.0, 0.0])
     words, both = (regressed(scores, titles, encoder) for encoder in (None, "static"))

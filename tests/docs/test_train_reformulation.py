@@ -8,10 +8,8 @@ import importlib.util
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -324,20 +322,3 @@ def test_saved_weights_play_on_the_command_line(world, tmp_path, capsys):
     assert arena.cli.main(arguments) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["mean"]["recall@100"] == pytest.approx(curve[-1][1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seeds", ["1", "2"])
-def test_ctrl_c_leaves_no_half_file(tmp_path, seeds):
-    process = start(tmp_path / "out", "--seeds", seeds, "--episodes", "1000000")
-    last = tmp_path / "out" / "worlds" / "7-300" / "manifest.json"
-    while not last.exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-    time.sleep(3)  # training is under way, or about to begin: both must end well
-    os.killpg(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130, error
-    assert "interrupted" in error
-    assert "Traceback" not in error
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["worlds"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import sys
 
@@ -136,27 +135,6 @@ class Unit(Config):
 def test_against_apted(a, b):
     theirs = APTED(a, b, Unit((a, b))).compute_edit_distance()
     assert tree_edit_distance(a, b) == theirs
-
-
-@functools.cache
-def by_recursion(a: tuple[MindMap, ...], b: tuple[MindMap, ...]) -> int:
-    """Return the distance of two forests, by what can become of their last roots."""
-    if not a or not b:
-        return sum(tree.size + 1 for tree in a or b)
-    (*left, x), (*above, y) = a, b
-    return min(
-        by_recursion((*left, *x.children), b) + 1,
-        by_recursion(a, (*above, *y.children)) + 1,
-        by_recursion(tuple(left), tuple(above))
-        + by_recursion(x.children, y.children)
-        + (x.label != y.label),
-    )
-
-
-@settings(max_examples=100, deadline=None)
-@given(trees(8), trees(8))
-def test_against_a_recursion(a, b):
-    assert tree_edit_distance(a, b) == by_recursion(a.children, b.children)
 
 
 @settings(max_examples=300, deadline=None)

@@ -130,19 +130,6 @@ def test_markdown_is_read_back(tree, nameless):
     assert read_markdown(text)[0] == read_mind_map(text)[0] == tree
 
 
-def test_labels_that_look_like_more_are_read_back():
-    labels = [
-        "1- Data", "2– Uses", "3— Ends", "(4) Words", "1.1 Points", "{0,1} codes", "[0, 1] codes",
-        "The <typology> tag", "A </typology> tag", "\\<typology>", "◦ a", "▪ b", "‣ c", "• d",
-    ]  # fmt: skip
-    below = MindMap("1. A", tuple(map(MindMap, labels)))
-    whole = MindMap("", (below, *map(MindMap, labels)))
-    heads = [MindMap(label, (MindMap("a"), MindMap("b"))) for label in labels]
-    for tree in (whole, MindMap("1. A", whole.children), *heads):
-        text = str(render(tree, "markdown"))
-        assert read_mind_map(text)[0] == read_markdown(text)[0] == tree
-
-
 def test_real_maps_are_read_back(real_data):
     path = real_data.directory / "taxonomies.jsonl"
     if not path.is_file():

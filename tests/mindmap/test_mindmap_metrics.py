@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -185,31 +182,6 @@ def test_neither_order_nor_blocks_show():
     a, b = MAPS[:2]
     nested = MindMap("x", (MindMap("y", a.children[::-1]),)).children[0]
     assert evaluate(nested, b, NAMES) == evaluate(a, b, NAMES)
-
-
-def test_threads_do_not_show():
-    warm = scores()
-    forget_labels()
-    with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: scores(), range(4)):
-            assert found == warm
-
-
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_another_process_gives_the_same_bits(threads):
-    code = (
-        "import json, sys; from arena.mindmap import evaluate, read_mind_map; "
-        "maps = [read_mind_map(text)[0] for text in json.load(sys.stdin)]; "
-        f"print([v.hex() for v in evaluate(*maps, {NAMES}).values()])"
-    )
-    maps = [json.dumps(MAPS[n].to_json()) for n in (0, 1)]
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(maps), capture_output=True, text=True, check=True,
-        env={"OPENBLAS_NUM_THREADS": threads, "PATH": ""},
-    )  # fmt: skip
-    expected = [value.hex() for value in evaluate(MAPS[0], MAPS[1], NAMES).values()]
-    assert done.stdout == f"{expected}\n"
 
 
 # By name

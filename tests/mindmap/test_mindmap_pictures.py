@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from picture_helpers import overlaps, read_picture, struck
 
-from arena.mindmap import MindMap, beside, matches, read_mind_map, render
+from arena.mindmap import MindMap, beside, matches, render
 from arena.mindmap.formats.pictures import BRANCHES
 from arena.text.display import shown
 
@@ -92,12 +91,6 @@ def test_no_labels_overlap_side_by_side(left, right, one, other):
     check(beside(left, right, (one, other)))
 
 
-@pytest.mark.parametrize("size", [50, 500])
-def test_no_labels_overlap_at_any_size(size):
-    for seed in range(3 if size < 500 else 1):
-        check(render(made(random.Random(seed), size), "svg"))
-
-
 @pytest.mark.parametrize(
     "tree",
     [
@@ -111,15 +104,6 @@ def test_no_labels_overlap_at_any_size(size):
 )
 def test_no_labels_overlap_in_odd_shapes(tree):
     check(render(tree, "svg"))
-
-
-def test_no_labels_overlap_in_real_maps(real_data):
-    path = real_data.directory / "taxonomies.jsonl"
-    if not path.is_file():
-        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
-    for line in path.read_text(encoding="utf-8").splitlines():
-        tree, _ = read_mind_map(json.loads(line)["tree"])
-        check(render(tree, "svg"), tree)
 
 
 def test_a_map_grows_to_the_right_in_order():

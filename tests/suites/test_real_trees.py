@@ -90,17 +90,6 @@ def test_clustering_is_between_the_expert_and_chance(records, clustered, score, 
     assert abs(means[2]["ari"]) < 0.1
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [[{"name": "x"}], {}, {"name": "x", "papers": ["Nobody wrote this"]}, "x", None, 3],
-)
-@pytest.mark.parametrize("official", [False, True])
-def test_a_broken_tree_finds_nothing(records, score, tree, official):
-    result = score({record["id"]: tree for record in records}, official=official)
-    assert len(result.surveys) == len(records)
-    assert all(row["ari"] == 0 for row in result.surveys.values())
-
-
 def test_every_paper_twice_counts_once(records, score):
     doubled = {
         record["id"]: {**record["gt"], "papers": [paper["title"] for paper in record["pdfs"]]}

@@ -100,10 +100,3 @@ def test_parts_that_cannot_be_read_are_noted(make_client, monkeypatch) -> None:
     row, _ = score(make_client, script)
     assert row["finding"].scores["f1"] == 1.0 and row["failed"] == 1
     assert row["finding"].rows[-1][0] == "(1 of 3 parts not read)"
-
-
-def test_schemas_are_sent_if_wanted(make_client) -> None:
-    script = judge({"factual_statements": FACTS}, {"factual_statements": CLAIMS}, [])
-    _, requests = score(make_client, script, schemas=True)
-    forms = [each["response_format"]["json_schema"] for each in requests]
-    assert sorted(each["name"] for each in forms) == ["fcons", "fcons", "fcons-match"]

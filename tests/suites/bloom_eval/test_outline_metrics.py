@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from llm_server import LLMServer, last_text
 
 from arena.report import Report
 from arena.suites.bloom_eval import Article, Heading, SurveyComparison, SurveyPair, compare
-from arena.suites.bloom_eval.metrics.outline import headings, parents, unnumbered
+from arena.suites.bloom_eval.metrics.outline import unnumbered
 
 OUTLINES = ["sts", "scons", "otc", "scs"]
 
@@ -61,45 +60,6 @@ def test_a_heading_of_the_opposite_meaning_costs_two():
     one = survey((1, "A"))
     assert scores(one, survey((1, "D")), "sts")["finding"].scores == {"": 0.0}
     assert scores(one, survey((1, "B")), "sts")["finding"].scores == {"": 0.5}
-
-
-@cache
-def distance(ours, theirs):
-    """Least cost of the rightmost roots deleted, inserted or put for one another; no shortcut.
-
-    apted misses the least distance of a few pairs with such costs.
-    """
-    if not ours or not theirs:
-        return sum(1 + distance(below, ()) for _, below in ours + theirs)
-    (a, of_a), (b, of_b) = ours[-1], theirs[-1]
-    cost = 0 if a == b else 1 - float(np.dot(AXES[a], AXES[b]))
-    return min(
-        distance(ours[:-1] + of_a, theirs) + 1,
-        distance(ours, theirs[:-1] + of_b) + 1,
-        distance(of_a, of_b) + distance(ours[:-1], theirs[:-1]) + cost,
-    )
-
-
-def trees(article: Article, above: int = -1):
-    outline = headings(article)
-    return tuple(
-        (outline[place].text, trees(article, place))
-        for place, parent in enumerate(parents(outline))
-        if parent == above
-    )
-
-
-some = st.lists(st.tuples(st.integers(1, 4), st.sampled_from("abcd")), min_size=1, max_size=7)
-
-
-@settings(max_examples=100, deadline=None)
-@given(some, some)
-def test_tree_similarity_against_the_recursion(ours, theirs):
-    a, b = survey(*ours), survey(*theirs)
-    found = scores(a, b, "sts")["finding"].scores[""]
-    expected = 1 - distance(trees(a), trees(b)) / (len(ours) + len(theirs))
-    assert found == pytest.approx(expected, abs=1e-5)
-    assert -1e-9 <= found <= 1
 
 
 TEXT = st.text(st.sampled_from("abcdefg hABC1.é"), max_size=8).filter(lambda x: unnumbered(x))
