@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time engines, environments and builds; simulate releases."""
+"""``python -m benchmarks``: time engines, environments and doors; simulate releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import builds, doors, environments, search, simulate
+from benchmarks import doors, environments, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -19,7 +19,6 @@ COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "env": (environments.measure, environments.show),
     "doors": (doors.measure, doors.show),
     "simulate": (simulate.measure, simulate.show),
-    "build": (builds.measure, builds.show),
 }
 """Name -> a function whose parameters are the options, and one that shows what it returns."""
 

@@ -133,10 +133,9 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def size_of(*directories: Path) -> int:
-    """Return the bytes of all files in directories, at any depth."""
-    files = (path for place in directories for path in place.rglob("*") if path.is_file())
-    return sum(path.stat().st_size for path in files)
+def size_of(directory: Path) -> int:
+    """Return the bytes of all files in a directory, at any depth."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 class Clock:
