@@ -84,7 +84,6 @@ class AuditState(NamedTuple):
     log: AuditReport
     exposure: Exposure
     surveys: Iterator[str]  # ids of surveys to play, without end
-    advance: Callable[[int], Any]  # takes a number of actions that are done
 
     def plain_view(self, cutoff: str, excluded: Collection[str], engine: str) -> PlainView:
         """Return the reference of a view."""
@@ -170,7 +169,6 @@ class AuditedEpisode:
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
         compare(result, expected, report)
-        self._expose(result, report)
 
     def take(self, step: PlayedStep) -> None:
         """Check what a step returned."""
@@ -188,7 +186,6 @@ class AuditedEpisode:
             self._check_cost(predicted, broke, step, report)
         if (stage := step.observation.get("stage")) != episode.stage:
             report("answer.observation", f"stage={stage!r}")
-        self._expose(result, report)
         if step.truncated:
             episode.finish(truncated=True)
         answers = {s: kind_of(s).to_json(each) for s, each in episode.answers.items()}
@@ -201,25 +198,26 @@ class AuditedEpisode:
 
     def crash(self, error: Exception) -> None:
         """Report an exception."""
-        self.reporter(clip(self._call.action, 300))(
-            "answer.crash", f"{type(error).__name__}: {error}"
-        )
+        report = self.reporter(clip(self._call.action, 300))
+        report("answer.crash", f"{type(error).__name__}: {error}")
 
     def reporter(self, action: str) -> Reporter:
         """Return a function that takes findings of this episode."""
         return lambda check, what: self._log.add(check, self._where, action, what)
 
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
-        """Check an observation; return the result in it."""
+        """Check an observation; return the result in it, which shows nothing out of reach."""
         expected = {"topic": self._survey.title.lower()[:MAX_QUERY], "cutoff": self._survey.date}
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
         compare(observation, expected, report, "answer.observation")
         self._budget = {name: int(left) for name, left in observation["budget"].items()}
         result = parsed(observation["result"])
-        if isinstance(result, dict):
-            return result
-        report("answer.result", f"it is not a JSON object: {clip(observation['result'], 300)}")
-        return {}
+        if not isinstance(result, dict):
+            report("answer.result", f"it is not a JSON object: {clip(observation['result'], 300)}")
+            return {}
+        for check, what in self._state.exposure.find(result, self._view, self._sent):
+            report(check, what)
+        return result
 
     def _predicted(
         self, call: SentCall, budget: dict[str, int], report: Reporter
@@ -277,11 +275,6 @@ class AuditedEpisode:
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
         compare(result, expected, report)
-
-    def _expose(self, result: dict[str, Any], report: Reporter) -> None:
-        """Report all that a result shows of papers out of reach."""
-        for check, what in self._state.exposure.find(result, self._view, self._sent):
-            report(check, what)
 
     def _compare_answers(self, report: Reporter) -> None:
         """Check that a call with a hidden id was answered as one with an id of no paper."""

@@ -63,7 +63,7 @@ def audit(
     A tenth as many views are opened besides, at random cutoffs and without random papers.
 
     Args:
-        corpus: Directory of a built corpus. It is only read; all its papers are held in memory.
+        corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
         actions: Number of actions to send to environments, from 0 to 100,000,000; with 0 the
             files and the contract alone are checked.
         seed: Seed of all randomness, from 0 to 100,000,000. The same corpus, code and arguments
@@ -87,34 +87,27 @@ def audit(
         raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
     options = dict(options or {})
     if own := sorted(options.keys() & set(_OWN)):
-        raise DataError(
-            f"{own[0]} is no option of the environments here: the audit itself sets it."
-        )
-    further = [TOOLS.resolve(name) for name in _names("tools", tools)]
-    for name in further:
-        TOOLS.get(name)
-    log = AuditReport()
-    state = open_audit(corpus, engines, tasks, log)
+        raise DataError(f"{own[0]} is no option of the environments here: the audit sets it.")
+    state = open_audit(corpus, engines, tasks)
     made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
-    made |= ({"tasks": str(tasks)} if tasks else {}) | ({"tools": further} if further else {})
+    made |= {"tasks": str(tasks)} if tasks else {}
+    if further := [TOOLS.resolve(name) for name in _names("tools", tools)]:
+        made["tools"] = further
     audited = audited_envs(ids, made | {"surveys": 1}, state.stored, options)
-    _check_files(state.stored, log)
-    log.settings = {"actions": actions, "seed": seed, "options": options}
-    log.settings |= {"retrievers": list(engines), "left_out": {}}
-    log.settings["scores_not_compared"] = [n for n in engines if n not in state.scorers]
-    for env_id in dict.fromkeys(ids):
-        try:
-            check_contract(CheckedEnv(env_id, made | options, seed), log)
-        except NoLabelsError as error:  # this corpus has nothing to score it by
-            log.settings["left_out"][env_id] = str(error)
+    _check_files(state)
+    left_out = _check_contracts(ids, made | options, seed, state.log)
     _attack(audited, made, state, actions, seed)
-    log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
-    indexes = {f"index {name}": state.corpus.index_sha256(name) for name in engines}
-    of_tasks = str(state.corpus.task_files[1]["tasks_sha256"])
-    log.hashes = {"corpus": state.corpus.sha256, "tasks": of_tasks, **indexes}
-    log.hashes["code"] = code_sha256("arena.testing")
-    log.seconds = time.perf_counter() - begun
-    return log
+    state.log.settings = {
+        "actions": actions,
+        "seed": seed,
+        "options": options,
+        "retrievers": list(engines),
+        "scores_not_compared": [name for name in engines if name not in state.scorers],
+        "left_out": left_out,
+    }
+    state.log.hashes = _hashes(state)
+    state.log.seconds = time.perf_counter() - begun
+    return state.log
 
 
 def _names(argument: str, names: Sequence[str]) -> list[str]:
@@ -125,7 +118,7 @@ def _names(argument: str, names: Sequence[str]) -> list[str]:
 
 
 def open_audit(
-    corpus: str | Path, retrievers: tuple[str, ...], tasks: str | Path | None, log: AuditReport
+    corpus: str | Path, retrievers: tuple[str, ...], tasks: str | Path | None = None
 ) -> AuditState:
     """Open a corpus, and read its files a second time."""
     opened = Corpus.open(corpus, tasks=tasks)
@@ -134,28 +127,44 @@ def open_audit(
     stored = StoredCorpus(opened.directory, tasks)
     # From late to early, so that what one episode leaves behind is out of the next one's reach.
     surveys = cycle(sorted(stored.surveys, key=lambda s: (stored.surveys[s].day, s), reverse=True))
-    scorers = _scorers(opened, stored, retrievers)
-    exposure = Exposure(stored)
-    return AuditState(opened, stored, retrievers, scorers, log, exposure, surveys, lambda _: None)
+    scorers = {}
+    for name in retrievers:
+        if "(" not in name:  # else it is a combination
+            manifest = read_index(opened.directory, name, opened.sha256)
+            if manifest["engine"] == "bm25":
+                scorers[name] = Bm25(stored, tuple(manifest["fields"]))
+    log, exposure = AuditReport(), Exposure(stored)
+    return AuditState(opened, stored, retrievers, scorers, log, exposure, surveys)
 
 
-def _scorers(corpus: Corpus, stored: StoredCorpus, names: tuple[str, ...]) -> dict[str, Bm25]:
-    """Return a second BM25 for each index that is one."""
-    single = [name for name in names if "(" not in name]  # no combination
-    manifests = {n: read_index(corpus.directory, n, corpus.sha256) for n in single}
-    return {
-        name: Bm25(stored, tuple(manifest["fields"]))
-        for name, manifest in manifests.items()
-        if manifest["engine"] == "bm25"
-    }
+def _hashes(state: AuditState) -> dict[str, str]:
+    """Return the SHA-256 of all that a report depends on."""
+    corpus = state.corpus
+    hashes = {"corpus": corpus.sha256, "tasks": str(corpus.task_files[1]["tasks_sha256"])}
+    hashes |= {f"index {name}": corpus.index_sha256(name) for name in state.retrievers}
+    return hashes | {"code": code_sha256("arena.testing")}
 
 
-def _check_files(stored: StoredCorpus, log: AuditReport) -> None:
+def _check_files(state: AuditState) -> None:
+    stored, log = state.stored, state.log
     for check, file, what in stored.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(stored.papers) + len(stored.surveys)
     log.counts["links derived again"] = len(stored.links)
     log.counts["labels derived again"] = sum(len(s.references) for s in stored.surveys.values())
+
+
+def _check_contracts(
+    env_ids: Sequence[str], arguments: Mapping[str, Any], seed: int, log: AuditReport
+) -> dict[str, str]:
+    """Check the contract of environments; return those that the corpus cannot score, and why."""
+    left_out = {}
+    for env_id in env_ids:
+        try:
+            check_contract(CheckedEnv(env_id, arguments, seed), log)
+        except NoLabelsError as error:
+            left_out[env_id] = str(error)
+    return left_out
 
 
 def audited_envs(
@@ -197,17 +206,15 @@ def _attack(
     seed: int,
 ) -> None:
     """Share the actions out among environments, and question a tenth as many views."""
-    views = -(-actions // 10)
-    with progress(total=actions + views, desc="audit", unit="action") as bar:
-        state = state._replace(advance=bar.update)
-        for number, each in enumerate(audited):
-            share = actions * (number + 1) // len(audited) - actions * number // len(audited)
-            if share:
-                attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
-        attacked = Views(state, random.Random(f"{seed} views"))
-        for _ in range(views):
-            attacked.ask()
-            bar.update(1)
+    for number, each in enumerate(progress(audited, desc="attacks", unit="environment")):
+        share = actions * (number + 1) // len(audited) - actions * number // len(audited)
+        if share:
+            attack_environment(each, made, state, random.Random(f"{seed} {each.name}"), share)
+    attacked = Views(state, random.Random(f"{seed} views"))
+    for _ in progress(range(-(-actions // 10)), desc="views", unit="view"):
+        attacked.ask()
+    counts = state.log.counts
+    counts["surveys"], counts["cutoffs"] = len(state.log.surveys), len(state.log.cutoffs)
 
 
 def attack_environment(
@@ -246,7 +253,6 @@ def attack_environment(
         if not played:
             break  # it cannot even begin
         acted += played
-    state.advance(max(0, actions - acted))
     env.close()
 
 
@@ -257,9 +263,7 @@ def _play(target: Target, actions: int) -> int:
         while acted < actions:
             if not episodes or (episodes[0].over and not target.audited.vector):
                 episodes = _begun(target)
-            acting = sum(not episode.over for episode in episodes)
-            acted += acting
-            target.state.advance(acting)
+            acted += sum(not episode.over for episode in episodes)
             sent = [episode.act() for episode in episodes]
             for place, values in enumerate(_stepped(target, sent)):
                 if episodes[place].over:  # the action was ignored, and a new episode began

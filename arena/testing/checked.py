@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import random
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import gymnasium
-from gymnasium.envs.registration import EnvSpec
 
-from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import ArenaError, DataError, clip
 from arena.runs.episodes import play
+from arena.tasks import environment_ids
 from arena.testing.attacks import endings
 from arena.testing.values import plain
 from arena.tools import Tool
@@ -23,28 +21,6 @@ STEPS = 16
 """Most steps of a recorded episode; in the last `_CLOSING` of them the agent submits."""
 EPISODES = 5
 _CLOSING = 4
-
-
-def find_spec(env_id: str) -> EnvSpec:
-    """Return the registered environment of an id; import the module of ``module:id`` first."""
-    from arena.tasks import environment_ids
-
-    module, _, name = env_id.rpartition(":")
-    if module:
-        try:
-            importlib.import_module(module)
-        except Exception as error:
-            raise DataError(
-                f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
-            ) from error
-    known = environment_ids()  # a task of another distribution may register its own environment
-    try:
-        return gymnasium.spec(name)
-    except gymnasium.error.Error:
-        raise UnknownNameError(
-            f"no environment {clip(env_id)}.{did_you_mean(env_id, known)} Those of another "
-            "distribution are named module:id."
-        ) from None
 
 
 class CheckedEnv:
@@ -62,16 +38,17 @@ class CheckedEnv:
     ) -> None:
         self.env_id, self.arguments = env_id, dict(arguments)
         self.seeds = list(range(seed, seed + episodes))
-        self.spec = find_spec(env_id)
+        environment_ids()  # a task of another distribution may register its own environment
         try:  # bad input is an error here, and not a failed check
             env = self.make()
         except ArenaError:
             raise
         except Exception as error:
             raise DataError(
-                f"{env_id} cannot be made with {clip(self.arguments)}: "
+                f"{clip(env_id)} cannot be made with {clip(self.arguments)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        self.spec = gymnasium.spec(env_id.rpartition(":")[2])
         if not isinstance(name := getattr(env.unwrapped, "task_name", None), str):
             raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
         self.task = name
@@ -79,17 +56,11 @@ class CheckedEnv:
 
     def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:
         """Make the environment, with `changes` to its arguments."""
-        return cast(gymnasium.Env[Any, Any], self._made(gymnasium.make, **changes))
+        return gymnasium.make(self.env_id, **self.arguments | changes)
 
     def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
         """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
-        vector = {"num_envs": num_envs, "vectorization_mode": mode}
-        return self._made(gymnasium.make_vec, **vector, **changes)
-
-    def _made(self, make: Callable[..., Any], **changes: Any) -> Any:
-        with warnings.catch_warnings():  # of an id that has a newer version
-            warnings.simplefilter("ignore")
-            return make(self.spec, **self.arguments | changes)
+        return gymnasium.make_vec(self.env_id, num_envs, mode, **self.arguments | changes)
 
     @cached_property
     def traces(self) -> list[Trace]:

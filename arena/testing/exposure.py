@@ -33,16 +33,16 @@ class Exposure:
     def _lines(self) -> list[str]:
         """The words of all texts of each document."""
         numbers = range(len(self._stored.papers))
-        return [f" {' | '.join(map(_line, self._stored.texts(n)))} " for n in numbers]
+        return ["|".join(map(_line, self._stored.texts(n))) for n in numbers]
 
     @cached_property
     def _titles(self) -> dict[str, list[tuple[int, str]]]:
         """First four words of a title -> (document, all words of its title)."""
         titles: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for paper in self._stored.papers:
-            words = words_of(paper.title)
+            words = _line(paper.title).split()
             if len(words) >= _START:
-                titles[" ".join(words[:_START])].append((paper.number, " ".join(words)))
+                titles[" ".join(words[:_START])].append((paper.number, _line(paper.title)))
         return titles
 
     def find(
@@ -53,11 +53,9 @@ class Exposure:
         What stands in a text that the agent has sent, or in a paper in reach, may come back.
         """
         for key, leaf in leaves(result):
-            if isinstance(leaf, str) and leaf in sent:
-                continue
             for check, shown, what in self._shown(key, leaf, view):
-                line = f" {_line(shown)} "
-                known = any(shown in each or line in f" {_line(each)} " for each in sent)
+                line = _line(shown)
+                known = any(shown in each or line in _line(each) for each in sent)
                 told = check != "leak.survey-title" and self._is_in_reach(line, view)
                 if not known and not told:
                     yield check, f"{what}, and is in {key!r}: {leaf!r:.200}"
@@ -68,21 +66,21 @@ class Exposure:
             yield "leak.date", date, f"{date} is not before {view.cutoff}"
         if not isinstance(leaf, str):
             return
-        stored = self._stored
-        for word in sorted(_words_like_ids(leaf)):
-            known = word in stored.by_id or word in stored.surveys
-            if known and word not in view:
+        stored, words = self._stored, re.findall(r"""[^\s'"(),;\[\]{}]+""", leaf)
+        long = (word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())
+        for word in sorted({leaf, *long}):
+            if (word in stored.by_id or word in stored.surveys) and word not in view:
                 yield "leak.paper", word, f"{word!r} {view.why_not(word)}"
         if len(leaf) < 1_000 and (name := stored.title_keys.get(title_key(leaf))):
             yield "leak.survey-title", leaf, f"it is the title of the survey {name!r}"
             return
-        words = words_of(leaf)
-        line = f" {' '.join(words)} "
+        line = _line(leaf)
+        words = line.split()
         for at in range(len(words) - _START + 1):
             for number, title in self._titles.get(" ".join(words[at : at + _START]), ()):
-                if not view.mask[number] and f" {title} " in line:
+                if not view.mask[number] and title in line:
                     paper_id = stored.papers[number].id
-                    what = f"{title[:80]!r} is the title of {paper_id!r}"
+                    what = f"{title[1:80]!r} is the title of {paper_id!r}"
                     yield "leak.paper", title, f"{what}, which {view.why_not(paper_id)}"
 
     def _is_in_reach(self, words: str, view: PlainView) -> bool:
@@ -93,19 +91,10 @@ class Exposure:
         return self._in_reach[place]
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text without case and punctuation."""
-    return re.findall(r"\w+", text.casefold())
-
-
 def _line(text: str) -> str:
-    return " ".join(words_of(text))
-
-
-def _words_like_ids(text: str) -> set[str]:
-    """Return a text and the words in it that are long enough for an id."""
-    words = re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
-    return {text, *(word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())}
+    """Return the words of a text without case and punctuation, between blanks."""
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} "
 
 
 def _late(key: str, leaf: Any, view: PlainView) -> str | None:

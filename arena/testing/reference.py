@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class PlainView:
         search: Search of a view of the same papers, for tools that search; takes query and k.
 
     Attributes:
+        search: As given; the audit checks hits on their own.
         mask: Which documents exist; bool, shape (n,).
         numbers: Their document numbers, ascending.
     """
@@ -46,7 +47,7 @@ class PlainView:
         engine: str = "",
         search: Callable[[str, int], list[Hit]] = lambda query, k: [],
     ) -> None:
-        self._search = search
+        self.search = search
         self.stored, self.cutoff, self.engine = stored, cutoff, engine
         self.excluded, self.day = frozenset(excluded), dt.date.fromisoformat(cutoff).toordinal()
         self.mask: NDArray[np.bool_] = (stored.days < self.day) & ~stored.survey
@@ -59,11 +60,6 @@ class PlainView:
         row = self.stored.by_id.get(paper_id) if isinstance(paper_id, str) else None
         return row if row and self.mask[row.number] else None
 
-    def linked(self, name: str, row: StoredPaper) -> list[str]:
-        """Return the ids of the ``references`` or ``citations`` of a paper, in document order."""
-        links = self.stored.cited if name == "references" else self.stored.citing
-        return [self.stored.papers[n].id for n in links.get(row.number, ()) if self.mask[n]]
-
     def why_not(self, paper_id: object) -> str:
         """Return a clause that says why an id does not exist here."""
         row = self.stored.by_id.get(paper_id) if isinstance(paper_id, str) else None
@@ -75,10 +71,6 @@ class PlainView:
         return f"is dated {row.date}, not before {self.cutoff}" if is_late else "is excluded"
 
     # The methods of `CorpusView`.
-
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        """Return the hits of the real engine, which the audit checks by themselves."""
-        return self._search(query, k)
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id; raise UnknownPaperError if it does not exist here."""
@@ -96,11 +88,15 @@ class PlainView:
 
     def references(self, paper_id: str) -> list[str]:
         """Return the ids of the papers it cites, in document order."""
-        return self.linked("references", self._existing(paper_id))
+        return self._linked(self.stored.cited, paper_id)
 
     def citations(self, paper_id: str) -> list[str]:
         """Return the ids of the papers that cite it, in document order."""
-        return self.linked("citations", self._existing(paper_id))
+        return self._linked(self.stored.citing, paper_id)
+
+    def _linked(self, links: Mapping[int, list[int]], paper_id: str) -> list[str]:
+        numbers = links.get(self._existing(paper_id).number, ())
+        return [self.stored.papers[n].id for n in numbers if self.mask[n]]
 
     def citation_count(self, paper_id: str) -> int:
         """Return how many papers cite it."""

@@ -65,11 +65,6 @@ class StoredSurvey(NamedTuple):
         gold = (row for row in self.references if row["status"] == "gold")
         return {row["reference"]: 1 + row["influential"] for row in gold}
 
-    @property
-    def headings(self) -> list[str]:
-        """The headings of the mind-map in any of its forms, the root first."""
-        return list(_headings(self.mind_map))
-
 
 class StoredDigests(NamedTuple):
     """The digests of an input: whether all papers were digested, and paper -> digest."""
@@ -280,18 +275,6 @@ def last_day(date: str | None, precision: str | None) -> str | None:
 
 def _day(date: Any) -> tuple[str, int]:
     return date.isoformat(), date.toordinal()
-
-
-def _headings(tree: Any) -> Iterator[str]:
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, list):
-        for item in tree:
-            yield from _headings(item)
-    elif isinstance(tree, dict):
-        for key, value in tree.items():
-            if key != "papers":
-                yield from _headings(value)
 
 
 def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:

@@ -18,7 +18,6 @@ import arena
 import arena.doors
 from arena.errors import DataError
 from arena.session import Sessions
-from arena.testing import AuditReport
 from arena.testing.auditor import attack_environment, audited_envs, open_audit
 
 ACTIONS: list[Any] = [
@@ -139,8 +138,8 @@ def test_the_model_sees_our_tools(world: Path, door: Any) -> None:
 @pytest.mark.parametrize("env_id", ENDINGS)
 def test_nothing_leaks_through_the_door(world: Path, door: Any, env_id: str) -> None:
     """The attacks of the audit on every tool, sent through the framework's own client."""
-    report = AuditReport()
-    state = open_audit(world, ("bm25",), None, report)
+    state = open_audit(world, ("bm25",))
+    report = state.log
     made = {"corpus": str(world), "retriever": "bm25"}
     for audited in audited_envs([env_id], made, state.stored):
         if not audited.vector:
@@ -159,8 +158,8 @@ def test_a_leak_through_the_door_is_found(
         "__init__",
         lambda self, store, day, *rest: late(self, store, day + 1000, *rest),
     )
-    report = AuditReport()
-    state = open_audit(world, ("bm25",), None, report)
+    state = open_audit(world, ("bm25",))
+    report = state.log
     made = {"corpus": str(world), "retriever": "bm25"}
     (audited, *_) = audited_envs(["arena/Discovery-v0"], made, state.stored)
     attack_environment(audited, made, state, random.Random(5), 60, behind=door)

@@ -17,7 +17,6 @@ from arena.cli import main
 from arena.doors import retrieve
 from arena.doors.retrieve import Searcher, make_app
 from arena.errors import DataError
-from arena.testing import AuditReport
 from arena.testing.attacks import Attacker
 from arena.testing.audited import check_hits
 from arena.testing.auditor import Views, open_audit
@@ -279,8 +278,8 @@ def test_the_client_of_verl(world, address):
 @pytest.mark.parametrize("late", [False, True])
 def test_attacks_at_random_cutoffs(world: Path, late: bool) -> None:
     """Queries of an agent that knows the whole corpus, with papers that are left out."""
-    report, rng = AuditReport(), random.Random(1)
-    state = open_audit(world, ("bm25",), None, report)
+    state, rng = open_audit(world, ("bm25",)), random.Random(1)
+    report = state.log
     searcher, views = Searcher(world), Views(state, rng)
     for _ in range(80):
         view, _ = views.reference("bm25")

@@ -216,7 +216,7 @@ BROKEN = {
     "Unseeded": ("space", "the same seed gives other samples"),
     "Hashing": ("determinism", "info.order is"),
     "Forgetful": ("pickling", "info.note at character 0 is"),
-    "OddVector": ("vector", "step 2[1][0] is"),
+    "OddVector": ("vector", "step 1[1][0] is"),
     "Remembering": ("determinism", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
     "Misnamed": ("rewards", "begins with no name of a reward"),
