@@ -25,7 +25,8 @@ $(BIN)/python:
 
 # The stamps make a repeated call instant; a changed pin or dependency installs again. What is asked
 # for is in requirements/, which requirements/lock.py writes.
-PIP = python -m pip install --quiet --disable-pip-version-check
+# Byte code is written when a module is first imported: a tenth of the installation is never needed.
+PIP = python -m pip install --quiet --no-compile --disable-pip-version-check
 $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(BIN)/$(PIP) -r requirements/$*.txt
 	$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
