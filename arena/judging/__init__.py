@@ -16,8 +16,6 @@ from arena.judging.judge import (
 from arena.judging.statements import (
     StatementJudgements,
     judge_reports,
-    judge_statements,
-    rates_of,
     record_statements,
 )
 
@@ -31,8 +29,6 @@ __all__ = [
     "judge_pairs",
     "judge_reports",
     "judge_run",
-    "judge_statements",
-    "rates_of",
     "read_human",
     "read_judgements",
     "record_statements",

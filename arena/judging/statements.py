@@ -282,37 +282,12 @@ NUMBERS = (*_NONE, *rates_of(_NONE))
 """Names of all counts and rates of `StatementJudgements`."""
 
 
-def judge_statements(
-    run: str | Path, corpus: Corpus | str | Path, client: Client, **options: Any
-) -> StatementJudgements:
-    """Let models judge the statements of the reports of a finished run.
-
-    What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
-
-    Args:
-        run: Directory of a run of a task that submits a report.
-        corpus: The corpus that it was played on.
-        client: The model that extracts and compares.
-        options: Further arguments of `judge_reports`.
-    """
-    played = open_finished(run, corpus, "report")
-    finder = PaperFinder(played.tasks.paper_names())
-    reports, views = {}, {}
-    for survey_id, text in played.answers.items():
-        reports[survey_id] = (
-            None if text is None else resolve(read_report(text, ["pandoc"]), finder)
-        )
-        date = played.tasks.survey(survey_id).date
-        views[survey_id] = played.corpus.at(date, exclude=[survey_id])
-    found = judge_reports(reports, views, client, **options)
-    return replace(found, sha256=played.sha256)
-
-
 def record_statements(
     run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
 ) -> StatementJudgements:
-    """Judge the statements of a finished run and write the verdicts into its folder.
+    """Judge the statements of the reports of a finished run and write the verdicts into its folder.
 
+    What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
     Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
     hashes of the run do not cover them.
 
@@ -328,13 +303,17 @@ def record_statements(
     settings = {name: value for name, value in options.items() if name in known}
     voters = settings.pop("voters", None) or ()
     voters = voters.split(",") if isinstance(voters, str) else voters
-    found = judge_statements(
-        run,
-        corpus,
-        Client.from_options(asked, option),
-        voters=[Client.from_options(asked | {"model": name}, option) for name in voters],
-        **settings,
-    )
+    client = Client.from_options(asked, option)
+    settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
+    played = open_finished(run, corpus, "report")
+    finder = PaperFinder(played.tasks.paper_names())
+    reports, views = {}, {}
+    for survey_id, text in played.answers.items():
+        read = None if text is None else resolve(read_report(text, ["pandoc"]), finder)
+        date = played.tasks.survey(survey_id).date
+        reports[survey_id] = read
+        views[survey_id] = played.corpus.at(date, exclude=[survey_id])
+    found = replace(judge_reports(reports, views, client, **settings), sha256=played.sha256)
     folder = Path(run, "judgements")
     folder.mkdir(exist_ok=True)
     write_json(folder / "statements.json", found.to_json())

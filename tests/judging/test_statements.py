@@ -13,7 +13,6 @@ from llm_server import LLMServer, Trouble
 import arena
 from arena.errors import DataError
 from arena.judging import agreement, judge_reports, read_human
-from arena.llm import LLMError
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
 from corpus_builder.build import build
 
@@ -221,12 +220,9 @@ def test_means_over_reports_and_over_pairs(views, make_client):
         found = judge_reports(reports, names, make_client(server), votes=0, extract="rules")
         assert {kind(body) for body in server.requests} == {"evidence", "verdict"}
     # Evidence: 2 of 3 and 1 of 1. Matches among these: 1 of 2 and 1 of 1. The third has none.
-    assert found.mean["evidence_rate"] == pytest.approx((2 / 3 + 1) / 2)
-    assert found.rates["evidence_rate"] == 3 / 4
-    assert found.mean["match_rate"] == 3 / 4
-    assert found.rates["match_rate"] == 2 / 3
-    assert found.mean["match_rate_all"] == pytest.approx((1 / 3 + 1) / 2)
-    assert found.rates["match_rate_all"] == 2 / 4
+    names = ("evidence_rate", "match_rate", "match_rate_all")
+    assert [found.mean[name] for name in names] == pytest.approx([5 / 6, 3 / 4, 2 / 3])
+    assert [found.rates[name] for name in names] == [3 / 4, 2 / 3, 2 / 4]
     assert found.mean["pairs"] == pytest.approx(4 / 3)
     assert found.mean["factual_accuracy"] is None
 
@@ -298,19 +294,6 @@ def test_prompts_of_ones_own(views, make_client, tmp_path):
         (folder / "votes.txt").write_text("$statement")
         with pytest.raises(DataError, match=r"votes.txt' is not a template .* mean 'vote'"):
             judge_reports(report, views, make_client(server), votes=0, prompts=folder)
-
-
-def test_a_break_keeps_the_answers(views, make_client):
-    reports = {"s": read(REPORT)}
-
-    def broken(body):
-        return Trouble(401) if kind(body) == "verdict" else script(body)
-
-    with LLMServer(broken) as server, pytest.raises(LLMError):
-        judge_reports(reports, views, make_client(server), votes=2)
-    with LLMServer(script) as server:
-        judge_reports(reports, views, make_client(server), votes=2)
-        assert [kind(body) for body in server.requests].count("evidence") == 0
 
 
 def test_agreement_of_matches_with_people(views, make_client, tmp_path):

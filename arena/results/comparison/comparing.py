@@ -197,14 +197,9 @@ def compare(
     """
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
-    for what, value, known in (("test", test, TESTS), ("correction", correction, CORRECTIONS)):
-        if value not in known:
-            raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
-    if not 0 < level < 1:
-        raise DataError(f"level={clip(level)}: give a number between 0 and 1, such as 0.95.")
     if all_pairs and baseline is not None:
         raise DataError("all pairs are compared with each other: name no baseline.")
-
+    _check_options(test, correction, level)
     opened = open_runs(runs)
     names = list(opened)
     places = {name: run.directory.resolve() for name, (run, _) in opened.items()}
@@ -239,6 +234,14 @@ def compare(
         read_gold(first),
         tuple(notes),
     )
+
+
+def _check_options(test: str, correction: str, level: float) -> None:
+    for what, value, known in (("test", test, TESTS), ("correction", correction, CORRECTIONS)):
+        if value not in known:
+            raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
+    if not 0 < level < 1:
+        raise DataError(f"level={clip(level)}: give a number between 0 and 1, such as 0.95.")
 
 
 def _chosen(
