@@ -341,10 +341,7 @@ class Fetcher(requests.Session):
     ) -> dict[str, int]:
         """Fetch files; return the number of fetched ``files`` and received ``bytes``.
 
-        Args:
-            files: The files.
-            on_done: Function called with each verified file and what is known of it now.
-            verify: Verify files again that have been.
+        With `verify`, complete files are read again. `on_done` gets each verified file.
         """
         todo = [file for file in files if verify or not (file.here and file.known.sha256)]
         counts, lock = {"files": 0, "bytes": 0}, threading.Lock()

@@ -111,5 +111,5 @@ def _record(directory: Path, files: dict[str, Any]) -> dict[str, str]:
     try:
         record = json.loads((directory / RECORD).read_bytes())["files"]
         return {file: record[file] for file in files if isinstance(record.get(file), str)}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}

@@ -45,13 +45,9 @@ def object_name(link: object) -> str:
     '00_a+b.gz'
     """
     if not isinstance(link, str) or not link.startswith(("https://", "http://")):
-        # The message must not hold the link: anyone who has it can fetch the object.
+        # The message must not show the link: anyone who has it can fetch the object.
         raise DataError("the server gives something for a link that is not an http address.")
-    try:
-        path = urlsplit(link).path
-    except ValueError:
-        raise DataError("the server gives a link that cannot be read.") from None
-    name = safe_name(unquote(path.rpartition("/")[2]), "file")
+    name = safe_name(unquote(urlsplit(link).path.rpartition("/")[2]), "file")
     return name if name.endswith(_SUFFIX) else name + _SUFFIX
 
 
@@ -157,7 +153,7 @@ def read_key(variable: str) -> str:
             f"Ask for a key at {FORM}, then `export {variable}=...`."
         )
     key = os.environ[variable].strip()
-    # A header cannot hold anything else, and the library's error would show the value.
+    # The library's error for other letters would show the value.
     if not key or not all("!" <= letter <= "~" for letter in key):
         raise DataError(
             f"the key in the environment variable {variable!r} is empty or contains spaces or "
@@ -183,7 +179,6 @@ class _Api:
         self._next = 0.0  # when the next request may begin
         self._lock = threading.RLock()
         self._links: dict[str, dict[str, str]] = {}  # dataset -> file -> link, until it expires
-        self._listed: dict[str, set[str]] = {}
 
     def list_files(self, release: str, names: list[str]) -> Record:
         """Find the release, and list all files of the datasets in its record."""
@@ -193,7 +188,7 @@ class _Api:
             if any(name[0] != "." for name in other_files(directory, ())):
                 raise DataError(
                     f"{str(directory)!r} contains files but no {RECORD}, so it is not a download. "
-                    " Name another directory."
+                    "Name another directory."
                 )
         elif record is not None and release not in ("latest", record.release):
             raise DataError(
@@ -275,16 +270,12 @@ class _Api:
             if not isinstance(links, list) or not links:
                 raise _undocumented(f"no files of the dataset {dataset!r}")
             by_name = {object_name(link): link for link in links}
-            if len(by_name) < len(links):
-                raise DataError(f"two files of the dataset {dataset!r} have the same name.")
-            before = {entry.name for entry in self._record.datasets.get(dataset, ())}
-            listed = self._listed.setdefault(dataset, before or set(by_name))
-            if listed != set(by_name):
-                gone, new = sorted(listed - set(by_name)), sorted(set(by_name) - listed)
+            listed = {entry.name for entry in self._record.datasets.get(dataset, ())}
+            if listed and (changed := sorted(listed ^ set(by_name))):
                 raise DataError(
                     f"the list of the files of {dataset!r} in release {release} has changed: "
-                    f"{len(gone)} gone{_first(gone)}, {len(new)} new{_first(new)}. Files of the "
-                    "two lists must not be mixed: download into another directory."
+                    f"{changed[0]} for one is in one list alone. Files of the two lists must not "
+                    "be mixed: download into another directory."
                 )
             self._links[dataset] = by_name
             return by_name
@@ -338,7 +329,3 @@ def _undocumented(problem: str) -> ArenaError:
         f"the Datasets API answered with something else than documented: {problem}. Is the base "
         "URL right?"
     )
-
-
-def _first(names: list[str]) -> str:
-    return f" ({names[0]}{', ...' if len(names) > 1 else ''})" if names else ""
