@@ -33,15 +33,7 @@ _TAKEN = ("source", "directory", "fields", "progress", "parallel")
 
 
 class IndexPlan(NamedTuple):
-    """An index to be built.
-
-    Attributes:
-        engine: Name of the registered engine that builds it.
-        name: Name of the index.
-        fields: Indexed fields.
-        options: Options of the engine.
-        corpus: Content hash of the corpus.
-    """
+    """An index to be built."""
 
     engine: str
     name: str
@@ -78,9 +70,9 @@ def make_plan(
     corpus: str,
 ) -> IndexPlan:
     """Return the plan of an index, checked before any work."""
-    engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
-    parts = isinstance(engine, str) and parse_name(engine).parts
-    combiner = RETRIEVERS.get(parse_name(engine).name if parts else engine)
+    engine = RETRIEVERS.resolve(engine)
+    parsed = parse_name(engine)
+    combiner = RETRIEVERS.get(parsed.name if parsed.parts else engine)
     if issubclass(combiner, Combiner):
         combiner.refuse_alone()
     RETRIEVERS.get(engine)
@@ -93,7 +85,7 @@ def make_plan(
             hint = " Use --fields." if option == "fields" else ""
             raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
     name = engine.lower() if name is None else name
-    if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
+    if not layout.INDEX_NAME.fullmatch(name):
         raise DataError(
             f"{clip(name)} cannot name an index: use at most 100 of a-z, 0-9, '.', '_' and '-', "
             "a letter or digit first."

@@ -41,8 +41,6 @@ MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
 _SIZES = (("1K", 10**3), ("10K", 10**4), ("100K", 10**5), ("1M", 10**6), ("10M", 10**7),
           ("100M", 10**8), ("1B", 10**9))  # fmt: skip
-_SOURCE_ROWS = 60
-_DEPTH = 8
 _FOLD = " \\\n    "
 
 # Why, by the name of a count in the report of a stage. One that is not here explains itself.
@@ -155,8 +153,6 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         (": ".join(path), value if isinstance(value, str) else json.dumps(value))
         for path, value in flat(own)
     ]
-    if left := described[_SOURCE_ROWS:]:
-        described[_SOURCE_ROWS:] = [("more", f"{len(left):,} entries in manifest.json")]
     upper = [name for name, end in _SIZES if counts["papers"] < end]
     lower = [name for name, end in _SIZES if counts["papers"] >= end]
     size = f"{lower[-1]}<n<{upper[0]}" if lower and upper else f"n<{upper[0]}" if upper else "n>1B"
@@ -214,19 +210,13 @@ def losses(source: Mapping[str, Any]) -> Iterator[Markup]:
         yield table(("what", "number", "why"), rows, "lrl") if rows else Markup("No counts.")
 
 
-def flat(value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield (names from the outermost on, value) of every value in nested mappings.
-
-    Args:
-        value: Any JSON; a list is one value, and so is what lies too deep.
-    """
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
-    while waiting:
-        path, part = waiting.pop()
-        if isinstance(part, Mapping) and len(path) < _DEPTH:
-            waiting.extend(((*path, str(key)), part[key]) for key in reversed(part))
-        else:
-            yield path, part
+def flat(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield (names from the outermost on, value) of every value in nested mappings."""
+    if not isinstance(value, Mapping):
+        yield path, value
+        return
+    for key, part in value.items():
+        yield from flat(part, (*path, str(key)))
 
 
 def command(manifest: Mapping[str, Any]) -> str:
@@ -272,13 +262,7 @@ def markdown(value: object) -> Markup:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> Markup:
-    """Return a table in Markdown; of many rows the first.
-
-    Args:
-        header: Names of the columns.
-        rows: Cells: text, integers, or None.
-        align: One letter per column, ``l`` or ``r``.
-    """
+    """Return a table in Markdown; of many rows the first."""
     cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
     left = f"\n\nand {len(rows) - _ROWS:,} more." if len(rows) > _ROWS else ""
     return Markup(_bare(terminal.Table(header, cells, align).markdown()) + left)
