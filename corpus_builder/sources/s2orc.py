@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain
@@ -112,14 +111,7 @@ class S2orc(Release):
 
 
 def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:
-    """Add a paper.
-
-    Args:
-        record: Record of the dataset ``papers``.
-        sink: Collects the row.
-        limits: Limits of plausible dates.
-        reviews: Count a paper of the publication type ``Review`` as a survey.
-    """
+    """Add a paper; with `reviews`, one of the publication type ``Review`` counts as a survey."""
     record = record_of(record, "corpusid", "title")
     paper, title = required_id(record["corpusid"]), required_title(record["title"])
     date = coarsen(record.get("publicationdate"), "month")
@@ -241,20 +233,15 @@ class Annotations:
         return [entry for entry in listed if isinstance(entry, dict)]
 
 
-class Zones:
-    """Parts of a text that are not prose."""
-
-    def __init__(self, spans: Iterable[Span]) -> None:
-        self._merged: list[Span] = []
-        for span in sorted(spans):
-            if self._merged and span.start < self._merged[-1].end:
-                first, end = self._merged.pop()
-                span = Span(first, max(end, span.end))
-            self._merged.append(span)
-
-    def __contains__(self, span: Span) -> bool:
-        at = bisect.bisect_right(self._merged, span.start, key=lambda zone: zone.start) - 1
-        return at >= 0 and span.end <= self._merged[at].end
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Return spans that do not overlap and cover the same characters."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            first, end = merged.pop()
+            span = Span(first, max(end, span.end))
+        merged.append(span)
+    return merged
 
 
 def _offset(value: object) -> int | None:
@@ -268,13 +255,7 @@ _BREAK = "\n\n"  # as between the paragraphs of the original
 
 
 def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
-    """Add the sections of a full text, and the citations of its bibliography.
-
-    Args:
-        record: Record of the dataset ``s2orc`` or ``s2orc_v2``.
-        sink: Collects the rows.
-        limits: Limits of the characters of a text.
-    """
+    """Add the sections of a full text, and the citations of its bibliography."""
     record = record_of(record, "corpusid")
     if "content" not in record and "body" not in record:
         record_of(record, "content")
@@ -309,19 +290,19 @@ def _sections(
 ) -> tuple[list[dict[str, str]], str | None]:
     """Return the sections and the abstract.
 
-    Captions and what stands in figures and tables is no prose: headers there ("Figure 2") would
-    end the last section.
+    Captions and texts of figures and tables are left out: headers there ("Figure 2") would end the
+    last section.
     """
     length = len(text)
     abstracts = annotations.spans("abstract", length)
     floats = (annotations.spans(kind, length) for kind in ("figure", "table"))
-    zones = Zones([*abstracts, *chain.from_iterable(floats)])
+    zones = _merged([*abstracts, *chain.from_iterable(floats)])
     parts = [(span, True) for span in annotations.spans("sectionheader", length)]
     parts += [(span, False) for span in annotations.spans("paragraph", length)]
     sections: list[tuple[str, list[str]]] = [("", [])]
     position = 0
     for span, is_header in sorted(parts):
-        if span in zones:
+        if any(zone.start <= span.start and span.end <= zone.end for zone in zones):
             continue
         if span.start < position:
             kind = "sectionheader" if is_header else "paragraph"
@@ -381,7 +362,7 @@ def _bibliography(
     for reference in annotations.attributes("bibref"):
         key = reference.get("ref_id")
         cited = matches.get(key) if isinstance(key, str) else None
-        if cited is None:  # the second version may hold the match here, too
+        if cited is None:  # the second version may have the match here, too
             cited = match(reference)
         if cited is not None:
             mentions[cited] = mentions.get(cited, 0) + 1
