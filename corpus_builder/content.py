@@ -120,11 +120,6 @@ def write_papers(
 ) -> tuple[str, int]:
     """Write papers.parquet, sections.parquet and the look-up tables.
 
-    Args:
-        connection: Connection with ``documents`` and ``staged_papers``, ``_abstracts``, ``_texts``.
-        output: Directory of the corpus.
-        scratch: Directory for temporary files.
-
     Returns:
         The content hash, and the number of sections.
     """
@@ -189,14 +184,7 @@ def _write_lookup(
 def write_starts(
     connection: duckdb.DuckDBPyConnection, path: Path, documents: int, rows: str
 ) -> None:
-    """Write the first row of each document, and after the last one the number of rows.
-
-    Args:
-        connection: Connection to the database.
-        path: Path of the array.
-        documents: Number of documents.
-        rows: Query for the column ``document`` of rows that are kept in document order.
-    """
+    """Write the first row of each document, and after the last one the number of rows."""
     with ArrayWriter(path, np.int64) as starts:
         for batch in tables(connection, _STARTS.format(documents=documents, rows=rows)):
             starts.append(batch.column(0).to_numpy())

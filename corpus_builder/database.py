@@ -52,18 +52,12 @@ def readable_errors(what: str, advice: str, damaged: str = "") -> Iterator[None]
 
 @contextmanager
 def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database.
-
-    Args:
-        scratch: Directory for what does not fit into `memory`.
-        memory: Memory limit in bytes.
-        threads: Number of threads of a query.
-    """
+    """Open an empty database that takes so many bytes, and spills the rest into `scratch`."""
     config: dict[str, Any] = {
         "memory_limit": f"{memory // 1000}kB",
         "threads": threads,
         "temp_directory": str(scratch),
-        "preserve_insertion_order": False,  # takes memory; whoever needs an order asks for it
+        "preserve_insertion_order": False,  # takes memory; queries that need an order ask for it
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
@@ -71,7 +65,7 @@ def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckD
     try:
         yield connection
     finally:
-        with suppress(duckdb.Error):  # an interrupted query may still be going on
+        with suppress(duckdb.Error):  # an interrupted query may still run
             connection.close()
 
 
@@ -160,7 +154,7 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
         return result.result()
     except KeyboardInterrupt:
         # Nothing can stop the query (a busy connection refuses `interrupt`), and Python cannot end
-        # in order while it goes on. What it writes counts only once it is complete.
+        # in order while it runs. What it writes counts only once it is complete.
         atexit.register(_leave, result)
         raise
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from arena._internal.files import sha256_json, write_json
 
 MAX_LINE = 1 << 26
-"""Bytes; a longer line is no record. A paper with its full text takes some hundred kilobytes."""
+"""Bytes; a longer line is not a record. A paper with its full text takes some hundred kilobytes."""
 
 
 class Lines:
@@ -208,13 +208,7 @@ def read_rows(
 
 
 def write_report(path: Path, key: Any, report: Any) -> None:
-    """Write what a piece of work has done.
-
-    Args:
-        path: Path of the file.
-        key: JSON values that name the work and its inputs.
-        report: JSON values.
-    """
+    """Write what a piece of work has done."""
     write_json(path, {"key": sha256_json(key), "report": report})
 
 

@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 from typing import Self, get_args
 
+from arena._internal.options import parameters_of
 from arena.cli.app import add_argument, read_docstring
 
 
@@ -34,15 +35,8 @@ class ConstructorOptions:
 
     @classmethod
     def _parameters(cls) -> list[inspect.Parameter]:
-        """Return the parameters of the constructors of the class and its parents."""
-        kinds = [kind for kind in reversed(cls.__mro__) if "__init__" in vars(kind)]
-        signatures = [inspect.signature(vars(kind)["__init__"], eval_str=True) for kind in kinds]
-        return [
-            parameter.replace(kind=parameter.KEYWORD_ONLY)
-            for signature in signatures
-            for parameter in list(signature.parameters.values())[1:]
-            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        ]
+        known = parameters_of(cls).values()
+        return [p.replace(kind=p.KEYWORD_ONLY) for p in known if p.kind is not p.VAR_POSITIONAL]
 
 
 def argument_descriptions(kind: type) -> dict[str, str]:

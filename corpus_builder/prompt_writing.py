@@ -43,7 +43,7 @@ class PromptFlag(NamedTuple):
 
     Attributes:
         level: Level of the prompt.
-        flag: ``title`` or ``reference_title`` if it holds the title of the survey or of a
+        flag: ``title`` or ``reference_title`` if it contains the title of the survey or of a
             reference, ``no_cutoff`` if it names none, ``other_cutoff`` if it names another day,
             month or year than the survey's.
         detail: The title, or the cutoff.
@@ -89,8 +89,8 @@ def check_prompt(
 ) -> list[PromptFlag]:
     """Return the faults of a prompt.
 
-    A title is held if its words, without case and punctuation, stand in the prompt in a row;
-    titles of one word count.
+    A prompt contains a title if it has its words in a row, without case and punctuation; titles of
+    one word count.
 
     Args:
         level: Level of the prompt.
@@ -101,11 +101,11 @@ def check_prompt(
     """
     words = _words(prompt)
     flags = [PromptFlag(level, "title", title)] if _words(title) in words else []
-    held: dict[str, str] = {}
+    found: dict[str, str] = {}
     for text in references:
         if (wanted := _words(text)) in words:
-            held.setdefault(wanted, text)
-    flags += [PromptFlag(level, "reference_title", text) for text in held.values()]
+            found.setdefault(wanted, text)
+    flags += [PromptFlag(level, "reference_title", text) for text in found.values()]
     cutoff = cutoff_in(prompt)
     if cutoff is None:
         flags.append(PromptFlag(level, "no_cutoff", ""))
@@ -149,7 +149,7 @@ _TITLES = 40  # of references, shown where a corpus has no text of a survey
 
 
 class SurveyText(NamedTuple):
-    """What a model reads of a survey, and the titles that a prompt must not hold."""
+    """What a model reads of a survey, and the titles that a prompt must not contain."""
 
     id: str
     title: str
@@ -170,7 +170,7 @@ def write_prompts(
 ) -> dict[str, Any]:
     """Let a language model write a prompt at each level for each survey, from the survey's text.
 
-    A prompt that holds the title of the survey or of a reference, or does not name the day of the
+    A prompt that has the title of the survey or of a reference, or does not name the day of the
     survey as cutoff, is asked for once more, and left out if the second one has a fault, too. The
     answers are kept in the store of `arena.llm`: after a kill the same call asks only for what is
     missing.

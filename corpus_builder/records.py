@@ -77,8 +77,8 @@ class SurveyRecord(NamedTuple):
         mind_map: JSON text, as is `outline`.
         prompts: Level of `arena.tasks.PROMPT_LEVELS` -> text, in that order.
         article: The survey's own text as Markdown that cites papers of the corpus as ``[@id]``.
-        listed_titles: Titles of references, whether they have an id or not; prompts must not hold
-            one.
+        listed_titles: Titles of references, whether they have an id or not; prompts must not
+            contain one.
     """
 
     id: str

@@ -74,10 +74,6 @@ SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys
 def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, Any]:
     """Count everything that the card says about the corpus in a directory.
 
-    Args:
-        connection: An empty database.
-        corpus: Directory of a built corpus.
-
     Returns:
         ``years``: year -> its searchable papers; ``abstracts`` and ``full_texts``: papers that have
         one; ``papers`` and ``surveys``: see `_disciplines`; ``found``: survey tasks whose paper is
@@ -167,13 +163,7 @@ Bars = list[tuple[str, int]]
 
 
 def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Return the distribution of papers over disciplines (paper, figures 4a and 4b).
-
-    Args:
-        file: Name of the picture.
-        of: Disciplines of the papers.
-        what: Plural noun for these papers.
-    """
+    """Return the distribution of papers over disciplines (paper, figures 4a and 4b)."""
     rest = ((OTHER, of["other"]), (UNKNOWN, of["papers"] - of["known"]))
     bars = [*of["top"], *(bar for bar in rest if bar[1])] if of["known"] else []
     rows = [(name, papers, percent(papers, of["papers"])) for name, papers in bars]
@@ -220,9 +210,6 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reference coverage of surveys (paper, figure 4c).
 
     At x % a curve shows the share of surveys with at least x % of their references.
-
-    Args:
-        shares: Group of surveys -> two rows of 101 numbers, as `measure` counts them.
     """
     rows = []
     for name, (available, gold) in shares.items():
@@ -260,11 +247,7 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
-    """Return the complexity of mind-maps (paper, figure 4d), with the line of least squares.
-
-    Args:
-        maps: (depth, nodes) -> number of mind-maps, which the areas of the dots are as.
-    """
+    """Return the complexity of mind-maps (paper, figure 4d), with the line of least squares."""
     number, line, by_depth = sum(maps.values()), fit(maps), dict[int, list[int]]()
     for (depth, nodes), weight in sorted(maps.items()):
         by_depth.setdefault(depth, []).extend([nodes] * weight)
@@ -297,11 +280,7 @@ def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
 
 
 def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:
-    """Return the line of least squares of nodes on depth; None if all depths are the same.
-
-    Args:
-        points: (depth, nodes) -> weight, an integer.
-    """
+    """Return the line of least squares of nodes on depth; None if all depths are the same."""
     pairs = [pair for pair, weight in sorted(points.items()) for _ in range(weight)]
     try:
         return linear_regression([depth for depth, _ in pairs], [nodes for _, nodes in pairs])

@@ -196,8 +196,6 @@ def _build(
     """Build a corpus and print its card.
 
     Args:
-        source_name: Name of the source.
-        source: The source.
         output (DIR): A new directory.
         fields (NAMES): Indexed fields.
         engines (NAMES): Retrievers to index for, with commas.
@@ -238,8 +236,6 @@ def _build_release(
     """Build a corpus from a release, stage by stage, and print its card.
 
     Args:
-        source_name: Name of the source.
-        source: The release.
         output (DIR): A new directory.
         config (FILE): Configuration of the stages, such as configs/s2orc.yaml.
         set (KEY=VALUE): Change of the configuration, such as surveys.judge=llm.

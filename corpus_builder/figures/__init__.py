@@ -33,13 +33,7 @@ _CHARACTERS = 1_000  # of a caption
 
 
 class Flaw(NamedTuple):
-    """A folder, figure or answer that cannot be used.
-
-    Attributes:
-        step: ``folder``, ``figure``, ``pick`` or ``read``.
-        reason: One of few reasons, for counting.
-        detail: The offending value, clipped.
-    """
+    """A folder, figure or answer that cannot be used."""
 
     step: str
     reason: str
@@ -49,7 +43,7 @@ class Flaw(NamedTuple):
 def folder_name(survey: str) -> str | None:
     """Return the name of a survey's folder: its id, with ``%`` and ``/`` percent-encoded.
 
-    None if a file system cannot hold the name.
+    None if no file system takes the name.
 
     >>> folder_name("reportbench:2101.01507"), folder_name("arxiv:hep-th/99"), folder_name("..")
     ('reportbench:2101.01507', 'arxiv:hep-th%2F99', '%2E%2E')

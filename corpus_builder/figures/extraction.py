@@ -78,11 +78,7 @@ class Extraction:
         self.config = {"pick": pick, "read": read, "prompts": prompts, "max_bytes": self._max_bytes}
 
     def outcomes(self, surveys: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Return the result of each survey, in order; the surveys are asked for in parallel.
-
-        Args:
-            surveys: Ids and titles, at best `BATCH` of them.
-        """
+        """Return the result of each survey, in order; the surveys are asked for in parallel."""
         self._reader.check()
         # The clients themselves bound the requests in flight.
         pool = ThreadPoolExecutor(max(1, len(surveys)))

@@ -9,19 +9,12 @@ from arena.registry import Registry, make
 
 SURVEY, OTHER, UNREAD = "survey", "other", "unread"
 VERDICTS = (SURVEY, OTHER, UNREAD)
-"""Verdicts. ``unread`` where no judgement could be had: such a paper is no task, and nobody may
+"""Verdicts. ``unread`` where no judgement could be had: such a paper is not a task, and nobody may
 find it either, since it may be a survey."""
 
 
 class Candidate(NamedTuple):
-    """A paper that may be a survey.
-
-    Attributes:
-        id: Id of the paper.
-        title: Title in the release.
-        abstract: Beginning of the abstract; empty if the release has none.
-        flagged: Whether the release calls it a survey.
-    """
+    """A paper that may be a survey; `flagged` if the release calls it one."""
 
     id: str
     title: str
@@ -63,12 +56,7 @@ JUDGES: Registry[Callable[..., Judge]] = Registry(
 
 
 def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
-    """Return the judge registered as `name`.
-
-    Args:
-        name: Name of a registered judge.
-        options: Options of the judge.
-    """
+    """Return the judge registered as `name`."""
     return make(JUDGES, name, options)
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
-_CHARACTERS = 10_000  # of a text; what is longer is no title and no abstract
+_CHARACTERS = 10_000  # of a text; a longer text is neither title nor abstract
 
 SILENCE = 300
 """Characters of an abstract from which it would say that it is a survey's, were it one."""
@@ -22,15 +22,7 @@ FORM = 3
 
 
 class Rule(NamedTuple):
-    """One rule.
-
-    Attributes:
-        name: Name in reports.
-        where: Text that is searched: ``title`` or ``abstract``.
-        weight: Weight, counted once however often the pattern occurs.
-        pattern: Regular expression.
-        reason: Why the rule counts.
-    """
+    """One rule."""
 
     name: str
     where: str

@@ -46,31 +46,16 @@ class Sink:
         self.rows.append((table, row))
 
     def flaw(self, reason: str, detail: str = "") -> None:
-        """Report that a part of the record is left out; the rest counts.
-
-        Args:
-            reason: A reason, one of few, that is counted.
-            detail: The offending value, clipped.
-        """
+        """Report that a part of the record is left out; the rest counts."""
         self.flaws.append((reason, detail))
 
     def skip(self, reason: str) -> None:
-        """Count a record, or a part of it, that is valid but of no use to a corpus.
-
-        Args:
-            reason: A reason, one of few, that is counted.
-        """
+        """Count a record, or a part of it, that is valid but of no use to a corpus."""
         self.skipped.append(reason)
 
 
 class RecordLimits(NamedTuple):
-    """Limits of plausible values.
-
-    Attributes:
-        first_year: First year of a publication.
-        last_year: Last year of a publication.
-        characters: Most characters of a full text; a longer one is left out.
-    """
+    """Plausible years of a publication, and most characters of a full text."""
 
     first_year: int = 1600
     last_year: int = 2050
@@ -78,12 +63,7 @@ class RecordLimits(NamedTuple):
 
 
 class RejectError(Exception):
-    """A record is unusable.
-
-    Args:
-        reason: A reason, one of few, that is counted: ``"no title"``.
-        detail: The offending value, clipped.
-    """
+    """A record is unusable."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason, detail)

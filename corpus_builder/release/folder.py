@@ -148,7 +148,7 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
     if own and flat:
         raise DataError(
             f"{str(path)!r} contains {dataset} twice: {len(own)} files in {dataset}/ and "
-            f"{flat[0].name!r} beside it. Move one of them away."
+            f"{flat[0].name!r} next to it. Move one of them away."
         )
     return [make_shard(dataset, file.name, file) for file in own or flat]
 

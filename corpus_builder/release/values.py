@@ -72,14 +72,7 @@ def count_of(value: object, key: str, sink: Sink) -> int | None:
 
 
 def names_of(values: object, key: str, sink: Sink, *path: str) -> list[str]:
-    """Return the distinct names in a list, in their order.
-
-    Args:
-        values: List of objects, or None.
-        key: Key in the record, for reporting flaws.
-        sink: Collects a flaw if `values` is not a list, or an entry has no name.
-        path: Keys that lead from an entry to its name.
-    """
+    """Return the distinct names in a list, in their order."""
     if values is None:
         return []
     names: dict[str, None] = {}
@@ -147,7 +140,7 @@ def coarsen(date: object, january: str) -> object:
     paper would be in reach before it existed; read thus, some are in reach a month late.
 
     Args:
-        date: Any value; one that is no full date is returned unchanged.
+        date: Any value; other than a full date it is returned unchanged.
         january: Meaning of 1 January: ``"month"``, or ``"year"`` where the catalogue writes it
             for years.
     """

@@ -110,7 +110,7 @@ class Collection:
         surveys = list(surveys)
         self._surveys = {key for survey in surveys for key in _names(survey)}
         wanted = self._surveys | {key for reference in sought for key in _names(reference)}
-        self._held: dict[str, set[CollectionPaper]] = {key: set() for key in wanted}
+        self._papers: dict[str, set[CollectionPaper]] = {key: set() for key in wanted}
         self._complete = False
 
     def papers(self) -> Iterator[LocatedRecord]:
@@ -130,7 +130,7 @@ class Collection:
         """
         self._read()
         for by, keys in (("id", sought.keys), ("title", _title(sought))):
-            papers = {paper for key in keys for paper in self._held[key]}
+            papers = {paper for key in keys for paper in self._papers[key]}
             if papers:
                 return Match(min(papers), by, len(papers))
         return None
@@ -138,7 +138,7 @@ class Collection:
     def versions(self, sought: PaperQuery) -> list[CollectionPaper]:
         """Return all papers with an identifier or the title of the query, the earliest first."""
         self._read()
-        return sorted({paper for key in _names(sought) for paper in self._held[key]})
+        return sorted({paper for key in _names(sought) for paper in self._papers[key]})
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Let a paper be found that is in no file."""
@@ -160,15 +160,15 @@ class Collection:
         keys = paper_keys(record)
         if isinstance(title, str):
             keys.update(_title(PaperQuery(title)))
-        keys &= self._held.keys()
+        keys &= self._papers.keys()
         if not keys or not isinstance(identifier, str | int):
             return False
         date, day = record.get("date"), _UNDATED
         with suppress(DataError):  # none, or one that the builder refuses, and says where it stands
             day = parse_date(date).day
-        held = CollectionPaper(day, str(identifier), date)
+        known = CollectionPaper(day, str(identifier), date)
         for key in keys:
-            self._held[key].add(held)
+            self._papers[key].add(known)
         return not keys.isdisjoint(self._surveys)
 
 
@@ -229,7 +229,7 @@ class JoinCounts:
 
     Attributes:
         surveys: Id of a survey -> its counts.
-        left_out: Ids of the surveys without a date, which no corpus can hold.
+        left_out: Ids of the surveys without a date, which no corpus can have.
         unusable: Ids of the surveys whose mind-map cannot be read.
     """
 

@@ -143,7 +143,9 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
     except FileNotFoundError:
         return
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise DataError(f"{str(path)!r} is no list of files. Get it again, or remove it.") from None
+        raise DataError(
+            f"{str(path)!r} is not a list of files. Get it again, or remove it."
+        ) from None
     sync = 'aws s3 sync --no-sign-request --delete "s3://openalex/data/works"'
     command = f"{sync} {shlex.quote(str(works))}"
     if missing := [
@@ -170,7 +172,7 @@ NO_PAPERS = frozenset(
 
 
 def work_id(value: object) -> str | None:
-    """Return ``W123`` of ``https://openalex.org/W123``; None if it is no work.
+    """Return ``W123`` of ``https://openalex.org/W123``; None if it is another entity.
 
     >>> work_id("https://openalex.org/W123"), work_id("https://openalex.org/A123")
     ('W123', None)
@@ -190,7 +192,7 @@ def read_abstract(value: object, characters: int, sink: Sink) -> str:
     Args:
         value: The inverted index, or None.
         characters: Most characters of the text.
-        sink: Collects a flaw if this is no such index; the text is then empty.
+        sink: Collects a flaw if this is another value; the text is then empty.
     """
     if isinstance(value, str):
         try:

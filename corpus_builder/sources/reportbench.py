@@ -53,7 +53,7 @@ class ReportBench(PublishedSource):
         if not folder.is_dir():
             raise DataError(
                 f"{str(folder)!r} does not exist: ReportBench has a file of references for every "
-                "survey in it. Put it beside the prompts."
+                "survey in it. Put it next to the prompts."
             )
         for raw, name, line in table:
             where = f"{name} line {line}"

@@ -125,7 +125,7 @@ class ResearchArena(ConstructorOptions):
         self._texts_alone = 0
         for record, text, file, line in _with_texts(*map(self._read, self._roles)):
             if record is None and not text.get("title"):
-                self._texts_alone += 1  # a text without a title is no paper that can be found
+                self._texts_alone += 1  # nobody can find a text without a title
                 continue
             place = LocatedRecord(text if record is None else record, file, line)
             yield _converted(place, partial(paper, text=text))

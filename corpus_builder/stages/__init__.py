@@ -39,7 +39,7 @@ def run_stages(
 ) -> dict[str, dict[str, Any]]:
     """Run the stages of a build that no earlier run has completed.
 
-    The directory of the stages, beside the output, keeps the output and the report of each. The
+    The directory of the stages, next to the output, keeps the output and the report of each. The
     same call continues a build that failed, was interrupted or killed; a stage runs again only if
     its input or configuration has changed, or its report is damaged. No result depends on memory,
     workers, executor or interruptions.

@@ -25,12 +25,7 @@ from corpus_builder.release import RecordLimits, Release
 
 
 class Dates(Settings):
-    """Section ``dates``: which publication dates are plausible.
-
-    Attributes:
-        first_year: The first year that a date may have.
-        last_year: The last one; None for the year after the release's.
-    """
+    """Section ``dates``: which publication dates are plausible."""
 
     first_year: Positive = 1600
     last_year: Positive | None = None
@@ -43,14 +38,7 @@ class Dates(Settings):
 
 
 class Surveys(Settings):
-    """Section ``surveys``: what is a survey (paper, section 3.1).
-
-    Attributes:
-        title: What a candidate's title must have: ``survey``, ``review``, ``overview``, several
-            with ``|`` between, or a regular expression.
-        judge: Registered name of the judge that says which candidates are surveys.
-        options: Keyword arguments of the judge.
-    """
+    """Section ``surveys``: what is a survey (paper, section 3.1)."""
 
     title: Text = "survey"
     judge: Text = "rules"
@@ -58,15 +46,7 @@ class Surveys(Settings):
 
 
 class References(Settings):
-    """Section ``references``: which surveys can be tasks (paper, section 3.2).
-
-    Attributes:
-        min_listed: References that a survey must have.
-        min_available: References that a survey must have in the corpus.
-        min_tasks: Surveys that must be left; 0 for a corpus to search in alone.
-        influential_mentions: In-text mentions from which a reference counts as influential, besides
-            those that the release marks; None for these alone.
-    """
+    """Section ``references``: which surveys can be tasks (paper, section 3.2)."""
 
     min_listed: Whole = 1
     min_available: Whole = 1
@@ -86,13 +66,7 @@ Place = Annotated[Path, BeforeValidator(_place)]
 
 
 class MindMaps(Settings):
-    """Section ``mind_maps``: how gold mind-maps are made of figures (paper, section 3.3).
-
-    Attributes:
-        figures: Directory of figures with captions; None for no mind-maps. A relative path starts
-            at the directory of the configuration.
-        options: Keyword arguments of the extraction.
-    """
+    """Section ``mind_maps``: how gold mind-maps are made of figures (paper, section 3.3)."""
 
     figures: Place | None = None
     options: dict[str, Any] = Field(default={})
@@ -106,19 +80,7 @@ class IndexSettings(Settings):
 
 
 class Config(Settings):
-    """A configuration.
-
-    Attributes:
-        full_text_only: Whether the corpus contains only papers with full text, as the paper's does
-            (section 3.1).
-        max_rejected: Share of a dataset's records that may be rejected, 0 to 1.
-        allow_damaged: Whether a build continues with the readable part of shards that end early.
-        dates: Section on plausible dates.
-        characters: The most characters of a full text; longer ones are left out.
-        surveys, references, mind_maps: Sections on the stages of these names.
-        index: Section on the indexes.
-        prompts: File of prompts and domains of surveys, which ``arena-corpus prompts`` wrote.
-    """
+    """A configuration; ``configs/s2orc.yaml`` explains every key and has its default."""
 
     full_text_only: Flag = True
     max_rejected: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.01
@@ -182,7 +144,7 @@ class Plan(NamedTuple):
 
     @property
     def work(self) -> Path:
-        """Directory of the stages, beside the output."""
+        """Directory of the stages, next to the output."""
         return self.output.with_name(f"{self.output.name}.stages")
 
     def stage(self, name: str) -> Path:
@@ -206,7 +168,7 @@ class Plan(NamedTuple):
 
 
 def _processes(memory: int, workers: int) -> int:
-    """Return the number of processes that handle shards and fit into the memory beside this one."""
+    """Return the number of processes that handle shards and fit into the memory next to this one."""
     return max(1, min(workers, (memory - _OWN) // _WORKER))
 
 
@@ -223,15 +185,8 @@ def plan(
 ) -> Plan:
     """Return a build, checked as far as possible without reading the release.
 
-    Args:
-        source: Registered name of the source.
-        release: The release that contains the papers.
-        output: Directory of the corpus.
-        config: Configuration of the stages; None for the defaults.
-        memory: Bytes for all processes on this machine together, at least 1 GB.
-        workers: Number of processes and threads; the number of processors by default.
-        engine: Registered name of the executor, see `corpus_builder.executors`.
-        overwrite: Replace another corpus in `output`.
+    The arguments are those of `Plan`, where `config` is by default that of ``{}`` and `workers` the
+    number of processors; `engine` is the registered name of an executor.
     """
     config = config or Config()
     if memory < LEAST_MEMORY:
@@ -252,13 +207,7 @@ def plan(
 
 
 class Steps:
-    """The directory of a stage, and the completed steps in it.
-
-    Args:
-        directory: The directory.
-        key: JSON values on which the stage's result depends; steps of another key do not count.
-        reports: Reports of the earlier stages, by name.
-    """
+    """The directory of a stage, and the steps in it that were completed with the same key."""
 
     FILE = "steps.json"
 
@@ -270,12 +219,7 @@ class Steps:
         self.done: dict[str, Any] = read_report(directory / self.FILE, key) or {}
 
     def once(self, name: str, work: Callable[[], Any]) -> Any:
-        """Return the value of a step; call `work` only if no earlier run completed the step.
-
-        Args:
-            name: Name of the step.
-            work: Function that writes files, replaces those of a killed run, and returns JSON.
-        """
+        """Return the value of a step; call `work` only if no earlier run completed the step."""
         if name not in self.done:
             self._write(self.done | {name: work()})
         return self.done[name]
@@ -289,7 +233,7 @@ class Steps:
         self.done = done
 
     def scratch(self) -> Path:
-        """Return an empty directory for temporary files; it is removed after the stage."""
+        """Return an empty directory for temporary files, which is removed after the stage."""
         path = self.directory / ".scratch"
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
@@ -302,11 +246,6 @@ class Steps:
     @contextmanager
     def outputs(self, table: str, schema: pa.Schema, notes: str) -> Iterator[tuple[Any, Any]]:
         """Open a table and a file of JSON lines, which appear when both are complete.
-
-        Args:
-            table: Name of the Parquet file.
-            schema: Schema of its columns.
-            notes: Name of the file of JSON lines.
 
         Yields:
             A function that adds a row to the table, and one that adds an object to the lines.

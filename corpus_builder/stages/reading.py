@@ -217,12 +217,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 
 def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
-    """Create a view of each table of `TABLES` over all shards.
-
-    Args:
-        connection: Connection to the database.
-        shards: Directory with the tables of each shard, at any depth.
-    """
+    """Create a view of each table of `TABLES` over all shards."""
     for table, schema in TABLES.items():
         files = sorted(shards.rglob(f"{table}.parquet"))
         columns = ", ".join(f'"{name}"' for name in schema.names)

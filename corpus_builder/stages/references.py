@@ -26,17 +26,7 @@ LISTED = "survey_references.parquet"
 
 
 class LinkTask(NamedTuple):
-    """One shard whose references are to be linked.
-
-    Attributes:
-        name: Name of the shard.
-        tables: Directory of its tables.
-        documents: Parquet file, see `DOCUMENTS`.
-        surveys: Parquet file with the column ``id`` of the surveys.
-        mentions: ``influential_mentions`` of the configuration.
-        directory: Directory of the links, which appears when they are complete.
-        memory: Memory limit of DuckDB in bytes.
-    """
+    """One shard whose references are linked, into a directory that appears when complete."""
 
     name: str
     tables: Path
@@ -81,12 +71,12 @@ TASKS = "surveys.parquet"
 """One row a survey task: ``id, title, title_key, day, precision, n_references_total``."""
 
 COVERAGE = "coverage.parquet"
-"""One row a selected survey: ``id, title, fate`` (``kept``, or why it is no task),
+"""One row a selected survey: ``id, title, fate`` (``kept``, or why it is not a task),
 ``n_references_total, in_corpus`` (of them), ``available`` (of those, to an agent)."""
 
 _IDS = "ids.parquet"  # of all surveys
 
-# Whoever may be a survey is hidden, also where no judgement could be had.
+# A paper that may be a survey is hidden, also where there is no judgement.
 _VIEWS = """
 CREATE VIEW {papers} AS
 SELECT c.* REPLACE (c.is_survey OR coalesce(k.verdict <> 'other', false) AS is_survey)
@@ -127,7 +117,7 @@ def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 
 def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Link the references of each shard, then merge: several may hold those of one paper."""
+    """Link the references of each shard, then merge: several may have those of one paper."""
     parsed, tasks, dangling = plan.stage(PARSE.name) / SHARDS, [], {}
     for shard in plan.release.shards():
         tables, place = parsed / shard.name, steps.directory / SHARDS / shard.name

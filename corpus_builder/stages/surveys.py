@@ -134,11 +134,7 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
 
 
 def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
-    """Yield id and title of the papers whose verdict is ``survey``, ordered by id.
-
-    Args:
-        directory: Directory of the stage.
-    """
+    """Yield id and title of the papers whose verdict is ``survey``, ordered by id."""
     for survey, title, verdict in read_rows(directory / CANDIDATES):
         if verdict == SURVEY:
             yield survey, title

@@ -34,9 +34,6 @@ class World:
 
     Building one decides who cites whom and what each survey covers, and keeps about 200 bytes of
     every paper; texts are written while iterating, in an order independent of topic and date.
-
-    Args:
-        config: The knobs.
     """
 
     def __init__(self, config: WorldConfig) -> None:

@@ -22,7 +22,7 @@ _MOST = 90  # references
 _LEAST = 5  # references, where there are as many papers
 _PERIOD = ((0.55, 1.0), (0.4, 0.55))  # when surveys appear, as part of the period
 _EARLY = 0.1  # share of the surveys that appear in the second of these
-_LEAST_TYPICAL = 0.2  # what the least typical papers weigh beside 1 for the most typical
+_LEAST_TYPICAL = 0.2  # weight of the least typical papers; that of the most typical is 1
 _OFF_TOPIC_WEIGHT = 0.3  # off-topic references are seldom influential
 _NEIGHBOUR_SHARE = 0.6  # of the off-topic references; the others come from anywhere
 _ANYWHERE = 400  # papers drawn to choose those others from
@@ -160,7 +160,7 @@ class SurveyPlanner:
         """Return off-topic papers in the order in which a survey cites them."""
         tree, timeline = self._tree, self._timeline
         home = tree.above(topic, tree.survey_level)
-        near = np.concatenate([self._papers_of(beside) for beside in tree.neighbours(home)])
+        near = np.concatenate([self._papers_of(other) for other in tree.neighbours(home)])
         far = rng.integers(0, self._config.papers, _ANYWHERE)
         far = far[timeline.citable[far] & (timeline.survey_topic[far] != home)]
         near, far = (

@@ -93,7 +93,7 @@ def _unique_numbers(config: WorldConfig, count: int) -> NDArray[np.int64]:
 
 
 MAX_REFERENCES = 20
-"""Most references of a paper that is no survey."""
+"""Most references of a paper other than a survey."""
 
 _MIN_REFERENCES = 6
 _COPY = 0.4  # probability of taking over a reference of the paper drawn, instead of the paper
@@ -119,7 +119,7 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     by_all = _EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
     first, size = tree.first[tree.survey_level], tree.size[tree.survey_level]
     near = np.array([tree.neighbours(first + k) for k in range(size)])
-    # What each paper can draw from is the same in every slot except for the topic beside its own.
+    # What each paper can draw from is the same in every slot except for the topic next to its own.
     all_day, no_group = timeline.day, np.zeros(count, dtype=np.int64)
     of_leaf = by_leaf.spans(timeline.leaf, all_day)
     of_topic = by_topic.spans(timeline.survey_topic, all_day)

@@ -388,7 +388,7 @@ def _section(
 
 def _sections(patterns: list[int], slots: list[str], take: Take) -> list[dict[str, str]]:
     kept = KEPT_HEADINGS[4 + take() % 3]
-    # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
+    # Short papers have longer sections; six sections have 36 sentences at most, an abstract 4.
     least = 4 + (len(kept) == 4)
     headings = (HEADINGS[k][take() % len(HEADINGS[k])] for k in kept)
     return [_section(name, patterns, slots, least + take() % 3, take) for name in headings]

@@ -122,7 +122,7 @@ def test_the_example_by_hand(tiny: Path) -> None:
         "survey tasks without a mind-map": "1",
         "mind-maps that cannot be read": "0",
     }
-    assert "license" not in text and "The licence: the source tells none." in text
+    assert "license" not in text and "The licence: the source names none." in text
     assert sorted(pictures(tiny)) == [
         "coverage.svg", "dates.svg", "disciplines.svg", "mind-maps.svg",
     ]  # fmt: skip

@@ -223,7 +223,7 @@ def test_the_manifest_of_the_snapshot(tmp_path):
     with pytest.raises(DataError, match=r"1 of 1 files.*aws s3 sync"):
         names(tmp_path)
     (tmp_path / "works" / "manifest").write_text("{}")
-    with pytest.raises(DataError, match="no list of files"):
+    with pytest.raises(DataError, match="not a list of files"):
         names(tmp_path)
 
 

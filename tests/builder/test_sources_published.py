@@ -343,7 +343,7 @@ REFUSED = [
     ("taxobench", lambda d: taxobench(d / "t", id=None), "id=None: this is not TaxoBench"),
     ("reportbench", lambda d: taxobench(d / "t"), "contains no ReportBench_*.jsonl"),
     ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT") or d / "r",
-     "has a file of references for every survey in it. Put it beside"),
+     "has a file of references for every survey in it. Put it next to"),
     ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT/2005.00009.jsonl")
      or d / "r", "2005.00009.jsonl' does not exist"),
     ("reportbench", lambda d: reportbench(d / "r", versions=[]), "versions=[]: expected arXiv's"),
