@@ -180,7 +180,6 @@ class Filing:
     """A tree of headings and the papers filed in it.
 
     Attributes:
-        root: Root of the tree; it has no heading at first.
         doubled: Numbers that one answer filed in several places.
         unknown: Entries of answers that are not papers.
     """

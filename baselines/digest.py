@@ -52,7 +52,6 @@ class Digest(Scout):
     Args:
         cited: Most papers to cite, 1 to 1000: the first of the ranking.
         links: As in `scout`; fewer, since every list takes a step in which a paper could be read.
-        more: Other options of `scout`.
     """
 
     def __init__(
@@ -76,13 +75,7 @@ class Digest(Scout):
 
 
 def digest(papers: Sequence[KnownPaper], topic: str, cutoff: str) -> str:
-    """Return a report that quotes and cites papers, each once.
-
-    Args:
-        papers: Papers in the order of their relevance, each once.
-        topic: Title of the report.
-        cutoff: The day before which the papers appeared, for the introduction.
-    """
+    """Return a report that quotes and cites papers, each once, the most relevant first."""
     tree = arrange(papers, topic)
     known = {paper.id: paper for paper in papers}
     # Of n titles df contain the term.
@@ -122,11 +115,6 @@ def sentence(
     leaning is 0.5 if it begins with a word such as "however". Of equals the first counts. A
     sentence fits if it has 40 to 400 characters, ends with a full stop, a question or exclamation
     mark, and contains nothing that looks like a citation.
-
-    Args:
-        paper: Paper with its abstract.
-        weights: Weight of each term of the titles.
-        common: Terms of the section and their weights.
     """
     common = common or {}
     title = set(analyze(paper.title))

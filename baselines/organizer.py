@@ -40,14 +40,6 @@ def arrange(
     function. Average linkage merges the papers by it, and `best_cut` chooses the leaves; Ward's
     method gathers the means of the leaves under at most 5 headings, and those again.
 
-    Args:
-        papers: Papers; title and abstract may be empty, and a repeated id counts once, at its
-            first place. Time and memory grow with the square of their number.
-        topic: Label of the root; no heading consists of its words alone.
-        encoder: Name of a registered encoder, or an encoder.
-        slope: Of the logistic function.
-        bias: Of the logistic function.
-
     Returns:
         The mind-map; a root alone if there are no papers. The same papers give the same map, in
         whatever order they come.
@@ -75,10 +67,6 @@ class Organizer(Clustering):
     """Leaves with the largest expected adjusted Rand index, labelled by TF-IDF n-grams.
 
     It reads and finds papers as ``clustering`` does, and makes the map with `arrange`.
-
-    Args:
-        encoder: Name of a registered encoder.
-        abstracts: Whether to read abstracts; without them it compares titles.
     """
 
     def __init__(self, seed: int = 0, encoder: str = "static", abstracts: bool = True) -> None:
@@ -96,10 +84,6 @@ def likeness(vectors: NDArray[np.float64], papers: Sequence[KnownPaper]) -> NDAr
     that what all papers of the survey share does not count; and of TF-IDF vectors (words and pairs
     of words that 2 papers to one half of them have; idf within the survey; the title counts
     twice).
-
-    Args:
-        vectors: Vectors of the papers, shape (n, dimension).
-        papers: The papers.
     """
     import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -127,12 +111,7 @@ def best_cut(
         (sum of p within the groups - aB/N) / ((a + B)/2 - aB/N)
 
     where the true counts are replaced by their expectations. It decides how many leaves there are.
-
-    Args:
-        alike: Likeness of the papers, symmetric, shape (n, n).
-        slope: Of the logistic function.
-        bias: Of the logistic function.
-        most: Most groups, >= 1.
+    The likeness of the papers is symmetric, shape (n, n).
 
     Returns:
         Numbers of the papers of each group, the groups in the order of their first papers. One

@@ -51,7 +51,6 @@ class Scout(Researcher):
         encoder: Name of the encoder of titles; None for their words alone.
         links: Most papers whose references and citations are listed, 0 to 100.
         mapped: Most papers of the ranking in a mind-map, 1 to 1000.
-        more: Options of another base of a subclass, such as `LLMAgent`.
     """
 
     def __init__(
@@ -204,11 +203,7 @@ _DIGITS = 9  # later digits may depend on the order of additions in a library
 
 
 class Votes:
-    """Papers by number, in order of discovery, and the share that every list gives them.
-
-    Attributes:
-        ids: Ids of all papers, in order of discovery.
-    """
+    """Papers by number, in order of discovery, and the share that every list gives them."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -288,11 +283,6 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
     prediction is ``K (K + PENALTY I)^-1 s`` (Saunders, Gammerman and Vovk, ICML 1998). The
     kernel of two titles is the cosine of their words' TF-IDF vectors, and that of their
     embeddings added to it.
-
-    Args:
-        scores: Score of each paper, shape (n,).
-        titles: Title of each paper.
-        encoder: Name of a registered encoder; None for words alone.
 
     Returns:
         Array of shape (n,), with a mean of 0.

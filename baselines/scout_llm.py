@@ -29,7 +29,6 @@ class ScoutLLM(Scout, LLMAgent):
         irrelevant: Factor of the score of a paper judged irrelevant, 0 to 1; with 0 it ranks last
             and is not searched for.
         batch: Papers that are judged in one request, 1 to 1000.
-        options: Options of `Scout` and `LLMAgent`.
     """
 
     folder = "scout-llm"

@@ -192,9 +192,6 @@ def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]
     root's label if no other has its level, and others follow or its level is 0; if not, the root
     has an empty label. Headings such as "Introduction" and "References" are kept.
 
-    Args:
-        entries: (level, heading) pairs; any integers will do for levels.
-
     Returns:
         The tree, and one sentence for each kind of thing that was repaired: section numbers in
         front of headings ("2.1 ", "IV. ", "A. ") stripped where they count up, skipped levels

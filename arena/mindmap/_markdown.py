@@ -146,10 +146,7 @@ class Document:
     """The blocks of a Markdown text, each kind in order.
 
     Attributes:
-        blocks: Headings and list items.
-        paragraphs: Lines of each other text.
         fences: Language and content of each fenced block.
-        front_matter: Whether the text begins with some.
     """
 
     blocks: list[Block] = field(default_factory=list)

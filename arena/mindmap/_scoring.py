@@ -100,15 +100,9 @@ def score_pairs(
     """Score pairs of maps by all registered metrics, as `evaluate` scores one.
 
     Labels are encoded and read together, which changes no bit of a score. A progress bar appears
-    on a terminal after two seconds.
-
-    Args:
-        pairs: Pairs (predicted, gold). A gold map without a label below its root has no scores:
-            all are None.
-        encoder: As for `evaluate`.
-        extractor: As for `evaluate`. None leaves out the metrics that need one: their scores are
-            None.
-        names: Names of the pairs, with which error messages begin.
+    on a terminal after two seconds. Where the gold map of a pair (predicted, gold) has no label
+    below its root, all scores are None; without an extractor so are those that need one. Errors
+    begin with the names of the pairs.
 
     Returns:
         A dictionary for each pair: the scores by name; ``nodes`` and ``merged`` (for ``gold`` and
@@ -187,14 +181,7 @@ def score_directories(
     """Score each map of a folder against the one of the same name in another.
 
     ``a.json`` and ``a.md`` have the same name: suffixes may differ. Hidden files and folders
-    inside are passed over.
-
-    Args:
-        predicted: Folder with the maps that were made.
-        gold: Folder with the surveys' own. A map for which none was made is scored against an
-            empty one.
-        encoder: As for `evaluate`.
-        extractor: As for `score_pairs`.
+    inside are passed over. A gold map for which none was made is scored against an empty one.
 
     Returns:
         ``maps``, in the order of their names: ``file``, the gold map's, what `score_pairs` returns,
@@ -275,12 +262,7 @@ def random_map(size: int, papers: Sequence[str], seed: int | str = 0) -> MindMap
     """Return a map that is made without reading: the same one for the same arguments.
 
     Its headings are pairs of 24 words that any survey uses, in two levels, about the square root of
-    their number above; each paper is under a random heading.
-
-    Args:
-        size: Number of headings; at most 552 are made.
-        papers: Ids of the papers to file.
-        seed: Seed of the choice.
+    their number above, at most 552; each paper is under a random heading.
 
     Example:
         >>> tree = random_map(4, ["a", "b"], seed=1)
@@ -318,15 +300,8 @@ def floors(
 ) -> dict[str, dict[str, float | None]]:
     """Return what the metrics give for maps that are not of the topic, to read scores by.
 
-    A score that does not stand out from these says little about a map, however high it is.
-
-    Args:
-        pairs: Pairs (predicted, gold) of maps that were read, each of another topic.
-        names: Names of metrics; by default all.
-        encoder: As for `evaluate`.
-        extractor: As for `score_pairs`.
-        others: Gold maps of further topics.
-        seed: Seed of the random maps.
+    A score that does not stand out from these says little about a map, however high it is. The
+    pairs (predicted, gold) are of different topics, and so are the gold maps `others`.
 
     Returns:
         ``predicted``, ``other_topics`` and ``random``: metric -> mean over all pairs, None where it

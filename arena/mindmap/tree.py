@@ -26,7 +26,6 @@ class MindMap:
 
     Args:
         label: The heading. The root's is the topic, or empty where there is none.
-        children: The nodes below, in order.
         papers: Ids of the papers filed under this node itself.
         merged: Of a root: how many headings the reader merged with a sibling of the same label, or
             left out because they were blank. It does not count for equality and is not written.

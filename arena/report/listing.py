@@ -44,14 +44,6 @@ def entry(paper_id: str, title: str, date: str) -> str:
 
 
 def listing(topic: str, papers: Iterable[tuple[str, str, str]]) -> str:
-    """Return a report that names and cites papers, one sentence each.
-
-    Args:
-        topic: Title of the report.
-        papers: (id, title, date) of each paper, in order; a date begins with the year.
-
-    Returns:
-        Markdown with a title and one section.
-    """
+    """Return a report that names and cites papers (id, title, date), one sentence each."""
     items = [entry(*paper) for paper in papers]
     return "\n".join([f"# {heading(topic)}", "", "## Papers", "", *items, ""])

@@ -39,7 +39,6 @@ class ReportSection(NamedTuple):
     Attributes:
         heading: Heading as plain text; empty for text before the first heading.
         level: Depth of the heading, from 1; the title of the report is not a section.
-        text: Markdown source.
     """
 
     heading: str
@@ -65,9 +64,7 @@ class Report(NamedTuple):
     """A report.
 
     Attributes:
-        title: Title; empty if it has none.
         sections: Sections in order, the bibliography left out.
-        statements: Sentences in order.
         references: The bibliography in its order, then what is cited without an entry. Keys are
             distinct, and every citation of a statement is one of them.
         styles: Names of the styles in which it cites, in alphabetical order.
@@ -117,7 +114,6 @@ class Inline(NamedTuple):
     Attributes:
         text: Plain text; superscripts are ``^{...}``.
         bare: `text` with code and formulas hidden, character by character: marks are sought here.
-        links: Links in order.
     """
 
     text: str
@@ -129,12 +125,9 @@ class TextBlock(NamedTuple):
     """A heading, paragraph, list item, row of a table, or a block of HTML.
 
     Attributes:
-        level: Level of a heading, from 1; 0 for anything else.
         line: Its first line, from 0.
         end: The line after its last.
         number: Number of a numbered list's item, whose first paragraph this is.
-        is_item: Whether it is the first paragraph of a list item.
-        inline: Its text.
     """
 
     level: int
@@ -149,9 +142,6 @@ class Mark(NamedTuple):
     """A mark of citation in a text.
 
     Attributes:
-        start: First character.
-        end: Character after the last one.
-        references: What it cites.
         kept: Whether the mark is part of the sentence, as in "Smith (2020) finds".
     """
 
@@ -165,7 +155,6 @@ class Bibliography(NamedTuple):
     """The entries of a report's reference list.
 
     Attributes:
-        references: Entries in order.
         names: What marks call an entry (a number, ``smith 2020``) -> its reference.
         bare: Whether numbers without brackets are marks.
         authors: Whether authors with a year are marks.
@@ -190,11 +179,8 @@ def chunks(report: Report, size: int) -> list[tuple[str, list[Statement]]]:
     """Return the report without its bibliography in parts, each a text and its sentences.
 
     A part has whole sections, as many as fit; a longer section is cut at sentences. Marks of
-    citations are the keys of the references in brackets.
-
-    Args:
-        report: The report.
-        size: Characters of a part; a longer sentence is cut and has a part of its own.
+    citations are the keys of the references in brackets. A part has `size` characters; a longer
+    sentence is cut and has a part of its own.
     """
     parts: list[tuple[str, list[Statement]]] = []
     for place, group in groupby(report.statements, key=lambda each: each.section):
@@ -230,8 +216,6 @@ class PaperName(NamedTuple):
     """What a paper is called.
 
     Attributes:
-        id: Id in the corpus.
-        title: Title.
         ids: ``arxiv:...`` and ``doi:...`` as `arena.text.identifiers` writes them.
     """
 
@@ -244,9 +228,6 @@ class PaperFinder:
     """Finds papers by id, arXiv id, DOI or title.
 
     Of two papers with one identifier or one title, the first that is given is found.
-
-    Args:
-        names: All papers.
     """
 
     def __init__(self, names: Iterable[PaperName]) -> None:

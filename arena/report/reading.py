@@ -147,11 +147,9 @@ _SUPERSCRIPT = re.compile(r"<(/?)sup\b[^>]*>", re.IGNORECASE)
 
 
 def parse(text: str, literal: bool = False) -> list[TextBlock]:
-    """Return the blocks of a text in order; blocks of code are none.
+    """Return the blocks of Markdown in order; blocks of code are none.
 
-    Args:
-        text: Markdown.
-        literal: Whether what a backslash escapes is hidden from the search for marks.
+    If `literal`, what a backslash escapes is hidden from the search for marks.
     """
     blocks: list[TextBlock] = []
     row: list[Inline] | None = None

@@ -48,8 +48,6 @@ class Citations(NamedTuple):
         sections: Heading, text and marks of each section, in order.
         places: Key of an entry of the article's list -> place of its record in the data set.
         numbered: Whether all its marks are numbers in square brackets.
-        references: Entries of the article's list, in order.
-        styles: Names of the styles of its marks, in alphabetical order.
     """
 
     sections: list[tuple[str, str, list[Mark]]]

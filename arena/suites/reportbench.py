@@ -260,12 +260,9 @@ class GoldSurvey(NamedTuple):
     """A survey of the data.
 
     Attributes:
-        itself: Title and identifiers of the survey.
         cutoff: The first day that is too late, in days since 1970-01-01: the first of the month of
             the last version, which the prompts name (ReportBench, section 2.1.2).
-        domain: Domain of application.
         works: The distinct works of its bibliography. No key of a citation can be their ids.
-        titles: The titles of all entries of the bibliography.
     """
 
     itself: PaperName

@@ -162,10 +162,8 @@ class Part(NamedTuple):
     """A section that is to be written.
 
     Attributes:
-        heading: Its heading.
         points: The headings below it, one per line; empty for none.
         papers: Ids of the papers that it may cite; the model reads their numbers, from 1.
-        notes: What else the model reads about it.
     """
 
     heading: str

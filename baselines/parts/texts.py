@@ -193,7 +193,6 @@ class Labels:
     longer n-gram, then to the first in the alphabet.
 
     Args:
-        papers: Papers of the whole tree.
         topic: Title of the survey; no label consists of its words alone.
     """
 

@@ -112,7 +112,6 @@ class Tree:
     """The tree in an answer; see `read_tree`.
 
     Attributes:
-        root: Root, with an empty label.
         label: Label of the root in the answer; None if the answer has no root.
         unknown: Entries in lists of papers that are not papers.
     """
@@ -215,10 +214,6 @@ def outline(text: str, topic: str) -> str:
     other text is left out. The first heading is the title, and left out, if it is the only one of
     level 1 and others follow, or equals the topic. The heading of a list item with an explanation
     is its words in bold, or those before the colon.
-
-    Args:
-        text: Markdown, in ``<outline>`` or not.
-        topic: Title of the outline.
 
     >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
     # sorting

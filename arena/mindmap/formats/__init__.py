@@ -65,15 +65,7 @@ def beside(
     format: str = "svg",
     encoder: str | Encoder | None = "static",
 ) -> str:
-    """Return two mind-maps side by side, each under its caption, their `matches` marked.
-
-    Args:
-        left: One map.
-        right: The other.
-        captions: Texts above them.
-        format: Name of a format that takes two maps.
-        encoder: As for `matches`.
-    """
+    """Return two mind-maps side by side, each under its caption, their `matches` marked."""
     write = FORMATS.get(format).write_beside
     if write is None:
         able = [name for name in FORMATS.names() if FORMATS.get(name).write_beside]
@@ -89,12 +81,8 @@ def matches(
     """Return the headings that two maps share: for each map, label -> number from 1.
 
     Labels match if they are equal without regard to case; of the others each is matched with the
-    first free one whose cosine exceeds 0.8, as in `tree_semantic_distance`. Roots do not match.
-
-    Args:
-        left: One map; numbers are in the order of its headings.
-        right: The other.
-        encoder: Name of a registered encoder, or an encoder; None compares words only.
+    first free one whose cosine exceeds 0.8, as in `tree_semantic_distance`; without an encoder
+    words alone count. Roots do not match. Numbers are in the order of the left map's headings.
     """
     from arena.mindmap.metrics.tree_distance import alike
 

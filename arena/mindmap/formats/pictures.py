@@ -60,13 +60,10 @@ def draw(
     captions: Sequence[str] = (),
     marks: Sequence[Mapping[str, int]] = (),
 ) -> str:
-    """Return a picture of mind-maps, side by side, as an SVG document.
+    """Return a picture of mind-maps, side by side, each below its caption, as an SVG document.
 
-    Args:
-        maps: Maps, at least one.
-        captions: Texts above the maps, one for each; empty for none.
-        marks: For each map: label -> number of its match in the other maps. With it, matches have
-            equal colours and the rest is grey; without it, each branch has a colour.
+    With `marks`, for each map label -> number of its match in the other maps, matches have equal
+    colours and the rest is grey; without them each branch has a colour.
     """
     layouts = [lay_out(tree, of) for tree, of in zip(maps, marks or [{}] * len(maps), strict=True)]
     boxes = [box for layout in layouts for box in layout]

@@ -104,11 +104,7 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
 
     A label's vector does not depend on the others: an encoder's method ``labels`` promises that,
     and to one without it labels are given one by one, as queries. No instruction for queries is
-    put before them.
-
-    Args:
-        labels: At least one, none blank.
-        encoder: The name of a registered encoder, or an encoder.
+    put before them. There is at least one label, and none is blank.
 
     Returns:
         Shape (len(labels), dimension); zeros where the encoder gives zeros.
@@ -166,10 +162,6 @@ def entities(labels: Collection[str], extractor: str | Extractor) -> frozenset[s
     """Return the entities that stand in any of the labels, casefolded, white space collapsed.
 
     Each label is read by itself.
-
-    Args:
-        labels: Repeated ones count once.
-        extractor: The name of a registered extractor, or an extractor.
     """
     return frozenset().union(*_values("extractor", extractor, list(labels), _folded))
 

@@ -122,7 +122,7 @@ _ROWS = 512  # of the matrix of cosines at a time, so that it is never in memory
 
 
 def cardinality(labels: Collection[str], encoder: str | Encoder) -> float:
-    """Return the soft cardinality of a set of labels.
+    """Return the soft cardinality of a set of labels, at most 32,768; blank ones do not count.
 
     Cardinality(S) = sum over i of 1 / (sum over j of sim(S_i, S_j)), sim = max(0, cosine), and
     sim(S_i, S_i) = 1 also for a label whose vector is zero. n labels that are orthogonal count n,
@@ -130,10 +130,6 @@ def cardinality(labels: Collection[str], encoder: str | Encoder) -> float:
 
     Source: Fränti and Mariescu-Istodor, Soft precision and recall, Pattern Recognition Letters
     167, 2023; as in ResearchArena (arXiv:2406.10291), section 5.
-
-    Args:
-        labels: At most 32,768. Repeated ones count once, blank ones do not count.
-        encoder: The name of a registered encoder, or an encoder.
     """
     return _shared_cardinalities(labels, (), encoder)[0]
 

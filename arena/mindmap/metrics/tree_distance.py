@@ -144,12 +144,9 @@ def edit_distance(
     Both trees get the same neutral root in place of their own. So the distance to a root alone is
     the number of nodes of the other, and the distance is at most the sum of the two numbers.
 
-    Args:
-        predicted: One map.
-        gold: The other.
-        relabel: Called if it is needed; returns an array of the shape (distinct labels of
-            `predicted`, distinct labels of `gold`), as `MindMap.labels` orders them: the cost to
-            put one for the other; more than 2 is never paid.
+    `relabel`, called if it is needed, returns the cost to put one label for the other, shape
+    (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them; more than 2 is never
+    paid.
     """
     sizes = predicted.size, gold.size
     if not all(sizes):

@@ -41,12 +41,9 @@ class Article(NamedTuple):
     """A survey.
 
     Attributes:
-        title: Title.
         text: Markdown of the whole.
         outline: Its headings in order; of level 0 the title alone, if it is in.
         parts: All headings in the order of the text, abstract and bibliography included.
-        works: The bibliography in its order.
-        report: Sections, statements with their citations, and entries of the bibliography.
         body: The text as the released code reads it for citations; empty if it is `text`.
         entries: The entries of its list of references that go with `body`.
     """
@@ -73,12 +70,9 @@ def is_listed(reference: Reference) -> bool:
 def article_of(
     report: Report, text: str, know: Callable[[Reference], Work | None] = lambda _: None
 ) -> Article:
-    """Return a report as an article.
+    """Return a report and its Markdown as an article.
 
-    Args:
-        report: The report.
-        text: The Markdown that it was read from.
-        know: Returns what else is known of a reference, such as its abstract; None for nothing.
+    `know` returns what else is known of a reference, such as its abstract; None for nothing.
     """
     headings = [section for section in report.sections if section.heading]
     top = min((section.level for section in headings), default=1) - 1

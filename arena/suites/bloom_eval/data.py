@@ -35,13 +35,9 @@ def read_surveys(
     a run is read at its reports. If no topic has the side that is asked for, the other one counts,
     so that the experts can be read as a system.
 
-    Args:
-        folder: The folder.
-        side: Which articles, where a topic may have both.
-        topics: Ids of the topics to read; by default all.
-        official: Read what the released code reads: ``content.json``, and for the citations the
-            pages and the list of ``expert_article.json`` or ``llm_article.json``.
-        know: Returns what else is known of a reference of a plain report; None for nothing.
+    If `official`, read what the released code reads: ``content.json``, and for the citations the
+    pages and the list of ``expert_article.json`` or ``llm_article.json``. `know` returns what else
+    is known of a reference of a plain report; None for nothing.
 
     Returns:
         Topic -> article; and topic -> why it cannot be read, a sentence.

@@ -99,30 +99,53 @@ def score_surveys(
     if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
         raise DataError(f"--page {page}: name a file in a folder that exists.")
     known = _in_order(metrics)
-    columns = [name for metric in known.values() for name in metric.names()]
     sides = _read(human, generated, topics, official, corpus)
+    columns = [name for metric in known.values() for name in metric.names()]
     people = _people(labels, sides.topics, columns) if labels else {}
     found = {
         topic: _compare(topic, sides, comparison, known)
         for topic in progress(sides.topics, desc="compare", unit="topic")
     }
-    settings: dict[str, Any] = {
+    settings = {
         "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
-        "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"), **identity(encoder),
-        "matcher": matcher, "threshold": threshold, "clusters": clusters, "most": most,
-        "longest": longest,
-        "code": code_sha256("arena.suites.bloom_eval"),
+        "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
+        **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
     }  # fmt: skip
-    if judge is not None:
+    result = _evaluation(sides, known, found, settings, people)
+    if page is not None:
+        atomic_write(page, as_html(result))
+    return result
+
+
+def _settings(
+    comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
+) -> dict[str, Any]:
+    names = ("matcher", "threshold", "clusters", "most", "longest")
+    settings = {
+        **identity(comparison.encoder),
+        **{name: getattr(comparison, name) for name in names},
+        "code": code_sha256("arena.suites.bloom_eval"),
+    }
+    if comparison.judge is not None:
         settings["judge"] = {
-            "client": judge.fields, "schemas": schemas,
-            "prompts_sha256": comparison.prompts_sha256(),
-            "total": _total([topic.spent for topic in found.values() if topic.spent]),
+            "client": comparison.judge.fields, "schemas": comparison.schemas,
+            "prompts_sha256": comparison.prompts_sha256(), "total": _total(spent),
         }  # fmt: skip
+    return settings
+
+
+def _evaluation(
+    sides: _Sides,
+    known: Mapping[str, SurveyMetric],
+    found: Mapping[str, _Compared],
+    settings: Mapping[str, Any],
+    people: Mapping[str, Mapping[str, float]],
+) -> SurveyEvaluation:
     rows = {topic: each.scores for topic, each in found.items()}
     details = {topic: each.details for topic, each in found.items()}
+    columns = [name for metric in known.values() for name in metric.names()]
     means = {name: mean(row[name] for row in rows.values()) for name in columns}
-    result = SurveyEvaluation(
+    return SurveyEvaluation(
         means, rows, [topic for topic in found if topic not in sides.generated],
         _problems(details), settings,
         tiers=_tiers(known, means),
@@ -130,9 +153,6 @@ def score_surveys(
         details=details,
         agreement=_agreement(rows, people, columns),
     )  # fmt: skip
-    if page is not None:
-        atomic_write(page, as_html(result))
-    return result
 
 
 @dataclass(frozen=True)
@@ -169,7 +189,7 @@ def _read(
 
 @dataclass(frozen=True)
 class _Compared:
-    """What is found on one topic; the judge spent `spent`, None without one."""
+    """What is found on one topic; `spent` by the judge, None without one."""
 
     scores: dict[str, float | None]
     details: dict[str, dict[str, Any]]

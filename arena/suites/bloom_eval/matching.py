@@ -15,12 +15,7 @@ from arena.llm.prompts import TEXT, object_schema
 
 
 def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int, int]]:
-    """Return the places of the pairs with the greatest sum of cosines, in order.
-
-    Args:
-        cosines: Cosine of each item of the experts' survey, a row, with each of the generated one.
-        threshold: Least cosine of a pair.
-    """
+    """Return the places of the pairs with the greatest sum of cosines, in order."""
     optimize = load("scipy.optimize", "Bloom-Eval")
     # Sums of cosines below the threshold must not pay.
     gains = np.where(cosines >= threshold, cosines, 0.0)

@@ -226,10 +226,6 @@ def alignment(references: Sequence[str], titles: Sequence[str]) -> list[int | No
 def released_scores(predicted: dict[str, Any], gold: dict[str, Any]) -> dict[str, float]:
     """Return the released scorer's numbers for one survey.
 
-    Args:
-        predicted: Tree of ``name``, ``subtopics`` and ``papers`` with titles.
-        gold: The expert's.
-
     Returns:
         ``ari``, ``v_measure``, ``homogeneity``, ``completeness``, ``sem_path``, ``recall`` and
         ``precision``.

@@ -64,11 +64,7 @@ def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]
     of the judge count, repeated ones too, so that a score can exceed 1. Rows say of each claim
     whether its survey has it word for word.
 
-    Args:
-        pair: The surveys.
-        prompt: Template that finds the claims; ``PROMPT-match`` pairs them.
-        key: Key of their list in its answers.
-        schema: JSON schema of the pairs.
+    The template `prompt` finds the claims, in a list under `key`; ``PROMPT-match`` pairs them.
     """
     found = extract(pair, prompt, [key])
     claims = {
@@ -180,8 +176,6 @@ class Found(NamedTuple):
 
     Attributes:
         items: Key of the answers -> texts as the judge wrote them, in order, repeated ones too.
-        text: The sentences of the survey.
-        unread: Note on the parts whose answers could not be read; empty if all could.
     """
 
     items: dict[str, list[str]]
@@ -197,11 +191,6 @@ def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Fou
     """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
 
     Of a survey longer than `longest` it reads that many characters, evenly spread.
-
-    Args:
-        pair: The surveys.
-        prompt: Name of the template, with the field ``text``.
-        keys: Keys of the lists in its answers.
     """
     size, most = OFFICIAL_CHUNK if pair.comparison.official else CHUNK, None
     if pair.comparison.longest is not None:

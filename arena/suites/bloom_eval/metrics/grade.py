@@ -33,8 +33,6 @@ class Dimension(NamedTuple):
     """What a metric of this kind compares.
 
     Attributes:
-        name: Its name in the prompts.
-        question: What it asks of a survey.
         focus: Where the judge looks for the answer.
         key: Key of the scores in the judge's answer, as in the paper.
         words: Of surveys that are shortened, the sections are shown whose headings contain
@@ -170,11 +168,8 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
 def excerpt(article: Article, longest: int | None, words: tuple[str, ...] = ()) -> str:
     """Return the Markdown of a survey, or its headings and the beginnings of sections.
 
-    Args:
-        article: The survey.
-        longest: Most characters; None for all. Headings get half of them at most; sections share
-            the rest, evenly spread over the survey if there are too many.
-        words: See `Dimension`.
+    Headings get half of the `longest` characters at most; sections, those with `words` in their
+    headings, share the rest, evenly spread over the survey if there are too many.
     """
     if longest is None or len(article.text) <= longest:
         return article.text

@@ -38,7 +38,6 @@ class Theme(NamedTuple):
     """A group of references.
 
     Attributes:
-        works: Places of its references in the bibliography.
         label: Its four most typical words.
         central: Title of the reference nearest to its centre.
         centre: Mean of their vectors, of length 1 or 0.
@@ -121,10 +120,6 @@ def themes_of(pair: SurveyPair, side: str) -> list[Theme]:
     merges them by Ward's linkage up to `CUT`; ``bertopic`` is BERTopic, as in the paper, given
     the same vectors, which leaves references out that fit no theme. References without title and
     abstract are left out.
-
-    Args:
-        pair: The surveys.
-        side: ``human`` or ``generated``.
     """
     return pair.once(("themes", side), lambda: _themes(pair, pair.sides[side].works))
 
