@@ -168,7 +168,7 @@ class Plan(NamedTuple):
 
 
 def _processes(memory: int, workers: int) -> int:
-    """Return the number of processes that handle shards and fit into the memory next to this one."""
+    """Return the number of processes for shards that fit into the memory next to this one."""
     return max(1, min(workers, (memory - _OWN) // _WORKER))
 
 
