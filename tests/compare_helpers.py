@@ -15,7 +15,7 @@ from arena.agents import Agent
 
 
 class TwoSearches(Agent):
-    """Two searches, references between them, two mistakes, and all hits handed in."""
+    """Two searches, references between them, two mistakes, and all hits submitted."""
 
     def __init__(self, seed=0, notes=None):
         super().__init__(seed)
@@ -56,7 +56,7 @@ def forge(
 ) -> Path:
     """Copy a run, with other scores (metric -> survey -> value), manifest or episodes.
 
-    The hashes of the files are made anew, as if the run had left them so.
+    The hashes of the files are computed again, as if the run had left them so.
     """
     shutil.copytree(template, target)
     manifest = json.loads((target / "manifest.json").read_text())

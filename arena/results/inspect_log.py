@@ -42,7 +42,7 @@ def write_inspect_log(
 ) -> int:
     """Write a finished run as a log of inspect_ai; return the number of its samples.
 
-    The run is replayed, since its files hold actions, but only hashes of what they returned. The
+    The run is replayed, since its files have actions, but only hashes of what they returned. The
     log has no labels: every target is empty.
 
     Args:
@@ -55,7 +55,7 @@ def write_inspect_log(
         CorpusError: The run is not finished or damaged, its replay differs, or the corpus is not
             the run's.
         DataError: `output` has another ending, or an answer of the run is not in `answers`.
-        LLMError: `answers` is no file of answers.
+        LLMError: `answers` is not a file of answers.
     """
     output = Path(output)
     if output.suffix not in _FORMATS:
@@ -67,7 +67,7 @@ def write_inspect_log(
     headline = recorded.manifest["definition"].get("headline")  # inspect shows the first one most
     summary["mean"] = dict(sorted(summary["mean"].items(), key=lambda kv: kv[0] != headline))
     if answers is not None and not Path(answers).is_file():
-        raise DataError(f"{str(answers)!r} is no file. Name the `store` of the run's answers.")
+        raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
     store = None if answers is None else Store(answers, read_only=True)
     log = _header(recorded, summary)
     samples: list[dict[str, Any]] = []  # whole in .json; in .eval their summaries

@@ -215,10 +215,10 @@ def test_names(forged, world, tmp_path, title_run):
     assert arena.compare([a, b], baseline=str(b)).baseline == "b"
     assert arena.compare([a, b], baseline="b").metrics[0].differences[0].run == "a"
     (tmp_path / "x").mkdir()
-    twin = shutil.copytree(a, tmp_path / "x" / "a")
+    other = shutil.copytree(a, tmp_path / "x" / "a")
     with pytest.raises(DataError, match=r"several runs are called 'a'\. Name them: NAME=DIR"):
-        arena.compare([a, twin])
-    assert arena.compare([a, f"twin={twin}"]).names == ("title, bm25", "twin")
+        arena.compare([a, other])
+    assert arena.compare([a, f"other={other}"]).names == ("title, bm25", "other")
     odd = shutil.copytree(a, tmp_path / "k=1")
     assert arena.compare([str(odd), b]).names == ("k=1", "b")
 

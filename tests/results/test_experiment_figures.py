@@ -96,7 +96,7 @@ def test_figures_that_cannot_be_drawn_are_refused(changes, message):
         read_experiment(copy.deepcopy(CONFIG), changes)
 
 
-def test_figures_stand_beside_their_tables(world, tmp_path):
+def test_figures_are_of_the_tables_that_are_made(world, tmp_path):
     config = copy.deepcopy(CONFIG)
     config["tables"]["U"] = {"task": "discovery", "metrics": ["mrr"], "rows": {"a": "title"}}
     config["figures"]["5"] = {"kind": "bars", "table": "U"}

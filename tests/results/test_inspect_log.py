@@ -143,7 +143,7 @@ def test_refusals_are_one_line_and_write_nothing(tiny, world, run, tmp_path, cap
     for words, why in (
         ([run, "--corpus", tiny, "--output", tmp_path / "log.txt"], "neither .eval nor .json"),
         ([run, "--corpus", world, "--output", output], "was run with another corpus"),
-        ([run, "--corpus", tiny, "--output", output, "--answers", "none.db"], "is no file"),
+        ([run, "--corpus", tiny, "--output", output, "--answers", "none.db"], "is not a file"),
         ([tmp_path / "unfinished", "--corpus", tiny, "--output", output], "is not finished"),
     ):
         assert main(["export", "inspect", *map(str, words)]) == 2

@@ -255,8 +255,8 @@ def _name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[s
         names = [name or other for name, other in zip(given, candidates, strict=True)]
         if len(set(names)) == len(names):
             return names
-    twin = min(name for name in names if names.count(name) > 1)
-    raise DataError(f"several runs are called {clip(twin)}. Name them: NAME=DIR.")
+    common = min(name for name in names if names.count(name) > 1)
+    raise DataError(f"several runs are called {clip(common)}. Name them: NAME=DIR.")
 
 
 def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -> None:

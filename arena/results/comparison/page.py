@@ -39,7 +39,7 @@ _NEAR, _FAR = 10, 100  # ranks that have a colour
 _MISSED = 10**9
 _SPENT = ("searches", "reads", "steps")
 _LONGEST = 2_000
-_BESIDE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 _BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
 _ARXIV = re.compile(
@@ -78,7 +78,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
     pair = headline.differences[0] if headline.differences else None
     lines = [_Line(comparison, survey, papers) for survey in comparison.surveys]
     lines.sort(key=lambda line: (line.difference is None, -line.better, line.id))
-    script = (_BESIDE / "page.js").read_text(encoding="utf-8")
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     html: str = _environment().get_template("page.html").render(
         comparison=comparison,
@@ -94,7 +94,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         anchors=anchors,
         lines=lines,
         shown=progress(lines, desc="writing the page", unit="survey"),
-        style=Markup((_BESIDE / "page.css").read_text(encoding="utf-8")),
+        style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         digest=digest,
         QUERIES_SHOWN=QUERIES_SHOWN,
@@ -114,7 +114,7 @@ def _environment() -> Any:
 
     environment = Environment(
         autoescape=True,
-        loader=FileSystemLoader(_BESIDE),
+        loader=FileSystemLoader(_FOLDER),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -99,7 +99,7 @@ def means(comparison: Comparison) -> Table:
 
 
 def floors(comparison: Comparison) -> list[Table]:
-    """Return the means of mind-maps beside their floors, how papers are filed first.
+    """Return the means of mind-maps with their floors, how papers are filed first.
 
     The list is empty where the runs have no mind-maps, or are of a release without floors.
     """

@@ -28,7 +28,7 @@ from arena.tasks import TaskSet
 __all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
 
 _MANIFEST = "experiment.json"
-_WRITTEN = ("tables.*", "figure-*.svg", "comparison-*.html")
+_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.svg", "comparison-*.html")
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
 
