@@ -70,6 +70,17 @@ def _sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
+def read_json(source: Path | str | bytes) -> Any:
+    """Return the JSON value in a file or a text; ValueError where there is none, or too deep a one.
+
+    A missing or unreadable file is a ValueError, too.
+    """
+    try:
+        return json.loads(source.read_bytes() if isinstance(source, Path) else source)
+    except (OSError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
 def write_json(path: str | os.PathLike[str], obj: object) -> None:
     """Write `obj` atomically as indented JSON: sorted keys, ASCII, a final newline.
 

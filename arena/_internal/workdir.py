@@ -6,7 +6,6 @@ when it is complete, `atomic_directory` for one task among many.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
+from arena._internal.files import TEMPORARY_SUFFIX, misfit, read_json, sha256_json, write_json
 from arena.errors import ArenaError, CorpusError
 
 LOCK = ".lock"
@@ -70,14 +69,11 @@ def output_directory(
 
 def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None:
     """Return the manifest in `directory`, or None if it contains no work of this kind."""
-    try:
-        manifest = json.loads((directory / kind.manifest).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(manifest, dict):
-        return None
-    fits = all(isinstance(manifest.get(key), wanted) for key, wanted in kind.keys.items())
-    return manifest if fits else None
+    with suppress(ValueError):
+        manifest = read_json(directory / kind.manifest)
+        if misfit(manifest, kind.keys) is None:
+            return manifest  # type: ignore[no-any-return]
+    return None
 
 
 @contextmanager

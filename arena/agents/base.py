@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from arena._internal.files import read_json
 from arena.errors import DataError, clip
 from arena.registry import Registry
 
@@ -91,8 +92,8 @@ def actions_from(message: Any) -> list[tuple[str, dict[str, Any]]]:
         name, arguments = _get(function, "name"), _get(function, "arguments")
         if isinstance(arguments, str):
             # Text that is not JSON stays text, which the environment refuses with the reason.
-            with contextlib.suppress(ValueError, RecursionError):
-                arguments = json.loads(arguments or "{}")
+            with contextlib.suppress(ValueError):
+                arguments = read_json(arguments or "{}")
         action = {"tool": name, "arguments": {} if arguments is None else arguments}
         actions.append((str(_get(call, "id")), action))
     return actions

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from arena._internal.files import read_json
 from arena.corpus import layout
 from arena.retrieval import RETRIEVERS
 
@@ -62,8 +64,7 @@ def index_command(
 
 def _peek(directory: Path) -> dict[str, Any]:
     """Return a manifest that may be damaged; nothing if it cannot be read at all."""
-    try:
-        manifest = json.loads((directory / layout.MANIFEST).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
+    with suppress(ValueError):
+        if isinstance(manifest := read_json(directory / layout.MANIFEST), dict):
+            return manifest
+    return {}

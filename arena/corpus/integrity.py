@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write, sha256_file
+from arena._internal.files import atomic_write, read_json, sha256_file
 from arena._internal.process import cores
 from arena._internal.terminal import progress
 from arena.errors import CorpusError, DataError
@@ -72,8 +72,7 @@ def require_intact(
 
 
 def _read(cache: Path) -> dict[str, Any]:
-    try:
-        known = json.loads(cache.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return known if isinstance(known, dict) else {}
+    with suppress(ValueError):
+        if isinstance(known := read_json(cache), dict):
+            return known
+    return {}

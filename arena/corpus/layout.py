@@ -7,12 +7,11 @@ searchable papers have postings, references or citations.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import Form, misfit, sha256_json
+from arena._internal.files import Form, misfit, read_json, sha256_json
 from arena.errors import CorpusError, clip
 
 FORMAT_VERSION = 2
@@ -103,9 +102,9 @@ def read_manifest(
     if not path.is_file():
         raise CorpusError(f"{str(directory)!r} contains no {what} (no {MANIFEST}). {check}", *parts)
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = read_json(path)
         why = misfit(manifest, {"format_version": object})
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         why = clip(str(error))
     if why is None and (version := manifest["format_version"]) != FORMAT_VERSION:
         raise CorpusError(

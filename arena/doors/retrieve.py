@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from arena._internal.files import read_json
 from arena._internal.lazy import require
 from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
@@ -96,9 +96,9 @@ class Searcher:
 
     def _read(self, body: bytes) -> tuple[list[str], int, bool]:
         try:
-            request = json.loads(body)  # takes half a surrogate pair, which a model may write
-        except (ValueError, RecursionError):
-            raise DataError(f"the body is no JSON: {_EXAMPLE}") from None
+            request = read_json(body)  # takes half a surrogate pair, which a model may write
+        except ValueError:
+            raise DataError(f"the body is not JSON: {_EXAMPLE}") from None
         if not isinstance(request, dict):
             raise DataError(f"the body is {clip(request)}: {_EXAMPLE}")
         given = [name for name in ("queries", "query") if request.get(name) is not None]

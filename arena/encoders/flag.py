@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -15,7 +14,7 @@ import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from arena._internal.files import sha256_file
+from arena._internal.files import read_json, sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
 from arena.encoders.base import ENCODERS
 from arena.errors import DataError, clip
@@ -75,10 +74,10 @@ class FlagEncoder:
         """Components of a vector, as the model's own configuration says."""
         path = self._folder / "config.json"
         try:
-            return int(json.loads(path.read_bytes())["hidden_size"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return int(read_json(path)["hidden_size"])
+        except (ValueError, KeyError, TypeError) as error:
             raise DataError(
-                f"{str(path)!r} does not tell the size of its vectors ({clip(str(error))}). "
+                f"{str(path)!r} does not name the size of its vectors ({clip(str(error))}). "
                 "Give the folder of a transformers model."
             ) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
 from arena import trec
+from arena._internal.files import read_json
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
@@ -263,8 +263,8 @@ def starting_papers(
 def _refuse_other_corpus(directory: Path, corpus: Corpus) -> None:
     """Raise DataError for a run of ours over another corpus, whose surveys may share ids."""
     try:
-        sha256 = json.loads((directory / "manifest.json").read_bytes())["sha256"]["corpus"]
-    except (OSError, ValueError, LookupError, TypeError):
+        sha256 = read_json(directory / "manifest.json")["sha256"]["corpus"]
+    except (ValueError, LookupError, TypeError):
         return  # a run of another system does not name its corpus
     if sha256 != corpus.sha256:
         raise DataError(

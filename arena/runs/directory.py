@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 
-from arena._internal.files import Form, misfit, sha256_file, sha256_json, write_json
+from arena._internal.files import Form, misfit, read_json, sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.answers import ANSWERS
 from arena.corpus import Corpus
@@ -98,13 +97,11 @@ def read_timing(directory: Path) -> float | None:
     path = directory / TIMING
     if not path.is_file():
         return None
-    try:
-        seconds = float(json.loads(path.read_bytes())["seconds"])
-    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise CorpusError(f"{str(path)!r} holds no number of seconds. Delete it.")
-    return seconds
+    with suppress(ValueError):
+        timed = read_json(path)
+        if misfit(timed, {"seconds": int | float}) is None and 0 <= timed["seconds"] < math.inf:
+            return float(timed["seconds"])
+    raise CorpusError(f"{str(path)!r} has no number of seconds. Delete it.")
 
 
 class OpenedRun:
@@ -252,10 +249,9 @@ class OpenedRun:
         recorded = settings.get("found")
         if isinstance(recorded, dict) and set(recorded) == {"sha256"}:
             path = self.directory / FOUND_FILE
-            try:
-                settings["found"] = json.loads(path.read_bytes())
-            except (OSError, ValueError, RecursionError):
-                settings["found"] = None
+            settings["found"] = None
+            with suppress(ValueError):
+                settings["found"] = read_json(path)
             if sha256_json(settings["found"]) != recorded["sha256"]:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
         return EnvConfig.of(self.task, settings)

@@ -9,7 +9,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import misfit
+from arena._internal.files import misfit, read_json
 from arena.answers import ANSWERS
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import kind_of, stages_of
@@ -112,8 +112,8 @@ _STEP = {"action": object, "observation_sha256": str, "reward": int | float, "re
 def parse_line(line: bytes) -> dict[str, Any] | None:
     """Return the episode that a line holds, or None if it holds no valid one."""
     try:
-        record: Any = json.loads(line) if line.endswith(b"\n") else None
-    except (ValueError, RecursionError):
+        record: Any = read_json(line) if line.endswith(b"\n") else None
+    except ValueError:
         return None
     valid = (
         misfit(record, _EPISODE) is None

@@ -26,6 +26,7 @@ import gymnasium
 import numpy as np
 from annotated_types import Interval
 
+from arena._internal.files import read_json
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.registry import Registry
@@ -281,8 +282,8 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
     value: Any = action if isinstance(action, str) or _is_plain(action) else json_action(action)
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = read_json(value)
+        except ValueError:
             return f"the action {clip(value)} is not JSON. {_FORM}"
     if not isinstance(value, dict):
         return f"the action {clip(value)} is not an object. {_FORM}"

@@ -121,7 +121,7 @@ def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
     assert f"{seconds[0]:.4f}" in page and "run that was timed" in page
     assert "run that was timed" not in as_html(arena.compare([title_run]))
     (output / "timing.json").write_text('{"seconds": "NaN"}')
-    with pytest.raises(CorpusError, match="holds no number of seconds"):
+    with pytest.raises(CorpusError, match="has no number of seconds"):
         arena.compare([output])
     (output / "timing.json").unlink()
     assert run_contents(output) == run_contents(title_run)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import HEADER, ArrayWriter, save_array
-from arena._internal.files import sha256_json, write_json
+from arena._internal.files import misfit, read_json, sha256_json, write_json
 from arena._internal.workdir import clear_temporary
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
@@ -86,14 +87,12 @@ def finish(directory: Path) -> None:
 
 def _resume(directory: Path, key: str, dimension: int) -> tuple[int, int]:
     """Return how many rows are done, and how many of them are blank."""
-    try:
-        state = json.loads((directory / _STATE).read_bytes())
-        done, blank = int(state["rows"]), int(state["blank"])
-        size = (directory / VECTORS).stat().st_size
-        if state["key"] == key and size >= HEADER + done * dimension * 2:
-            return done, blank
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
+    with suppress(OSError, ValueError):
+        state = read_json(directory / _STATE)
+        size = (directory / VECTORS).stat().st_size - HEADER
+        fits = misfit(state, {"key": str, "rows": int, "blank": int}) is None
+        if fits and state["key"] == key and size >= state["rows"] * dimension * 2:
+            return state["rows"], state["blank"]
     return 0, 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import damaged, load_array
-from arena._internal.files import misfit
+from arena._internal.files import misfit, read_json
 from arena._internal.lazy import once
 from arena._internal.options import parameters_of
 from arena.encoders import ENCODERS, Encoder, make_encoder
@@ -61,11 +60,11 @@ def read_description(directory: Path) -> dict[str, Any]:
     """Return the description of an index: its encoder, dimension, fields and lists."""
     path = directory / ENCODER
     try:
-        description = json.loads(path.read_bytes())
+        description = read_json(path)
         why = misfit(description, _DESCRIPTION)
         if why is None and description["ivf"] is not None:
             why = misfit(description["ivf"], _IVF, "ivf.")
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         why = clip(str(error))
     if why is not None:
         raise CorpusError(f"{str(path)!r} is missing or damaged: {why}. Build the index again.")
