@@ -63,8 +63,6 @@ class Registry(Generic[T]):
         entry_points: str | None = None,
         base: type | None = None,
     ) -> None:
-        if isinstance(packages, str):  # would be searched letter by letter, and found empty
-            raise TypeError(f"packages must be a sequence of names, not the string {packages!r}")
         self.kind = kind
         self._packages = tuple(packages)
         self._group = entry_points

@@ -45,7 +45,7 @@ MOST = 4096
 _LONGEST_KEY = 200
 _REMEMBERED = 1 << 16  # keys
 _OVER = "the episode is over: nothing more can be done in it."
-_FAILED = "the tool failed, which is no fault of the call. The episode cannot go on."
+_FAILED = "the tool failed, which is no fault of the call. The episode is over."
 _log = logging.getLogger(__name__)
 
 
@@ -326,10 +326,6 @@ class Sessions:
         """Close a session if it is still open: its idle time-out may have closed it."""
         with suppress(UnknownSessionError):
             self.close(key)
-
-    def close_all(self) -> None:
-        """Close all sessions."""
-        self._open.clear()
 
     def reap(self) -> float:
         """Close the sessions whose time is over; return the seconds until the next one's is."""

@@ -81,7 +81,7 @@ def show(
     elif output:
         print(f"{output}: {name}, {sizes} headings")
     else:
-        _print(shown)
+        print(shown, end="")
 
 
 def score(
@@ -234,13 +234,3 @@ def _captions(files: Sequence[str], records: Sequence[str | None]) -> tuple[str,
         for name, record in zip(names, records, strict=True)
     )
     return left, right
-
-
-def _print(shown: str) -> None:
-    binary = getattr(sys.stdout, "buffer", None)
-    if binary is None:
-        print(shown, end="")
-        return
-    sys.stdout.flush()
-    binary.write(shown.encode("utf-8"))  # whatever the locale is
-    binary.flush()

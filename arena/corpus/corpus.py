@@ -72,8 +72,6 @@ class Corpus:
         )
 
     def _open_tasks(self, tasks: str | Path) -> tuple[Path, dict[str, Any]]:
-        if not isinstance(tasks, str | Path):
-            raise DataError(f"tasks={clip(tasks)}: give the directory of a task set.")
         place = Path(tasks).resolve()
         manifest = layout.read_manifest(place, layout.TASK_SET)
         if manifest["corpus"] != self.sha256:

@@ -46,8 +46,8 @@ class Digests:
         check: bool = True,
     ) -> None:
         registered = layout.read_manifest(corpus, check_files=False).get("digests", {})
-        directory = layout.digest_directory(corpus, str(name))
-        if not isinstance(name, str) or name not in registered:
+        directory = layout.digest_directory(corpus, name)
+        if name not in registered:
             raise CorpusError(
                 f"{str(corpus)!r} has no digests {clip(name)}. Make them first.", directory
             )

@@ -94,16 +94,11 @@ class Engines:
     def open(self, name: str, options: dict[str, Any]) -> Retriever:
         """Open an engine; see `Corpus.retriever`."""
         with self._opening:
-            return self._open(self._parse(name), options)
+            return self._open(parse_name(name), options)
 
     def index_sha256(self, name: str) -> str:
         """Return the hash of an index or a combination; see `Corpus.index_sha256`."""
-        return self._hash(self._parse(name))
-
-    def _parse(self, name: str) -> Name:
-        if not isinstance(name, str):
-            raise self._unknown(name)
-        return parse_name(name)
+        return self._hash(parse_name(name))
 
     def _hash(self, name: Name) -> str:
         if name.parts:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
+from annotated_types import Interval
 
 from arena._internal.files import read_json
 from arena._internal.lazy import require
+from arena._internal.options import checked
 from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
@@ -18,8 +21,6 @@ from arena.errors import DataError, clip
 from arena.papers import MAX_QUERY, Hit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -49,16 +50,15 @@ class Searcher:
         topk: Papers of a query that names no number, 1 to 1,000.
     """
 
+    @checked
     def __init__(
         self,
         corpus: Corpus | str | Path,
         before: str | None = None,
         retriever: str = "bm25",
         retriever_options: Mapping[str, Any] | None = None,
-        topk: int = 3,
+        topk: Annotated[int, Interval(ge=1, le=MAX_TOPK)] = 3,
     ) -> None:
-        if not 1 <= topk <= MAX_TOPK:
-            raise DataError(f"--topk {clip(topk)}: give an integer from 1 to {MAX_TOPK:,}.")
         self._corpus = Corpus.of(corpus)
         self._engine = self._corpus.retriever(retriever, **(retriever_options or {}))
         self._day = None if before is None else parse_date(before)

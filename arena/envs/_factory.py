@@ -100,9 +100,7 @@ class EpisodeFactory:
 
     def named(self, options: Mapping[str, Any] | None) -> str | None:
         """Return the id of the survey that ``reset(options=...)`` names, or None."""
-        options = {} if options is None else options
-        if not isinstance(options, Mapping):
-            raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
+        options = options or {}
         for key in options:
             if key != "survey":
                 raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, ['survey'])}")

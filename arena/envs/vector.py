@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -78,8 +78,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
             The observations and infos, batched as Gymnasium's vector environments do it.
         """
         seeds = self._seeds(seed)
-        if not isinstance(options, Mapping | None):
-            raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
         options = dict(options or {})
         # A refused call changes nothing, no generator either.
         self.envs[0]._factory.named({key: options[key] for key in options if key != "reset_mask"})
@@ -99,8 +97,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
             Observations, rewards (float64), terminations, truncations (bool, shape (num_envs,))
             and infos, as `gymnasium.vector.SyncVectorEnv`.
         """
-        if isinstance(actions, str | bytes | Mapping) or not isinstance(actions, Iterable):
-            raise DataError(f"{clip(actions)}: give a list of {self.num_envs} actions.")
         actions = list(actions)
         if len(actions) != self.num_envs:
             raise DataError(f"{len(actions)} actions for {self.num_envs} environments.")
@@ -111,7 +107,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         restarting = set(np.flatnonzero(over).tolist()) if mode is AutoresetMode.NEXT_STEP else ()
         try:
             results = self._play(episodes, actions, restarting)
-        except BaseException:  # some episodes are a step ahead: all must begin anew
+        except BaseException:  # some episodes are a step ahead: all must begin again
             for env in self.envs:
                 env._episode = None
             raise

@@ -185,8 +185,6 @@ class Meter:
 
     def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
         values = vars(limits) if isinstance(limits, Limits) else limits or {}
-        if not isinstance(values, Mapping):
-            raise DataError(f"limits={clip(limits)}: give names and numbers.")
         self.limits = Limits(**check_options("limits", Limits, values))
         self.calls = 0
         self.prompt_tokens: int | None = 0

@@ -19,7 +19,7 @@ from arena._internal.terminal import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
-from arena.errors import DataError, NoLabelsError, clip
+from arena.errors import DataError, NoLabelsError
 from arena.metrics import ENCODER
 from arena.mindmap import identity
 from arena.runs import environment
@@ -98,8 +98,6 @@ def run(
     Returns:
         The content of ``metrics.json``.
     """
-    if not isinstance(output, str | Path):
-        raise DataError(f"output={clip(output)}: give a directory.")
     config = EnvConfig.of(task, settings)
     corpus, task = Corpus.of(corpus, tasks), config.task
     metrics = checked_metrics(metrics or None, task) or []

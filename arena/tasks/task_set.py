@@ -277,8 +277,6 @@ def choose_surveys(
         return counted
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    if isinstance(surveys, bool) or not isinstance(surveys, int | Iterable):
-        raise DataError(f"surveys={clip(surveys)}: give a list of ids, or how many.")
     if isinstance(surveys, int):
         if not 1 <= surveys <= len(counted):
             which = "" if among is None else " that can be scored"

@@ -188,7 +188,8 @@ def test_any_text_is_a_query(mini, query):
 
 
 def test_bad_options(mini, capsys):
-    for option, error in (("--topk=0", "--topk 0"), ("--before=soon", "'soon' is no date"),
+    for option, error in (("--topk=0", "topk=0: give an integer from 1 to 1000"),
+                          ("--before=soon", "'soon' is no date"),
                           ("--retriever=bm52", "Did you mean 'bm25'")):  # fmt: skip
         assert main(["serve", "retrieve", "--corpus", str(mini), option]) == 2
         assert error in capsys.readouterr().err

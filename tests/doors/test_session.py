@@ -178,7 +178,7 @@ def test_what_closes_them_rests_and_ends_with_them(env: Any, idle: float) -> Non
     sessions.open()
     (reaper,) = set(threading.enumerate()) - known
     called = threading.Event()
-    sessions.close_all()
+    sessions._open.clear()
     sessions.reap = lambda: called.set() or idle  # type: ignore[func-returns-value, method-assign]
     assert not called.wait(0.2)
     assert reaper.is_alive()

@@ -29,8 +29,8 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from arena._internal.arrays import StringTable, damaged, load_array, save_array
+from arena._internal.options import check_names
 from arena._internal.process import cores
-from arena.errors import DataError, clip
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import ANALYZER, analyze
 
@@ -106,10 +106,7 @@ class LexicalEngine(Retriever):
         **options: Any,
     ) -> dict[str, Any]:
         """Write the index of the searchable papers, as `Retriever.build`; there are no options."""
-        for name in options:
-            raise DataError(
-                f"the index {cls.registered_name()} has no option {clip(name)} to build with."
-            )
+        check_names(f"index {cls.registered_name()}", options, ())
         directory.mkdir(parents=True, exist_ok=True)
         lengths = np.zeros(len(source.searchable_before) - 1, np.uint32)
         written = cls.write(progress(source.texts(fields)), directory, lengths, progress)
