@@ -228,18 +228,18 @@ class Careless(Retriever):
     def open(cls, *_: Any, **__: Any) -> Retriever:
         raise NotImplementedError
 
-    def __init__(self, documents: list[int]) -> None:
-        self.documents = documents
+    def __init__(self, documents: list[int], score: float = 1.0) -> None:
+        self.documents, self.score = documents, score
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        return Ranking(np.array(self.documents, np.int64), np.ones(len(self.documents)))
+        return Ranking(np.array(self.documents, np.int64), np.full(len(self.documents), self.score))
 
 
 def test_a_view_does_not_trust_an_engine(mini):
     """Document numbers of the mini corpus: see conftest.py. The cutoff lies before document 7."""
     corpus = arena.Corpus.open(mini)
-    for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4]):
-        careless = Careless(documents)
+    bad = [Careless(documents) for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4])]
+    for careless in (*bad, Careless([0], np.nan), Careless([0], np.inf)):
         corpus.engines.opened["careless"] = careless
         view = corpus.at("2020-12-31", exclude=["p:day"], retriever=careless)
         with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import arena
 from arena.corpus import store
 from arena.envs import SurveyVectorEnv
-from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.errors import DataError, UnknownNameError
 from arena.retrieval import Ranking
 from arena.tasks import environment_ids
 from arena.tools.search import hit_text
@@ -191,50 +191,6 @@ def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
     assert ours.render() == theirs.render()
 
 
-@pytest.mark.parametrize("name", environment_ids())
-@PROPERTY
-@given(data=st.data())
-def test_as_scalar_environments(corpus, ids, name, data):
-    """Without any batching of Gymnasium's between: by hand, from one environment each."""
-    story = data.draw(stories(ids))
-    options = {"retriever": story["retriever"], "retrievers": RETRIEVERS, **story["budgets"]}
-    number = story["num_envs"]
-    ours = vector(corpus, name, number, **options)
-    scalar = [gymnasium.make(name, corpus=corpus, **options) for _ in range(number)]
-    observations, infos = ours.reset(seed=story["seed"])
-    steps = [
-        (*env.reset(seed=story["seed"] + place), 0.0, False, False)
-        for place, env in enumerate(scalar)
-    ]
-    for actions in [None, *story["steps"]]:
-        rewards, ends, cuts = np.zeros(number), np.zeros(number, bool), np.zeros(number, bool)
-        if actions is not None:
-            observations, rewards, ends, cuts, infos = ours.step(iter(actions))
-            for place, env in enumerate(scalar):
-                if steps[place][3] or steps[place][4]:
-                    steps[place] = (*env.reset(), 0.0, False, False)
-                else:
-                    seen, *outcome, info = env.step(actions[place])
-                    steps[place] = (seen, info, *outcome)
-        for place, (seen, info, reward, end, cut) in enumerate(steps):
-            assert {key: observations[key][place] for key in seen if key != "budget"} == {
-                key: value for key, value in seen.items() if key != "budget"
-            }
-            left = {key: values[place] for key, values in observations["budget"].items()}
-            assert left == seen["budget"]
-            assert (rewards[place], ends[place], cuts[place]) == (reward, end, cut)
-            assert alone(infos, place) == info
-
-
-def alone(infos: dict[str, Any], place: int) -> dict[str, Any]:
-    """What batched infos say of one environment."""
-    return {
-        key: alone(value, place) if isinstance(value, dict) else value[place]
-        for key, value in infos.items()
-        if not key.startswith("_") and infos[f"_{key}"][place]
-    }
-
-
 def test_sixty_four_by_the_entry_point(corpus):
     env = vector(corpus, num_envs=64)
     assert type(env) is SurveyVectorEnv
@@ -274,25 +230,6 @@ def ranked_by(monkeypatch: Any, corpus: arena.Corpus, documents: list[int], scor
     kind = type(corpus.retriever())
     monkeypatch.setattr(kind, "search_batch", lambda engine, asks: [ranking] * len(asks))
     monkeypatch.setattr(kind, "search", lambda *_: ranking)
-
-
-def test_an_engine_that_shows_the_future_is_caught(corpus, monkeypatch):
-    papers = corpus._store.searchable_before
-    later = max(n for n in range(len(papers) - 1) if papers[n + 1] > papers[n])
-    ranked_by(monkeypatch, corpus, [later], 1.0)
-    env = vector(corpus)
-    env.reset(seed=0)
-    with pytest.raises(CorpusError, match="must keep to the scope"):
-        env.step([call("search", query="knots")] * 3)
-
-
-@pytest.mark.parametrize("score", [np.inf, -np.inf, np.nan])
-def test_an_engine_without_a_finite_score_is_caught(corpus, monkeypatch, score):
-    ranked_by(monkeypatch, corpus, [first_papers(corpus)[0]], score)
-    env = vector(corpus)
-    env.reset(seed=0)
-    with pytest.raises(CorpusError, match="without a finite score"):
-        env.step([call("search", query="knots")] * 3)
 
 
 def first_papers(corpus: arena.Corpus) -> list[int]:
@@ -351,14 +288,6 @@ def test_seeds_options_and_masks(corpus, mode):
     assert draws[0] == draws[1]
 
 
-def test_a_mask_is_left_to_its_owner(corpus):
-    env = vector(corpus)
-    env.reset(seed=0)
-    options = {"reset_mask": np.array([True, False, True])}
-    env.reset(options=options)
-    assert list(options) == ["reset_mask"]
-
-
 def test_without_a_seed_the_first_draw_is_not_repeated(corpus):
     env = vector(corpus, num_envs=64)
     first, second = (vector(corpus, num_envs=64).reset()[1]["survey"].tolist() for _ in range(2))
@@ -367,17 +296,6 @@ def test_without_a_seed_the_first_draw_is_not_repeated(corpus):
     more = env.reset()[1]["survey"].tolist()
     env.reset(seed=1)
     assert env.reset()[1]["survey"].tolist() == more
-
-
-def test_same_step_keeps_the_final_observation_and_info(corpus):
-    env = vector(corpus, num_envs=2, autoreset_mode="SameStep")
-    env.reset(seed=0)
-    *_, infos = env.step([call("submit", paper_ids=[]), call("search", query="knots")])
-    assert infos["_final_info"].tolist() == infos["_final_obs"].tolist() == [True, False]
-    assert infos["final_info"]["metrics"]["recall@100"].tolist() == [0.0, 0.0]
-    assert infos["final_obs"][0] in env.single_observation_space
-    assert json.loads(infos["final_obs"][0]["result"]) == {"submitted": 0}
-    assert infos["final_obs"][1] is None
 
 
 def test_wrappers_of_gymnasium(corpus):
@@ -409,19 +327,6 @@ def test_pickling_keeps_the_arguments(corpus):
         assert_same(twin.step(actions), env.step(actions))
 
 
-def test_closing_twice_and_the_text_of_a_state(corpus):
-    env = vector(corpus, num_envs=2, render_mode="ansi")
-    with pytest.raises(ResetNeeded):
-        env.render()
-    env.reset(seed=0)
-    theirs = sync(corpus, "arena/Discovery-v0", 2, "NextStep", render_mode="ansi")
-    theirs.reset(seed=0)
-    assert env.render() == theirs.render()
-    env.close()
-    env.close()
-    assert env.closed
-
-
 def test_it_asks_for_a_reset(corpus):
     for mode in MODES:
         with pytest.raises(ResetNeeded):
@@ -439,10 +344,7 @@ def test_it_asks_for_a_reset(corpus):
     ("options", "message"),
     [
         ({"num_envs": 0}, "num_envs=0: give an integer >= 1"),
-        ({"num_envs": "3"}, "num_envs='3'"),
-        ({"num_envs": True}, "num_envs=True"),
         ({"autoreset_mode": "nextstep"}, "autoreset_mode='nextstep': give one of 'NextStep'"),
-        ({"autoreset_mode": None}, "autoreset_mode=None"),
         ({"max_steps": 0}, "max_steps=0"),
         ({"render_mode": "human"}, "render_mode='human'"),
     ],
@@ -456,22 +358,11 @@ def test_bad_arguments(corpus, options, message):
     ("arguments", "message"),
     [
         ({"seed": [1, 2]}, r"seed=\[1, 2\]: give an integer, or a list of 3"),
-        ({"seed": "abc"}, "seed='abc'"),
         ({"seed": 1.5}, "seed=1.5"),
-        ({"seed": -1}, "seed=-1: give an integer >= 0"),
         ({"seed": [1, -2, 3]}, "seed=-2: give an integer >= 0"),
-        ({"seed": [1, "2", 3]}, "seed='2': give an integer >= 0"),
-        ({"seed": True}, "seed=True: give an integer >= 0"),
-        ({"seed": [1, False, 3]}, "seed=False: give an integer >= 0"),
         ({"seed": 5, "options": {"survey": "nowhere"}}, "no survey 'nowhere'"),
         ({"seed": 5, "options": {"surveys": "x"}}, "Did you mean 'survey'"),
-        ({"options": 3}, "options=3: give a mapping"),
-        ({"options": {"surveys": "x"}}, "Did you mean 'survey'"),
-        ({"options": {"reset_mask": [True, False, True]}}, "must be a numpy array"),
         ({"options": {"reset_mask": np.array([True])}}, r"must have shape `\(3,\)`"),
-        ({"options": {"reset_mask": np.array([1, 0, 1])}}, "must have `dtype=np.bool_`"),
-        ({"options": {"reset_mask": np.zeros(3, bool)}}, "at least one True value"),
-        ({"options": {"reset_mask": [[1], [2, 3]]}}, "must be a numpy array"),
     ],
 )
 def test_a_bad_reset_changes_nothing(corpus, arguments, message):
@@ -489,8 +380,8 @@ def test_a_bad_reset_changes_nothing(corpus, arguments, message):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_after_a_step_that_raised_all_begin_anew(corpus, monkeypatch, mode):
-    """Some episodes are a step ahead by then, so none of them goes on."""
+def test_after_a_step_that_raised_all_begin_again(corpus, monkeypatch, mode):
+    """Some episodes are a step ahead by then, so none of them continues."""
     env = vector(corpus, num_envs=2, autoreset_mode=mode)
     before = env.reset(seed=0)
     with monkeypatch.context() as patch:
@@ -516,7 +407,7 @@ def raises(error: Exception) -> Any:
     return fail
 
 
-@pytest.mark.parametrize("actions", [[None], "abc", {1: 2, 3: 4, 5: 6}, None, 3, [None] * 4])
+@pytest.mark.parametrize("actions", [[None], [None] * 4])
 def test_other_than_an_action_for_each_is_refused(corpus, actions):
     env, twin = vector(corpus), vector(corpus)
     for each in (env, twin):

@@ -53,17 +53,6 @@ def test_equals_the_reference(papers, query, k, data, statistics, parameters):
         assert again.scores.tobytes() == scores.tobytes()
 
 
-@settings(max_examples=100, deadline=None)
-@given(papers=st.lists(st.none() | texts, max_size=25), query=texts, data=st.data())
-def test_a_cutoff_equals_a_corpus_that_ends_there(papers, query, data):
-    end = data.draw(st.integers(0, len(papers)))
-    with tempfile.TemporaryDirectory() as directory:
-        whole = build(papers, Path(directory) / "whole").search(query, 100, Scope(end))
-        prefix = build(papers[:end], Path(directory) / "prefix").search(query, 100, Scope(end))
-        assert whole.documents.tolist() == prefix.documents.tolist()
-        assert whole.scores.tobytes() == prefix.scores.tobytes()
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     papers=st.lists(st.none() | texts, max_size=30),
@@ -118,20 +107,6 @@ def test_a_term_frequency_over_a_byte_is_exact(tmp_path):
     assert (documents.tolist(), scores.tolist()) == reference(papers, "x", 3, Scope(3))
 
 
-def test_threads_share_an_index(tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
-
-    papers = [f"graph {'net ' * (n % 7)} {'x ' * (n % 3)}" for n in range(500)]
-    engine = build(papers, tmp_path)
-    jobs = [(query, end) for query in ("graph", "net x", "x") for end in range(0, 501, 50)]
-    alone = [engine.search(query, 20, Scope(end)) for query, end in jobs]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda job: engine.search(job[0], 20, Scope(job[1])), jobs * 5))
-    for number, ranking in enumerate(together):
-        assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
-        assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
-
-
 def test_equals_bm25s(tmp_path):
     """Another implementation, over random documents, with the statistics of the whole corpus."""
     bm25s = pytest.importorskip("bm25s")
@@ -180,25 +155,6 @@ def test_blocks_and_thresholds_leave_no_trace(seed, block, size, k, share, hidde
     assert (documents.tolist(), scores.tolist()) == reference(papers, query, k, scope)
 
 
-def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
-    papers = [f"graph {'net ' * (n % 7)} {'x ' * (n % 3)}" for n in range(500)]
-    engine = build(papers, tmp_path)
-    requests = [
-        Request(query, k, Scope(end, excluded))
-        for query in ("graph", "net x", "", "unknown", "x net graph")
-        for k in (0, 3, 1000)
-        for end in (0, 1, 250, 500)
-        for excluded in ((), (0, 7))
-    ]
-    expected = [engine.search(*request) for request in requests]
-    for limit in (0, 10**9):  # in threads, and one after another
-        monkeypatch.setattr(bm25, "_THREADS_FROM", limit)
-        for one, ranking in zip(expected, engine.search_batch(requests), strict=True):
-            assert one.documents.tobytes() == ranking.documents.tobytes()
-            assert one.scores.tobytes() == ranking.scores.tobytes()
-    assert engine.search_batch([]) == []
-
-
 @settings(max_examples=200, deadline=None)
 @given(
     papers=st.lists(st.none() | texts, max_size=25),
@@ -237,17 +193,6 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
                     assert answer.documents.dtype == np.int64
                     assert answer.documents.tolist() == documents
                     assert answer.scores.tobytes() == np.array(scores, np.float64).tobytes()
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["", " ", "the of and", "word " * 20_000, "unknown " * 3, "x\x00y \ud800 graph", "é" * 100_000,
-     " ".join(f"w{n}" for n in range(20_000))],
-)  # fmt: skip
-def test_any_query_is_answered(tmp_path, query):
-    engine = build(["graph net", "word"], tmp_path)
-    found = engine.search(query, 10, Scope(2))
-    assert found.documents.tolist() == ([0] if "graph" in query else [1] if "word" in query else [])
 
 
 def test_many_distinct_pairs_take_wider_codes(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -56,16 +55,6 @@ def test_equals_whole_numbers(papers, query, k, data):
         encoded = engine._queries.get(query)
         expected = [] if encoded is None else oracle(Path(directory), encoded, k, end, excluded)
         assert list(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == expected
-
-
-@settings(fixture_once, max_examples=100)
-@given(papers=papers_, query=twin | vector, k=depth, data=st.data())
-def test_a_cutoff_equals_an_index_that_ends_there(papers, query, k, data):
-    end = some_end(data, papers)
-    with tempfile.TemporaryDirectory() as directory:
-        whole = built(papers, Path(directory) / "whole").search(query, k, Scope(end))
-        prefix = built(papers[:end], Path(directory) / "prefix").search(query, k, Scope(end))
-        assert same(whole, prefix)
 
 
 def near(rows: int, dimension: int, spread: float) -> np.ndarray:
@@ -231,20 +220,6 @@ def test_the_ends_of_what_can_be_asked(tmp_path):
     empty = built([None, None], tmp_path / "empty")
     assert empty.search("1 0 0", 5, Scope(2)).documents.tolist() == []
     every_way(empty, "1 0 0", 5, Scope(2))
-
-
-def test_threads_share_an_index(tmp_path):
-    rng = np.random.default_rng(1)
-    engine = built([text_of(v) for v in rng.standard_normal((4000, 16))], tmp_path, dimension=16)
-    queries = [text_of(v) for v in rng.standard_normal((6, 16))]
-    jobs = [Request(query, 30, Scope(end)) for query in queries for end in range(0, 4001, 500)]
-    alone = [engine.search(*job) for job in jobs]
-    fresh = Dense.open(tmp_path, cache=2)
-    with ThreadPoolExecutor(4) as pool:
-        single = pool.map(lambda job: fresh.search(*job), jobs * 3)
-        batches = pool.map(fresh.search_batch, [jobs] * 4)
-        assert all(same(a, b) for a, b in zip(single, alone * 3, strict=True))
-        assert all(same(a, b) for batch in batches for a, b in zip(batch, alone, strict=True))
 
 
 def test_the_paper_ranks_by_distance(tmp_path):

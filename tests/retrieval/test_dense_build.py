@@ -241,17 +241,11 @@ def test_bad_options(tmp_path, options, message):
     ("file", "change", "message"),
     [
         ("vectors.npy", lambda path: os.truncate(path, 129), "is damaged"),
-        ("vectors.npy", lambda path: os.truncate(path, 128), "damaged"),
-        ("vectors.npy", lambda path: os.truncate(path, 5), "is damaged"),
-        ("vectors.npy", lambda path: path.unlink(), "is missing"),
         ("documents.npy", lambda path: path.unlink(), "is missing"),
         ("encoder.json", lambda path: path.unlink(), "is missing or damaged"),
-        ("encoder.json", lambda path: path.write_text("{}"), "is missing or damaged"),
         ("encoder.json", lambda path: path.write_text("[1"), "is missing or damaged"),
         ("vectors.npy", lambda path: np.save(path, np.ones((2, 3))), "float64"),
-        ("vectors.npy", lambda path: np.save(path, np.ones((2, 3), "f2", "F")), "is damaged"),
         ("vectors.npy", lambda path: np.save(path, np.ones((3, 3), "f2")), r"\(3, 3\)"),
-        ("vectors.npy", lambda path: np.save(path, np.ones((2, 4), "f2")), r"shape \(2, 4\)"),
     ],
 )
 def test_a_damaged_index(tmp_path, file, change, message):
@@ -330,21 +324,3 @@ def test_two_indexes_in_one_corpus(tmp_path):
     view = corpus.at("2020", exclude=["3"], retriever="dense")
     assert [hit.id for hit in view.search("1 0 0", 2)] == ["4", "2"]
     assert [hit.id for hit in view.search("1 0 0", 2) if hit.score > 0.9] == ["4"]
-
-
-def test_a_run_with_it_is_reproducible(world, tmp_path):
-    """The Title baseline over a made-up world, twice."""
-    import shutil
-
-    shutil.copytree(world, tmp_path / "corpus")
-    build_index(tmp_path / "corpus", "dense")
-    runs = [
-        arena.run(
-            tmp_path / "corpus", "discovery", "title", tmp_path / name, retriever="dense", surveys=4
-        )
-        for name in ("one", "two")
-    ]
-    assert runs[0]["mean"] == runs[1]["mean"]
-    assert 0 < runs[0]["mean"]["recall@100"] <= runs[0]["ceiling"]["recall@100"]
-    one, two = ((tmp_path / name / "run.trec").read_bytes() for name in ("one", "two"))
-    assert one == two

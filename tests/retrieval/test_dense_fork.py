@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus_builder.index import build_index
-
 pytestmark = pytest.mark.slow  # forked processes
 
 FORK = """
@@ -60,37 +58,3 @@ def run(code: str, *arguments: object) -> str:
 def test_children_find_what_their_parent_finds(tmp_path):
     pytest.importorskip("faiss")
     assert run(FORK, tmp_path) == "[0, 0]\n"
-
-
-VECTOR = """
-import sys
-import gymnasium
-import arena
-
-options = {"corpus": sys.argv[1], "retriever": "dense"}
-actions = [{"tool": "search", "arguments": {"query": query, "k": 3}}
-           for query in ("membrane", "erosion of knots")]
-env = gymnasium.make("arena/Discovery-v0", **options)
-seen = []
-for seed, action in enumerate(actions):
-    env.reset(seed=seed)
-    seen.append(env.step(action)[0]["result"])
-vectors = gymnasium.make_vec(
-    "arena/Discovery-v0", num_envs=2, vectorization_mode="async",
-    vector_kwargs={"shared_memory": False, "context": "fork"}, **options,
-)
-vectors.reset(seed=[0, 1])
-assert list(vectors.step(actions)[0]["result"]) == seen
-vectors.close()
-print("hits" in seen[0])
-"""
-
-
-def test_a_forked_vector_environment(world, tmp_path):
-    """With the encoder static; the parent has searched before."""
-    import shutil
-
-    pytest.importorskip("wordllama")
-    shutil.copytree(world, tmp_path / "corpus")
-    build_index(tmp_path / "corpus", "dense")
-    assert run(VECTOR, tmp_path / "corpus") == "True\n"

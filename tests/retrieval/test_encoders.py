@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -243,30 +242,6 @@ def test_cuda_where_there_is_none():
         _ = make_encoder("flag", {"device": "cuda", "model": str(model_folder())}).config
 
 
-def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
-    import threading
-    import time
-
-    package = load("FlagEmbedding")
-    real, made, gate = package.FlagModel, [], threading.Barrier(4)
-
-    def slowly(*arguments, **options):
-        made.append(arguments)
-        time.sleep(0.05)
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(package, "FlagModel", slowly)
-    encoder = make_encoder("minilm", {"device": "cpu"})
-
-    def query(_):
-        gate.wait()
-        return encoder.queries(["x"])
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(query, range(4)))
-    assert len(made) == 1
-
-
 def test_what_is_computed_once():
     """Alone and in a process that was forked while another thread computed it."""
     code = (
@@ -320,20 +295,6 @@ def test_a_moved_model_of_another_name(tmp_path):
     other = Dense.open(tmp_path / "index", device="cpu", model=str(new))
     with pytest.raises(CorpusError, match=r"files vocab.txt was"):
         other.search("coral reefs", 2, Scope(2))
-
-
-@pytest.mark.slow
-def test_a_folder_in_place_of_the_default_model(tmp_path, monkeypatch):
-    """Built with the name of the hub's model, opened with a copy of its files."""
-    pytest.importorskip("FlagEmbedding")
-    hub = pytest.importorskip("huggingface_hub")
-    with monkeypatch.context() as patch:
-        patch.setattr(hub, "snapshot_download", lambda name, **_: str(model_folder()))
-        build(["graphs", "reefs"], tmp_path / "index", encoder="flag", device="cpu")
-        expected = Dense.open(tmp_path / "index", device="cpu").search("reefs", 2, Scope(2))
-    copy = copied_model(tmp_path / "copy")
-    engine = Dense.open(tmp_path / "index", device="cpu", model=str(copy))
-    assert same(engine.search("reefs", 2, Scope(2)), expected)
 
 
 def test_weights_that_are_pickles_are_refused(tmp_path, monkeypatch):

@@ -16,7 +16,6 @@ import pytest
 import toy_engine
 from helpers import SMALL, contents, names
 from kills import between_two_renames, run_to_kill
-from test_build_disk_full import limit_files
 
 import arena
 from arena.cli.repair import build_command
@@ -107,21 +106,6 @@ def test_options_of_the_command(copy: Path, capsys: Any) -> None:
     assert "toy over title, abstract, fulltext, encoder minilm" in capsys.readouterr().out
 
 
-def test_every_file_of_an_index_is_listed(copy: Path, monkeypatch: Any) -> None:
-    """Also those in a folder that is called as the folder of indexes is."""
-    built = toy_engine.Toy.build
-
-    def deeper(*arguments: Any, **options: Any) -> Any:
-        (arguments[1] / "index").mkdir()
-        (arguments[1] / "index" / "x").write_text("x")
-        return built(*arguments, **options)
-
-    monkeypatch.setattr(toy_engine.Toy, "build", deeper)
-    assert set(build_index(copy, "toy")["files"]) == {"index/x", "lengths.txt"}
-    (copy / "index/toy/index/x").write_text("y")
-    assert verify(copy)["problems"] == {"index/toy/index/x": "has other content"}
-
-
 def test_an_open_corpus_goes_on(copy: Path) -> None:
     corpus = arena.Corpus.open(copy)
     view = corpus.at("2030")
@@ -138,28 +122,20 @@ def test_an_open_corpus_goes_on(copy: Path) -> None:
 BAD = [
     ("NOWHERE --engine bm25", "there is no directory"),
     ("CORPUS/papers.parquet --engine bm25", "is a file, not a built corpus"),
-    ("CORPUS/lookup --engine bm25", "contains no built corpus"),
     ("CORPUS", "required: --engine"),
     ("CORPUS --engine bm52", "no retriever named 'bm52'. Did you mean 'bm25'?"),
     ("CORPUS --engine bm25", "already has the index bm25 over title, abstract, fulltext. Pass "
      "--overwrite"),
     ("CORPUS --engine bm25 --name x --option stem=1", "no option 'stem'"),
-    ("CORPUS --engine bm25 --name x --option stem", "write NAME=VALUE"),
     ("CORPUS --engine bm25 --name x --option fields=title", "Use --fields"),
     ("CORPUS --engine bm25 --name x --option directory=/", "no option 'directory'"),
     ("CORPUS --engine bm25 --name x --fields titel", "Did you mean 'title'?"),
     ("CORPUS --engine bm25 --name x --fields ,", "name each of title, abstract, fulltext"),
     ("CORPUS --engine bm25 --name ../x", "cannot name an index"),
-    ("CORPUS --engine bm25 --name Titles", "cannot name an index"),
-    ("CORPUS --engine bm25 --name .x", "cannot name an index"),
     ("CORPUS --engine bm25 --name toy", "that is another engine"),
-    ("CORPUS --engine bm25 --name hybrid", "that is another engine"),
     ("CORPUS --engine hybrid", "hybrid has no index of its own; name it as hybrid(bm25,dense)"),
-    ("CORPUS --engine hybrid(bm25,toy)", "hybrid has no index of its own"),
-    ("CORPUS --engine hybrid(bm25", "a closing parenthesis is missing"),
     ("CORPUS --engine toy --encoder a --option encoder=b", "Give one of them"),
     ("CORPUS --engine toy --option speed=1", "toy knows the options encoder and shift"),
-    ("CORPUS --engine toy --overwrit", "Did you mean '--overwrite'"),
 ]  # fmt: skip
 
 
@@ -251,8 +227,6 @@ def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:
         ("length", r"no retriever named 'length'. Did you mean 'lengths'"),
         ("../lookup", "no retriever named '../lookup'"),
         ("", "no retriever named ''"),
-        (7, "no retriever named 7"),
-        (".lengths.building", "no retriever named"),
     ):
         with pytest.raises(UnknownNameError, match=message):
             corpus.retriever(name)
@@ -372,21 +346,6 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrit
         assert command(*line, "--overwrite").returncode == 0
     assert contents(copy) == contents(whole)
     assert state(copy) == INTACT
-
-
-@pytest.mark.parametrize("share", [0.01, 0.9])
-def test_disk_full(world: Path, tmp_path: Path, share: float) -> None:
-    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
-    before = contents(corpus)
-    largest = max(path.stat().st_size for path in (corpus / "index/bm25").iterdir())
-    done = command(
-        corpus, "--engine", "bm25", "--name", "again", preexec_fn=limit_files(int(largest * share))
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("arena-corpus: error: cannot write the index 'again' into ")
-    assert "Nothing half-built is left behind; free some disk space" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert contents(corpus) == before and names(corpus / "index") == ["bm25"]
 
 
 # Several at once.

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_helpers import Papers, build
 
-from arena.retrieval import Request, Scope
+from arena.retrieval import Scope
 from arena.retrieval.bm25 import BM25Retriever
 from arena.retrieval.lucene import LuceneRetriever, _java
 from arena.text import analyze
@@ -69,20 +69,6 @@ def test_the_one_byte_lengths_are_lucenes():
     assert one_byte(41) == 40
 
 
-@settings(max_examples=60, deadline=None)
-@given(papers=st.lists(st.none() | texts | long_texts, max_size=25), query=texts, drawn=scopes)
-def test_a_cutoff_equals_an_index_that_ends_there(papers, query, drawn):
-    scope = scope_of(papers, drawn)
-    with tempfile.TemporaryDirectory() as directory:
-        whole = build(papers, Path(directory) / "whole").search(query, 100, scope)
-        prefix = [
-            None if n in scope.excluded else paper for n, paper in enumerate(papers[: scope.end])
-        ]
-        alone = build(prefix, Path(directory) / "prefix").search(query, 100, Scope(scope.end))
-        assert whole.documents.tolist() == alone.documents.tolist()
-        assert whole.scores.tobytes() == alone.scores.tobytes()
-
-
 def stock_lucene(directory: Path, terms: list[str], k: int) -> tuple[list[int], list[float]]:
     """Search as Lucene does by itself: its BM25, its statistics, all documents."""
     java = _java.start()
@@ -133,27 +119,6 @@ def assert_agree(engine, native, query, k, scope, rtol):
     np.testing.assert_allclose(scores, [native_score[d] for d in documents.tolist()], rtol=rtol)
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    papers=st.lists(st.none() | texts, max_size=25),
-    query=texts,
-    k=st.integers(1, 30),
-    drawn=scopes,
-    statistics=st.sampled_from(["cutoff", "corpus"]),
-    parameters=parameters,
-)
-def test_agrees_with_bm25_on_papers_of_less_than_40_terms(
-    papers, query, k, drawn, statistics, parameters
-):
-    options = {"statistics": statistics, "k1": parameters[0], "b": parameters[1]}
-    scope = scope_of(papers, drawn)
-    with tempfile.TemporaryDirectory() as directory:
-        engine = build(papers, Path(directory) / "lucene", **options)
-        BM25Retriever.build(Papers(papers), Path(directory) / "bm25", ("title",), iter)
-        native = BM25Retriever.open(Path(directory) / "bm25", **options)
-        assert_agree(engine, native, query, k, scope, 1e-6)
-
-
 @pytest.fixture(scope="module")
 def zipf(tmp_path_factory):
     """20,000 papers of 5 to 39 terms: lists of many blocks, which Lucene skips through."""
@@ -180,19 +145,6 @@ def test_agrees_with_bm25_where_lucene_skips(zipf, end):
             query = " ".join(f"w{word}" for word in rng.integers(0, 2000, 8) // rng.integers(1, 99))
             excluded = tuple(np.unique(rng.integers(0, end, 3)).tolist()) if end > 3 else ()
             assert_agree(engine, native, query, k, Scope(end, excluded), 2e-6)
-
-
-def test_a_batch_equals_its_searches(zipf):
-    engine, _ = zipf
-    requests = [
-        Request(f"w{n} w{2 * n} w5", n % 30, Scope(n * 60, (n,) if n else ())) for n in range(300)
-    ]
-    together = engine.search_batch(requests)
-    for request, ranking in zip(requests, together, strict=True):
-        alone = engine.search(*request)
-        assert ranking.documents.tolist() == alone.documents.tolist()
-        assert ranking.scores.tobytes() == alone.scores.tobytes()
-    assert engine.search_batch([]) == []
 
 
 def test_lucene_keeps_the_order_of_documents_through_merges(tmp_path):
@@ -223,17 +175,6 @@ def test_threads_share_an_index(zipf):
     for number, ranking in enumerate(together):
         assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
         assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
-
-
-BAD_QUERIES = {
-    "empty": "",
-    "blank": " \n\t ",
-    "stop words": "the of and to",
-    "unknown words": "zzz yyy",
-    "signs": '+-!(){}[]^~*?:\\/"',
-    "half a character": "\ud800",
-    "nul": "\0",
-}
 
 
 @pytest.mark.parametrize(

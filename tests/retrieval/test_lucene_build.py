@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers import contents
 from lucene_helpers import Papers, build
 
 import arena
@@ -26,14 +27,6 @@ pytestmark = pytest.mark.slow  # Java
 LONGEST = "𐌰" * 300
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 PAPERS = ["graph net, graph", None, "the", "深度 net", LONGEST]
-
-
-def contents(directory: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in directory.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.fixture
@@ -156,29 +149,6 @@ def running(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-@pytest.mark.parametrize("size", [100, 5000, 60_000])
-def test_a_full_disk(tmp_path, size):
-    """It is for the builder of the corpus to say so; it does for an OSError."""
-    code = f"""
-import resource, sys
-from pathlib import Path
-from lucene_helpers import Papers
-from arena.retrieval.lucene import LuceneRetriever
-resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
-try:
-    papers = Papers([" ".join(f"w{{n % m}}" for m in range(2, 40)) for n in range(9000)])
-    LuceneRetriever.build(papers, Path(sys.argv[1]), ("title",), iter)
-except OSError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, env=ENVIRONMENT
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "File too large" in done.stdout
-    assert done.stdout.count("\n") == 1
 
 
 def find_spec_without(*absent):

@@ -48,10 +48,9 @@ class Failing(Title):
         self.may_fail("notes")
         return {}
 """
-RAISED = ["SystemExit(0)", "SystemExit('bye')", "GeneratorExit()", "ValueError('no')"]
 
 
-@pytest.mark.parametrize("raises", [*RAISED, "StopIteration()", "BaseException('x')"])
+@pytest.mark.parametrize("raises", ["SystemExit(0)", "GeneratorExit()", "ValueError('no')"])
 @pytest.mark.parametrize("method", ["__init__", "act", "notes", "prompts", "prepare"])
 def test_a_failure_of_the_agent_is_the_agents(world, tmp_path, capsys, method, raises):
     file = tmp_path / "failing.py"
@@ -134,18 +133,12 @@ class Looks(Researcher):
         yield from ()
 
 
-class Counts(Researcher):
-    def discover(self, desk):
-        if len(desk.search(desk.topic)) > 0:
-            yield from ()
-
-
 class Indexes(Researcher):
     def discover(self, desk):
         desk.ranking = [desk.search(desk.topic)[0].id]
 
 
-@pytest.mark.parametrize("agent", [Looks, Counts, Indexes])
+@pytest.mark.parametrize("agent", [Looks, Indexes])
 def test_a_forgotten_yield_from_explains_itself(world, tmp_path, agent):
     with pytest.raises(AgentError, match=r"Is a `yield from` missing .*`hits = yield from desk"):
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
@@ -161,16 +154,6 @@ def test_an_option_without_default_is_named(world, tmp_path):
         arena.run(world, "discovery", Needs, tmp_path / "run", surveys=1)
     with pytest.raises(AgentError, match="n=3 is too few"):
         arena.run(world, "discovery", Needs, tmp_path / "run", agent_options={"n": 3})
-
-
-class Stops(Agent):
-    def act(self, observation):
-        raise DataError("the server is busy")
-
-
-def test_a_message_of_the_agent_ends_in_a_full_stop(world, tmp_path):
-    with pytest.raises(AgentError, match=r"the server is busy\. The episodes before"):
-        arena.run(world, "discovery", Stops, tmp_path / "run", surveys=1)
 
 
 class Meddles(Agent):

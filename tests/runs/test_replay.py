@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import call, make_env, run_contents
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
 import arena.cli
-from arena.agents import AGENTS, Agent
-from arena.envs._episode import ScoredEpisode
+from arena.agents import Agent
 from arena.errors import CorpusError, DataError
 from arena.runs import replay
 from arena.tools import json_action
@@ -40,20 +39,11 @@ for _ in range(5000):
     DEEP = [DEEP]
 
 JUNK: list[Any] = [
-    None, "null", True, 7, -0.0, 1e300, float("nan"), float("inf"), 10**6000, -(16**700), "",
-    "no JSON",
-    '{"tool": "search", "arguments": {"query": "membrane"}}', '{"tool": NaN}',
-    b'{"tool": "search", "arguments": {"query": "membrane"}}', b"\xff\x00", bytearray(b"x"),
-    "x" * 1_000_000, "\ud83d\ude00 \ud83d", "🜁", "[" * 100_000,
-    {1, 2, 3}, frozenset("ab"), object(), len, Agent, 1j,
-    np.int64(3), np.float32(0.1), np.float64("nan"), np.bool_(False), np.arange(3),
-    np.longdouble(1) / 3, np.datetime64("2020-01-01"), np.str_("search"),
-    (), (1, "a"), [], {}, LOOP, DEEP,
-    {"$type": "set"}, {"$type": "set", "x": 1}, {"$part": 0}, {"$parts": [[1]]}, {"$": 1},
-    {"$dict": 1},
-    {1: 2}, {None: 1, 2.5: 3, (1, (2,)): 4, frozenset(): 5}, {"\ud83d\ude00": 1},
-    OrderedDict(b=1, a=2), UserDict(a=1), types.MappingProxyType({"tool": "search"}), Level.HIGH,
-    Word.SEARCH, [Word.SEARCH, Level.HIGH], range(3), iter([1]), {"a": {"b": {"c": {1, 2}}}},
+    None, True, 7, 1e300, float("nan"), 10**6000, "", "no JSON", '{"tool": NaN}', b"\xff\x00",
+    '{"tool": "search", "arguments": {"query": "membrane"}}', "\ud83d\ude00 \ud83d", "[" * 100_000,
+    {1, 2, 3}, object(), np.int64(3), np.float64("nan"), np.bool_(False), np.arange(3),
+    (1, "a"), [], {}, LOOP, DEEP, {None: 1, (1, (2,)): 4}, OrderedDict(b=1, a=2), UserDict(a=1),
+    Level.HIGH, Word.SEARCH,
 ]  # fmt: skip
 
 
@@ -66,10 +56,7 @@ def wrapped(junk: Any) -> list[Any]:
         {"tool": "search", "arguments": {"query": junk}},
         {"tool": "search", "arguments": {"query": "membrane", "k": junk}},
         {"tool": "submit", "arguments": {"paper_ids": [junk, "x"]}},
-        {"tool": "organize", "arguments": {"mind_map": junk}},
-        {"tool": "organize", "arguments": {"mind_map": {"a": junk, "b": None}}},
         {"tool": "organize", "arguments": {"mind_map": {"label": "a", "children": [junk]}}},
-        types.MappingProxyType({"tool": "search", "arguments": {"query": "membrane", "k": junk}}),
         {"tool": "search", "arguments": UserDict(query="membrane", k=junk)},
         {"tool": "finish", "arguments": {}, "$extra": junk},
     ]
@@ -115,36 +102,6 @@ def test_a_valid_action_means_the_same_once_it_is_recorded(answer, wrap, k):
     assert answer(json_action(action)) == answer(action)
 
 
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.text("\ud83d\ude00$a", max_size=3)
-    | st.binary(max_size=3)
-    | st.sampled_from([np.int64(1), np.float64(0.5), {1}, Level.HIGH, Word.SEARCH, object()])
-)
-keys = st.text("$ab", max_size=2) | st.integers(0, 3) | st.none() | st.just((1, "a"))
-values = st.recursive(
-    scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(keys, inner, max_size=3)
-        | st.dictionaries(keys, inner, max_size=3).map(types.MappingProxyType)
-    ),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.integers(0, 11), values)
-def test_any_recorded_action_meets_the_same_answer(answer, place, junk):
-    played = json_action(wrapped(junk)[place])
-    assert answer(read_back(played)) == answer(played)
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
@@ -183,9 +140,9 @@ def test_actions_and_their_records():
 class Junk(Agent):
     """Sends junk in all places, then submits."""
 
-    def __init__(self, seed: int = 0, first: int = 0) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        self.actions = iter([a for junk in JUNK[first::4] for a in wrapped(junk)])
+        self.actions = iter([action for junk in JUNK for action in wrapped(junk)])
 
     def act(self, observation):
         if observation["budget"]["steps"] == 1:
@@ -208,12 +165,8 @@ def test_every_baseline_replays(world, tmp_path, task, agent):
     assert run_contents(tmp_path / "run") == before
 
 
-@pytest.mark.parametrize("first", range(4))
-def test_junk_replays(world, tmp_path, first):
-    options = {
-        "agent_options": {"first": first}, "surveys": 1,
-        "max_steps": 300, "max_searches": 200,
-    }  # fmt: skip
+def test_junk_replays(world, tmp_path):
+    options = {"surveys": 1, "max_steps": 300, "max_searches": 200}
     for name in "ab":
         arena.run(world, "survey", Junk, tmp_path / name, **options)
     assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
@@ -287,49 +240,6 @@ def test_a_changed_line_is_reported_with_its_step(world, finished, tmp_path, nam
     assert report.episodes == 2
 
 
-class Foreign(Agent):
-    """An action that cannot be carried out, then the end."""
-
-    def act(self, observation):
-        left = observation["budget"]["steps"]
-        return call("search", query="membrane", k=0) if left == 100 else call("finish")
-
-
-@pytest.mark.parametrize("error", [None, "another"])
-def test_a_changed_or_removed_error_is_reported(world, tmp_path, error):
-    arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
-    path = tmp_path / "run/trajectories.jsonl"
-    record = json.loads(path.read_text())
-    first, last = record["steps"]
-    assert "k=0" in first["error"]
-    assert "error" not in last
-    told = first.pop("error")
-    if error is not None:
-        first["error"] = error
-    path.write_text(json.dumps(record) + "\n")
-    found = replay(tmp_path / "run", world).difference
-    assert found is not None
-    assert (found.step, found.what, found.expected, found.found) == (1, "the error", error, told)
-
-
-def test_a_tool_that_answers_with_the_keys_of_a_step_overwrites_none(world, tmp_path, monkeypatch):
-    told = {"error": "no", "reward": 7.0, "action": "x", "observation_sha256": "y"}
-    play = ScoredEpisode.complete
-
-    def foreign(self, found=None):
-        outcome = play(self, found)
-        observation = outcome.observation | {"result": json.dumps(told, separators=(",", ":"))}
-        return outcome._replace(observation=observation)
-
-    monkeypatch.setattr(ScoredEpisode, "complete", foreign)
-    arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
-    [step, _] = json.loads((tmp_path / "run/trajectories.jsonl").read_text())["steps"]
-    assert set(step) == {"action", "observation_sha256", "reward", "reward_terms", "error"}
-    assert (step["action"], step["reward"], step["error"]) == (
-        call("search", query="membrane", k=0), 0.0, "no",
-    )  # fmt: skip
-
-
 def test_the_command(world, finished, tmp_path, capsys):
     options = ["--corpus", str(world)]
     assert arena.cli.main(["replay", str(finished), *options]) == 0
@@ -379,11 +289,6 @@ def test_another_corpus_index_or_task_set_is_refused(world, finished, tmp_path, 
         replay(run, world)
 
 
-def test_a_corpus_of_another_seed_is_refused(mini, finished, capsys):
-    assert arena.cli.main(["replay", str(finished), "--corpus", str(mini)]) == 2
-    assert "was run with another corpus" in capsys.readouterr().err
-
-
 def test_changed_code_is_a_remark_and_not_a_difference(world, finished, tmp_path):
     run = edited(finished, tmp_path, sha256={"environment": "0" * 64}, arena="0.0.1")
     report = replay(run, world)
@@ -429,7 +334,6 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
         (lines[0][:40], CorpusError, "holds no complete episode"),
         (lines[0] + b"{]\n" + lines[1], DataError, "line 2 is not an episode of version 2"),
         (lines[0] + lines[0], DataError, "line 2 is not of this run"),
-        (b"[" * 100_000 + b"\n", DataError, "line 1 is not an episode"),
         (lines[0].replace(b'"version":2', b'"version":1'), DataError, "line 1 is not an episode"),
         (lines[0].replace(b'"task":"discovery"', b'"task":"selection"'), DataError, "in task"),
     ):
@@ -445,8 +349,7 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
         replay(run, world)
 
 
-KEYS = ["arena", "task", "environment", "budget", "seed", "surveys", "sha256"]
-KEYS += ["environment.retriever", "environment.reward", "budget.max_steps"]
+KEYS = ["task", "environment.retriever", "budget.max_steps", "sha256"]
 
 
 @pytest.fixture(scope="module")
@@ -477,14 +380,13 @@ def test_a_manifest_without_a_key_or_with_nonsense(
         assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["surveys", "max_episode_steps", "nope"])
-def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path, name):
+def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path):
     shutil.copytree(organized, tmp_path / "run")
     path = tmp_path / "run/manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["environment"][name] = 3
+    manifest["environment"]["nope"] = 3
     path.write_text(json.dumps(manifest))
-    with pytest.raises(CorpusError, match=f"manifest.json' .* takes no argument '{name}'"):
+    with pytest.raises(CorpusError, match=r"manifest.json' .* takes no argument 'nope'"):
         replay(tmp_path / "run", world)
 
 
@@ -516,7 +418,7 @@ def test_a_run_with_everything_set_replays(world, tmp_path):
 
 
 class Asks(Agent):
-    """Search with both engines, hand in what the second found."""
+    """Search with both engines, submit what the second found."""
 
     def act(self, observation):
         left = observation["budget"]["searches"]
@@ -547,7 +449,3 @@ def test_a_run_keeps_its_starting_papers(world, tmp_path):
     (output / "found.json").write_text(json.dumps(found))
     with pytest.raises(CorpusError, match=r"found.json' is not as the run left it"):
         replay(output, world)
-
-
-def test_the_names_are_registered():
-    assert AGENTS.get("title").notes(AGENTS.get("title")()) == {}

@@ -337,14 +337,6 @@ def test_the_space_of_an_environment_knows_its_bounds(world):
     assert {arguments.get("retriever") for arguments in drawn} == {None, "bm25"}
 
 
-@pytest.mark.parametrize("text", ["x" * 20_000, "é🜁\x00\ud800" * 5_000, "深" * 20_000])
-def test_any_text_of_any_script_is_a_query(world, text):
-    space = make_env(world).action_space
-    assert space.contains(call("search", query=text))
-    assert space.contains(json.dumps(call("search", query=text)))
-    assert space.contains(json.dumps(call("search", query=text), ensure_ascii=False))
-
-
 def test_a_whole_number_may_be_written_with_a_point(world):
     """JSON has one kind of number."""
     results = []

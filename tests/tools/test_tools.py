@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
-from arena.errors import DataError, UnknownNameError
+from arena.errors import DataError
 from arena.tools import Tool
 
 # In the episode of sv:1, whose day is 2022-06-15, nine papers of `mini` exist (conftest.MINI):
@@ -123,15 +123,6 @@ def test_the_retriever_may_be_named(engines):
         "no retriever 'titles'"
         in act(playing(engines, survey), "search", query=word, retriever="titles")["error"]
     )
-
-
-@pytest.mark.parametrize("query", ["\ud800", "a\ud800 b\udfff", "\x00", "\U000e0001" * 50])
-def test_no_text_is_too_odd_for_an_engine(engines, query):
-    names = ["titles", "hybrid(bm25,dense)", "dense"]
-    survey = sorted(arena_surveys(engines))[0]
-    env = playing(engines, survey, retrievers=names)
-    for name in names:
-        assert "hits" in act(env, "search", query=query, retriever=name)
 
 
 # read
@@ -448,8 +439,3 @@ def test_a_function_that_is_no_tool_is_refused():
         Tool.of(odd)
     with pytest.raises(DataError, match="silent: describe 'paper' under 'Args:'"):
         Tool.of(silent)
-
-
-def test_an_unknown_tool_has_near_names():
-    with pytest.raises(UnknownNameError, match=r"no tool named 'serach'. Did you mean 'search'"):
-        arena.tools.TOOLS.get("serach")
