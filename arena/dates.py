@@ -57,7 +57,7 @@ def parse_date(value: object) -> ResolvedDate:
         value = str(value)
     match = _PATTERN.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise DataError(f"{clip(value)} is no date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
+        raise DataError(f"{clip(value)} is not a date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
     year, month, day = (int(part) if part else 0 for part in match.groups())
     precision = PRECISIONS[sum(part is not None for part in match.groups()) - 1]
     try:
@@ -68,7 +68,7 @@ def parse_date(value: object) -> ResolvedDate:
         return ResolvedDate(dt.date(year, month, day).toordinal() - _EPOCH, precision)
     except (ValueError, calendar.IllegalMonthError):
         raise DataError(
-            f"{clip(value)} is no day of the calendar. Write YYYY, YYYY-MM or YYYY-MM-DD."
+            f"{clip(value)} is not a day of the calendar. Write YYYY, YYYY-MM or YYYY-MM-DD."
         ) from None
 
 

@@ -12,7 +12,7 @@ class ArenaError(Exception):
 
 
 class UnknownNameError(ArenaError, KeyError):
-    """A name that no registry, task set or table holds."""
+    """A name that no registry, task set or table has."""
 
     __str__ = Exception.__str__  # KeyError would show the repr of the message
 
@@ -33,7 +33,7 @@ class NoLabelsError(DataError):
 
 
 class CorpusError(ArenaError):
-    """A directory that is no usable built corpus or index.
+    """A directory that is not a usable built corpus or index.
 
     Attributes:
         parts: Directories of the corpus, index or digests that have to be built (again), if these

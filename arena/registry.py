@@ -31,15 +31,15 @@ class Registry(Generic[T]):
     """Named plug-ins of one kind, found when the first name is asked for.
 
     Nothing is imported at construction, so that a registry costs nothing until it is used and a
-    plug-in may import the module that holds it. At the first `get`, `names` or `describe` every
+    plug-in may import the module that has it. At the first `get`, `names` or `describe` every
     public module (no leading underscore) of `packages` is imported, then the entry points of the
     group `entry_points` are listed; the object of an entry point is loaded only when it is asked
     for.
 
     Args:
         kind: What the plug-ins are, in the singular, for messages: ``"metric"``.
-        packages: Dotted names of packages whose public modules hold plug-ins; ``a.*.b`` names the
-            package ``b`` of every package in ``a``. A package that is not installed is skipped; any
+        packages: Dotted names of packages with plug-ins in their public modules; ``a.*.b`` names
+            the package ``b`` of every package in ``a``. One that is not installed is skipped; an
             error raised inside one surfaces at the first use.
         entry_points: Entry point group of plug-ins from other distributions, or None for none.
         base: Class of which the plug-ins are instances or subclasses; None for functions.

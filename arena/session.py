@@ -262,7 +262,7 @@ class Sessions:
             survey: Id of the survey to play; by default one is drawn.
 
         Raises:
-            DataError: The key is in use or malformed, or the seed is no integer >= 0.
+            DataError: The key is in use or malformed, or the seed is not an integer >= 0.
             UnknownNameError: The survey is unknown.
             CapacityError: All sessions are in use.
         """
@@ -363,7 +363,7 @@ class Sessions:
 
 
 def _reap(sessions: weakref.ref[Sessions], gone: threading.Event) -> None:
-    """Close unused sessions as their time ends, until nobody holds `sessions`."""
+    """Close unused sessions as their time ends, until nothing refers to `sessions`."""
     rest = 0.0
     while not gone.wait(min(rest, threading.TIMEOUT_MAX)) and (alive := sessions()) is not None:
         rest = alive.reap()

@@ -45,9 +45,9 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
     except Exception as error:  # of numpy, or of Python's parser, which reads the header
         raise damaged(path, str(error)) from None
     if dtypes and (array.dtype not in dtypes or array.ndim != 1):
-        raise damaged(path, f"it holds {array.dtype} of shape {array.shape}")
+        raise damaged(path, f"it has {array.dtype} of shape {array.shape}")
     if size is not None and len(array) != size:
-        raise damaged(path, f"it holds {len(array)} elements, not {size}")
+        raise damaged(path, f"it has {len(array)} elements, not {size}")
     return array
 
 
@@ -126,7 +126,7 @@ class ArrayWriter:
 class StringTable:
     """A read-only sequence of `size` strings, ``<path>.bin`` and ``<path>.offsets.npy``.
 
-    Raises CorpusError if a file is no such table; so does reading a damaged string.
+    Raises CorpusError if a file is not such a table; so does reading a damaged string.
     """
 
     def __init__(self, path: Path, size: int | None = None) -> None:

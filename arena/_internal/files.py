@@ -84,7 +84,7 @@ def read_json(source: Path | str | bytes) -> Any:
 def write_json(path: str | os.PathLike[str], obj: object) -> None:
     """Write `obj` atomically as indented JSON: sorted keys, ASCII, a final newline.
 
-    Raises DataError if `obj` holds NaN, an infinity or itself; or as `atomic_write`.
+    Raises DataError if `obj` contains NaN, an infinity or itself; or as `atomic_write`.
     """
     try:
         text = json.dumps(obj, indent=2, sort_keys=True, allow_nan=False)
@@ -108,7 +108,7 @@ def sha256_json(obj: object) -> str:
     """Return the SHA-256 of `obj` as canonical JSON, as 64 hexadecimal digits.
 
     Canonical: sorted keys, no white space, ASCII. As in JSON, tuples equal lists and the key 1
-    equals the key "1". Raises DataError if `obj` holds NaN, an infinity or itself.
+    equals the key "1". Raises DataError if `obj` contains NaN, an infinity or itself.
 
     >>> sha256_json({"b": 1, "a": (2,)}) == sha256_json({"a": [2], "b": 1})
     True

@@ -100,7 +100,7 @@ class ConfigSource(NamedTuple):
 
     data: dict[str, Any]  # the mapping at its root
     name: str  # what messages call it
-    lines: Mapping[Place, int]  # number of the line of a place; empty if it is no file
+    lines: Mapping[Place, int]  # number of the line of a place; empty if it is not a file
     folder: Path  # directory of the file; the files that it names are looked for there
 
     def where(self, place: Place) -> str:
@@ -127,7 +127,7 @@ class ConfigSource(NamedTuple):
     def changed(self, changes: Mapping[Place, Any]) -> ConfigSource:
         """Return a configuration with other values by place; missing mappings are added.
 
-        Raises DataError if a place leads through something that is no mapping.
+        Raises DataError if a place leads through something that is not a mapping.
         """
         data, lines = copy.deepcopy(self.data), dict(self.lines)
         for place, value in changes.items():
@@ -143,7 +143,7 @@ class ConfigSource(NamedTuple):
                 inside = inside[key]
             inside[place[-1]] = value
             for old in [old for old in lines if old[: len(place)] == place]:
-                del lines[old]  # the file's line no longer holds the value that counts
+                del lines[old]  # the file's line no longer has the value that counts
         return self._replace(data=data, lines=lines)
 
 
@@ -186,7 +186,7 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
 
 
 class _YamlReader:
-    """Makes values of YAML nodes. Keys stay the text that they are: ``No`` is no boolean."""
+    """Makes values of YAML nodes. Keys stay the text that they are: ``No`` is not a boolean."""
 
     def __init__(self, name: str) -> None:
         self.lines: dict[Place, int] = {}

@@ -53,7 +53,7 @@ class Table:
         return tabulate(
             self._cells(missing),
             headers=[printable(name) for name in self.header],
-            disable_numparse=True,  # an id such as 2101.01507 is no number to be rounded
+            disable_numparse=True,  # an id such as 2101.01507 is not a number to be rounded
             colalign=self._alignment() if self.rows else None,
         )
 

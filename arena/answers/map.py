@@ -41,7 +41,7 @@ class Map(AnswerKind):
         return tasks.mind_map(survey_id) is not None
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[MindMap, MindMap]:
-        """Return the tree and the survey's own; the best distance is 0, so nothing is no tree."""
+        """Return the tree and the survey's own; no answer is an empty tree, since distances need one."""
         from arena.mindmap import MindMap
 
         return answer or MindMap(""), context.tasks.mind_map(context.survey)

@@ -307,7 +307,7 @@ def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int
         raise error
     message = str(error)
     if isinstance(error, OSError) and error.filename is not None:
-        message = f"{str(error.filename)!r}: {error.strerror}. Name another path, or mend this one."
+        message = f"{str(error.filename)!r}: {error.strerror}. Name another path, or fix this one."
     if isinstance(error, CorpusError) and error.parts:
         from arena.cli.repair import build_command
 

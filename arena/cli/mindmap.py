@@ -33,7 +33,7 @@ def show(
         format (NAME): Text, json, markdown, mermaid, svg (default: that of the suffix of --output,
             or text).
         output (PATH): File to write (default: print it).
-        record (ID): Which one, of a file that holds many.
+        record (ID): Which one, of a file that contains many.
         beside (FILE): Another mind-map, shown to the right: text, svg.
         beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
@@ -101,8 +101,8 @@ def score(
     Args:
         gold (PATH): File with the survey's own map.
         predicted (PATH): File with the map to score.
-        gold_record (ID): Map of a file that holds several, by its id or its number from 1.
-        predicted_record (ID): Map of a file that holds several, by its id or its number from 1.
+        gold_record (ID): Map of a file that contains several, by its id or its number from 1.
+        predicted_record (ID): Map of a file that contains several, by its id or its number from 1.
         directory: --gold and --predicted are folders; files match by name, suffixes may differ.
         model (NAME): Encoder that compares headings.
         extractor (NAME): Extractor of entities: spacy, noun_chunks, flair (default: spacy, if it is

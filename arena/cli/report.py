@@ -98,6 +98,8 @@ def _paths(files: list[str]) -> list[Path]:
         if path.is_dir():
             found = sorted(p for p in path.rglob("*") if p.suffix in (".md", ".html", ".txt"))
         if not found:
-            raise DataError(f"{str(path)!r} holds no report: a file named *.md, *.html or *.txt.")
+            raise DataError(
+                f"{str(path)!r} contains no report: a file named *.md, *.html or *.txt."
+            )
         paths += found
     return paths

@@ -310,7 +310,7 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
             f"{cut_off} episodes were cut off by the budget before their last answer; "
-            "trajectories.jsonl holds every action and its error."
+            "trajectories.jsonl has every action and its error."
         )
     digests = [entry["digests"] for entry in entries if "digests" in entry]
     if missing := sum(counted["missing"] for counted in digests):

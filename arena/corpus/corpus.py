@@ -25,7 +25,7 @@ class Corpus:
     """A built corpus directory, memory-mapped.
 
     Any number of threads and processes may share it. The object, its forks and its pickles keep to
-    one corpus: where another one takes its place they go on with the old files, or raise
+    one corpus: where another one takes its place they continue with the old files, or raise
     `CorpusError`.
 
     >>> corpus = Corpus.open("demo/world")                              # doctest: +SKIP

@@ -110,14 +110,14 @@ class Engines:
         try:
             key = f"{name} {sha256_json(options)}"
         except TypeError as error:
-            raise DataError(f"the options of {name} must be what JSON can hold: {error}.") from None
+            raise DataError(f"the options of {name} must be JSON values: {error}.") from None
         if key not in self.opened:
             opening = self._combine if name.parts else self._open_index
             self.opened[key] = opening(name, options)
         return self.opened[key]
 
     def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:
-        """Open a combination; `options` may hold those of a part, under its canonical name."""
+        """Open a combination; `options` may have those of a part, under its canonical name."""
         kind = RETRIEVERS.get(name.name)
         if not issubclass(kind, Combiner):
             raise DataError(

@@ -139,7 +139,7 @@ class CorpusStore:
 class _Rows:
     """Single rows of a Parquet file; the row groups read last are kept.
 
-    The file is mapped once: a forked process goes on with the same file, whatever is in its place.
+    The file is mapped once: a forked process keeps the same file, whatever is in its place.
     """
 
     def __init__(self, path: Path) -> None:
@@ -161,7 +161,7 @@ class _Rows:
         self._process = os.getpid()
 
     def __getitem__(self, row: int) -> dict[str, Any]:
-        if self._process != os.getpid():  # forked, maybe while a thread held the lock
+        if self._process != os.getpid():  # forked, maybe while a thread had the lock
             self._open()
         if not 0 <= row < self._starts[-1]:
             raise damaged(self.path, f"it has no row {row}")

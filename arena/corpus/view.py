@@ -65,7 +65,7 @@ class CorpusView:
         up to the engine: for ``bm25`` papers with a term of the query, for ``dense`` every paper.
 
         Raises:
-            DataError: if `query` is no string or `k` no integer >= 0.
+            DataError: if `query` is not a string or `k` not an integer >= 0.
             UnknownNameError, CorpusError: if the engine does not exist, has no index, or returns
                 what does not exist here.
         """
@@ -118,7 +118,7 @@ class CorpusView:
 
     def _request(self, query: str, k: int) -> Request:
         if not isinstance(query, str):
-            raise DataError(f"query={clip(query)} is no string.")
+            raise DataError(f"query={clip(query)} is not a string.")
         if isinstance(k, bool) or not isinstance(k, _INTEGERS) or k < 0:
             raise DataError(f"k={clip(k)}: give an integer >= 0.")
         return Request(query, int(k), self._scope)
@@ -207,7 +207,7 @@ def rank_batch(
 def _in_scope(
     views: Sequence[CorpusView], requests: Sequence[Request], rankings: Sequence[Ranking]
 ) -> bool:
-    """Return whether rankings of one corpus hold what exists in their views, once, and no more.
+    """Return whether rankings of one corpus have what exists in their views, once, and no more.
 
     No engine is trusted with this, least of all one from elsewhere.
     """

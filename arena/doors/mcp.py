@@ -140,7 +140,7 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         session = session_of(ctx)
         action = {"tool": params.name, "arguments": params.arguments or {}}
-        # Calls of one episode wait for each other here: in threads they would hold up the others.
+        # Calls of one episode wait for each other here: in threads they would block the others.
         async with turns.setdefault(session, anyio.Lock()):
             step = await anyio.to_thread.run_sync(session.step, action)
             total = session.totals().reward
@@ -202,7 +202,7 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
         json_response=True, stateless_http=True, transport_security=checked
     )
     app.router.routes.append(Route("/health", health))
-    # The SDK would hold each of these open, and silent, until its client hangs up.
+    # The SDK would keep each of these open, and silent, until its client hangs up.
     app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
     return app
 

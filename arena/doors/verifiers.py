@@ -26,7 +26,7 @@ from arena.tools import encode
 
 
 class EpisodeState(vf.State):  # type: ignore[misc]
-    """A rollout's episode. No model reads it, and no file holds it.
+    """A rollout's episode. No model reads it, and no file has it.
 
     Attributes:
         key: Name of the session.

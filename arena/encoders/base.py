@@ -34,7 +34,7 @@ class Encoder(Protocol):
         """All that shapes a vector, as JSON values, without any path.
 
         It is stored in the manifest of an index and in the records of a run. An index does not
-        open with an encoder of another `config`, except under the key ``runtime``, which holds
+        open with an encoder of another `config`, except under the key ``runtime``, which has
         what changes the last digits only, such as library versions and precision.
         """
         ...

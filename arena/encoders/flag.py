@@ -189,7 +189,7 @@ class FlagEncoder:
 
     @contextmanager
     def _one_thread(self) -> Iterator[None]:
-        """Compute with one thread on a CPU for as long as this lasts; `_lock` is held."""
+        """Compute with one thread on a CPU for as long as this lasts, under `_lock`."""
         self._check_process()
         torch = load("torch")
         threads = torch.get_num_threads()
@@ -232,7 +232,7 @@ class FlagEncoder:
                 )
             except (OSError, ValueError) as error:
                 raise DataError(
-                    f"{path!r} is no model that transformers can load: "
+                    f"{path!r} is not a model that transformers can load: "
                     f"{clip(_first_line(error), 160)}. Give the folder of a transformers model."
                 ) from None
         if self._max_length > flag.tokenizer.model_max_length:
@@ -324,7 +324,7 @@ _forked_with_torch = False
 def _note_fork() -> None:
     global _forked_with_torch, _lock
     _forked_with_torch = "torch" in sys.modules
-    _lock = threading.Lock()  # a thread that the fork left behind may have held it
+    _lock = threading.Lock()  # a thread that the fork left behind may have had it
 
 
 os.register_at_fork(after_in_child=_note_fork)

@@ -60,7 +60,7 @@ class Static:
         means = np.zeros((len(encoded), self.dimension), np.float32)
         for mean, text in zip(means, encoded, strict=True):
             if text.ids:
-                # The table holds float16 values: their float64 sums are exact, so that neither
+                # The table has float16 values: their float64 sums are exact, so that neither
                 # the order of the words nor the machine shows in the last digit.
                 mean[:] = table[text.ids].sum(axis=0, dtype=np.float64) / len(text.ids)
         return means

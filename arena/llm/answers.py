@@ -54,7 +54,7 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
 def key_of(body: Mapping[str, Any]) -> str:
     """Return the SHA-256 under which the store keeps the answer to `body`.
 
-    The address of the server is no part of it: a local server gets another port each time, and a
+    The address of the server is not a part of it: a local server gets another port each time, and a
     replay elsewhere has none. Two servers that give one name to different models need two stores.
     """
     # A model writes the fields of a schema in the order of the schema, so that order counts.

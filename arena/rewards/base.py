@@ -74,7 +74,7 @@ class MetricReward(Reward):
     def __init__(self, metric: str) -> None:
         self.metric = METRICS.get(metric)
         if self.metric.lower_is_better is None:
-            raise DataError(f"{metric} is a count without a best direction: it is no reward.")
+            raise DataError(f"{metric} is a count without a best direction: it cannot be a reward.")
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return the metric under its name."""

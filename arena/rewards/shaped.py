@@ -17,7 +17,7 @@ class Shaped(Reward):
     Russell 1999, Policy invariance under reward transformations, theorem 1). The potential is
     ``weight`` times the share of the gold papers that has been shown; at the end of an episode it
     is 0, which keeps the theorem true for episodes (Grzes 2017, Reward shaping in episodic
-    reinforcement learning). The observation holds the budget, so a truncation is an end like any
+    reinforcement learning). The observation has the budget, so a truncation is an end like any
     other. The discounted return is therefore that of ``final`` minus the potential of the first
     state, which is 0 unless the episode starts with references.
 

@@ -1,4 +1,4 @@
-"""The directory of a run: begin a run in it, continue one, or read what it holds."""
+"""The directory of a run: begin a run in it, continue one, or read its files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FORM: dict[str, Any] = {
 
 @contextmanager
 def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> Iterator[None]:
-    """Hold `output` for the run that `manifest` describes: a new one, or one to continue."""
+    """Lock `output` for the run that `manifest` describes: a new one, or one to continue."""
     written = [file for name in ANSWERS.names() for file in ANSWERS.get(name).files]
     kind = RUN._replace(files=tuple(dict.fromkeys([*written, *_FILES])))
     with output_directory(output, kind, overwrite=overwrite) as before:
@@ -71,7 +71,7 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
             f"{str(then.get('code'))[:12]} to {now['code'][:12]}"
         )
     raise CorpusError(
-        f"{str(output)!r} holds another run (it differs in "
+        f"{str(output)!r} contains another run (it differs in "
         f"{', '.join(dict.fromkeys(differing))}{hint}). Name another directory or pass --overwrite."
     )
 
@@ -112,8 +112,8 @@ class OpenedRun:
         manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
         if manifest is None:
             raise CorpusError(
-                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
-                "--output of an `arena run`."
+                f"{str(self.directory)!r} contains no run (no readable {MANIFEST} of one). Name "
+                "the --output of an `arena run`."
             )
         if (version := manifest.get("version")) != MANIFEST_VERSION:
             raise CorpusError(
@@ -129,7 +129,7 @@ class OpenedRun:
         self.check_name(TASKS, self.task)
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
-            raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
+            raise CorpusError(f"{str(self.path)!r} contains no episode. Play one with `arena run`.")
 
     @property
     def files(self) -> dict[str, str] | None:
@@ -214,7 +214,7 @@ class OpenedRun:
             yield record
         if not played:
             raise CorpusError(
-                f"{str(self.path)!r} holds no complete episode. Give the command that began the "
+                f"{str(self.path)!r} contains no complete episode. Give the command that began the "
                 "run again to continue it."
             )
 

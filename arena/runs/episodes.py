@@ -228,13 +228,13 @@ def _start(arguments: tuple[Any, ...]) -> _Worker:
     process = _SPAWN.Process(target=_serve, args=(*arguments, end))
     with block_sigint_in_children():
         process.start()
-    end.close()  # so that the process and nobody else holds it, and its end is noticed
+    end.close()  # so that the process alone has it, and its end is noticed
     return process, connection
 
 
 def _end(process: BaseProcess, connection: Connection, idle: bool = False) -> None:
     connection.close()
-    if idle:  # it ends by itself and gives back what it holds, unless the agent's code hinders it
+    if idle:  # it ends by itself and gives back what it has, unless the agent's code hinders it
         process.join(_GRACE)
     process.terminate()
     process.join()

@@ -91,7 +91,7 @@ def run(
         isolate: Play each episode in a new process, so that the agent's code keeps nothing.
         timed: Write the seconds that the run takes into ``timing.json``, the only file of a run
             with a clock in it.
-        overwrite: Start from scratch if `output` holds a run.
+        overwrite: Start from scratch if `output` contains a run.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
             ``max_steps``.
 
@@ -162,7 +162,7 @@ def _manifest(
     try:
         options = plain(agent_options)
     except (TypeError, ValueError) as error:
-        raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
+        raise DataError(f"the agent's options must be JSON values: {error}.") from None
     manifest: dict[str, Any] = plain(
         {
             "version": MANIFEST_VERSION,

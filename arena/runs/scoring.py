@@ -344,7 +344,7 @@ def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers])
 def _read(
     path: Path, corpus: Corpus
 ) -> tuple[dict[str, list[tuple[str, float]]], list[str] | None]:
-    """Return what a run file holds and, for a run by `arena run`, the surveys that it played."""
+    """Return the content of a run file and, of a run by `arena run`, the surveys played."""
     if not path.is_dir():
         manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}
         ours = path.name == "run.trec" and manifest["sha256"].get("corpus") == corpus.sha256

@@ -110,7 +110,7 @@ _STEP = {"action": object, "observation_sha256": str, "reward": int | float, "re
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
-    """Return the episode that a line holds, or None if it holds no valid one."""
+    """Return the episode in a line, or None if it is not a valid one."""
     try:
         record: Any = read_json(line) if line.endswith(b"\n") else None
     except ValueError:

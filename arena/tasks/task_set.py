@@ -240,7 +240,7 @@ class TaskSet:
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
                 f"opened. Open the corpus again; if {make}."
             )
-        # Not `read_table`: its threads may hold the buffer until Python ends, and to free it then
+        # Not `read_table`: its threads may keep the buffer until Python ends, and to free it then
         # aborts the process.
         with pq.ParquetFile(pa.BufferReader(content)) as file:
             return file.read(use_threads=False).to_pylist()  # type: ignore[no-any-return]

@@ -97,8 +97,8 @@ class Tool:
 
     Attributes:
         name: Name that agents call it by.
-        function: Called as ``function(episode, **arguments)``. Returns a result (a dict that JSON
-            can hold), `Shown` if it shows papers, or a `Search` that the environment makes.
+        function: Called as ``function(episode, **arguments)``. Returns a result (a dict of JSON
+            values), `Shown` if it shows papers, or a `Search` that the environment makes.
         description: The docstring without its sections.
         parameters: Parameters in the order of the signature.
         tasks: Names of the tasks, or of stages of tasks, that offer the tool besides those whose
@@ -315,7 +315,7 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
 
 
 def _is_plain(action: object) -> bool:
-    """Return whether `action` is a call that JSON can hold as it is, as most are."""
+    """Return whether `action` is a call of JSON values as it is, as most are."""
     if type(action) is not dict or type(action.get("arguments")) is not dict:
         return False
     return _PLAIN.issuperset(map(type, action["arguments"].values()))

@@ -66,7 +66,7 @@ class Draft:
 
 @dataclass
 class Episode:
-    """The state that tools act on. It holds no label: the environment scores.
+    """The state that tools act on. It has no label: the environment scores.
 
     Attributes:
         view: The corpus as of the survey's date, searched by the environment's own engine.

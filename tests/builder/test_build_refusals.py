@@ -37,7 +37,7 @@ def test_bad_records_name_their_line(tmp_path: Path) -> None:
     good = {"id": "a", "title": "A"}
     assert refusal([good, {"id": "b"}], [SURVEY], output).startswith("papers line 2: title=None")
     message = refusal([good, {**good, "date": "last year"}], [SURVEY], output)
-    assert message.startswith("papers line 2: date: 'last year' is no date. Write YYYY")
+    assert message.startswith("papers line 2: date: 'last year' is not a date. Write YYYY")
     message = refusal([good], [SURVEY, {"id": "t", "title": "T"}], output)
     assert message.startswith("surveys line 2: a survey needs a date")
     assert refusal([], [SURVEY], output) == "the source contains no papers. Give at least one."

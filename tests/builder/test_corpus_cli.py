@@ -112,7 +112,9 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
     assert "bad line 1: id=None: every record needs an id" in build(papers=file('{"title": "T"}'))
     assert "bad line 1: id='a b': an id has" in build(papers=file('{"id": "a b", "title": "T"}'))
     undated = '{"id": 1, "title": "T", "date": "soon"}'
-    assert "bad line 1: date: 'soon' is no date. Write YYYY, YYYY-MM" in build(papers=file(undated))
+    assert "bad line 1: date: 'soon' is not a date. Write YYYY, YYYY-MM" in build(
+        papers=file(undated)
+    )
     assert "bad line 1: a survey needs a date" in build(surveys=file('{"id": 1, "title": "T"}'))
     assert "bad line 1: [] is not a JSON object" in build(papers=file("[]"))
     assert "no field 'titel' to index. Did you mean 'title'?" in build(fields="titel")

@@ -151,7 +151,7 @@ def test_dates_of_surveys(tmp_path, name):
     ("text", "message"),
     [
         ('{"id": "a"}\n', "dates.jsonl line 1: {'id': 'a'}: give an id or a title, and a date."),
-        ('{"id": "a", "date": "May"}\n', "line 1: date: 'May' is no date."),
+        ('{"id": "a", "date": "May"}\n', "line 1: date: 'May' is not a date."),
         ('{"id":"a","date":"2020"}\n{"id":"a","date":"2021"}', "line 2: 'id:a' has two dates."),
         ("[]\n", "line 1: [] is not a JSON object."),
     ],

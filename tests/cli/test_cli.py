@@ -223,7 +223,7 @@ BAD = [
     ("search --corpus /nowhere --query x --before 2020", "no directory '/nowhere'"),
     ("search --corpus . --query x --before 2020", "contains no built corpus"),
     (f"search {WORLD} --query x", "required: --before"),
-    (f"search {WORLD} --query x --before 2020-13", "'2020-13' is no day of the calendar"),
+    (f"search {WORLD} --query x --before 2020-13", "'2020-13' is not a day of the calendar"),
     (f"search {WORLD} --query x --before 2020 --k -1", "--k -1: give an integer >= 1"),
     (f"search {WORLD} --query x --before 2020 --k many", "--k: 'many': give an integer"),
     (f"search {WORLD} --query x --before 2020 --retriever bm52", "Did you mean 'bm25'"),

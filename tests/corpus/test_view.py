@@ -192,7 +192,7 @@ def test_k_beyond_the_matches(world):
 
 def test_errors_say_what_to_do(world, tmp_path):
     corpus = arena.Corpus.open(world)
-    with pytest.raises(DataError, match="'yesterday' is no date"):
+    with pytest.raises(DataError, match="'yesterday' is not a date"):
         corpus.at("yesterday")
     with pytest.raises(UnknownNameError, match=r"no retriever named 'bm52'. Did you mean 'bm25'"):
         corpus.at("2030", retriever="bm52").search("membrane", 1)

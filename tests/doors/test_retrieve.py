@@ -169,9 +169,9 @@ def test_bad_bodies(mini, body, error):
     ("url", "error"),
     [
         ("befor=2015", "'befor' in the URL: it takes before and exclude"),
-        ("before=soon", "'soon' is no date"),
+        ("before=soon", "'soon' is not a date"),
         ("before=2015-02-30", "no day of the calendar"),
-        ("before=", "'' is no date"),
+        ("before=", "'' is not a date"),
         ("before=2015&before=2016", "before=['2015', '2016']: give one day"),
     ],
 )
@@ -189,7 +189,7 @@ def test_any_text_is_a_query(mini, query):
 
 def test_bad_options(mini, capsys):
     for option, error in (("--topk=0", "topk=0: give an integer from 1 to 1000"),
-                          ("--before=soon", "'soon' is no date"),
+                          ("--before=soon", "'soon' is not a date"),
                           ("--retriever=bm52", "Did you mean 'bm25'")):  # fmt: skip
         assert main(["serve", "retrieve", "--corpus", str(mini), option]) == 2
         assert error in capsys.readouterr().err

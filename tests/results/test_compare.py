@@ -279,7 +279,7 @@ def test_a_run_must_be_finished_and_as_it_was_left(forged, tmp_path, title_run):
         file.write(" \n")
     with pytest.raises(CorpusError, match=r"qrels\.trec' is not as the run left it"):
         arena.compare([changed])
-    with pytest.raises(CorpusError, match="holds no run"):
+    with pytest.raises(CorpusError, match="contains no run"):
         arena.compare([tmp_path])
 
 

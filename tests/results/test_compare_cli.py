@@ -45,7 +45,7 @@ def test_each_format_is_that_of_python(runs, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["{0}", "/nowhere"], "'/nowhere' holds no run"),
+        (["{0}", "/nowhere"], "'/nowhere' contains no run"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
         (["{0}", "--corpus", "x"], "name the page with --html"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),

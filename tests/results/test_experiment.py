@@ -230,7 +230,7 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
     with pytest.raises(CorpusError, match=r"title/bm25: .* differs in .*sha256 of corpus"):
         arena.run_experiment(config | {"surveys": 1}, mini, output)
     assert tree(output) == before
-    with pytest.raises(CorpusError, match=r"title/bm25: .* holds another run"):
+    with pytest.raises(CorpusError, match=r"title/bm25: .* contains another run"):
         arena.run_experiment(config, world, output, changes={"seed": 5})
     assert tree(output) == before
     arena.run_experiment(config, world, output, changes={"seed": 5}, overwrite=True)

@@ -132,7 +132,7 @@ def test_options_of_parts(titled: Path) -> None:
         ({"depth": 0}, "depth=0: give an integer >= 1"),
         ({"fusion": "rfr"}, "fusion='rfr'. Did you mean 'rrf'"),
         ({"fusion": "score", "k": 60}, "k=60: only fusion='rrf' has a k"),
-        ({"bm25": {"k1": object()}}, "must be what JSON can hold"),
+        ({"bm25": {"k1": object()}}, "must be JSON values"),
     ],
 )
 def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> None:

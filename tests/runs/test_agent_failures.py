@@ -89,7 +89,7 @@ def test_a_mended_agent_begins_where_no_episode_was_played(world, tmp_path, caps
     assert arena.cli.main(command) == 0, capsys.readouterr().err
     file.write_text(body + "yield from desk.search('another')\n")
     assert arena.cli.main(command) == 2  # there is an episode now
-    assert "holds another run" in capsys.readouterr().err
+    assert "contains another run" in capsys.readouterr().err
 
 
 class Interrupted(Agent):

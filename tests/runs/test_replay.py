@@ -323,15 +323,15 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "file", tmp_path / "empty", tmp_path / "absent", mini):
-        with pytest.raises(CorpusError, match="holds no run"):
+        with pytest.raises(CorpusError, match="contains no run"):
             replay(path, world)
     run = tmp_path / "run"
     shutil.copytree(finished, run)
     path = run / "trajectories.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     for content, error, message in (
-        (b"", CorpusError, "holds no episode"),
-        (lines[0][:40], CorpusError, "holds no complete episode"),
+        (b"", CorpusError, "contains no episode"),
+        (lines[0][:40], CorpusError, "contains no complete episode"),
         (lines[0] + b"{]\n" + lines[1], DataError, "line 2 is not an episode of version 2"),
         (lines[0] + lines[0], DataError, "line 2 is not of this run"),
         (lines[0].replace(b'"version":2', b'"version":1'), DataError, "line 1 is not an episode"),
@@ -341,7 +341,7 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
         with pytest.raises(error, match=message):
             replay(run, world)
     path.unlink()
-    with pytest.raises(CorpusError, match="holds no episode"):
+    with pytest.raises(CorpusError, match="contains no episode"):
         replay(run, world)
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))

@@ -268,7 +268,7 @@ def test_the_command(world, title_run, three, capsys):
     assert capsys.readouterr().err.count("\n") == 1
     for wrong in (str(world), "absent", str(title_run / "run.trec")):
         assert arena.cli.main(["rescore", wrong, "--corpus", str(world)]) == 2
-        assert "holds no run" in capsys.readouterr().err
+        assert "contains no run" in capsys.readouterr().err
 
 
 def test_the_command_reports_surveys_that_a_mean_leaves_out(mini_records, tmp_path, capsys):

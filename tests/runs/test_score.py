@@ -127,7 +127,7 @@ def test_an_unfinished_or_changed_run_is_refused(world, title_run, tmp_path):
     with pytest.raises(CorpusError, match="is not finished: 3 of 8 episodes are played"):
         arena.score(world, "discovery", run)
     (run / "trajectories.jsonl").unlink()
-    with pytest.raises(CorpusError, match=r"holds no episode\. Play one with `arena run`"):
+    with pytest.raises(CorpusError, match=r"contains no episode\. Play one with `arena run`"):
         arena.score(world, "discovery", run)
 
 

@@ -83,7 +83,7 @@ class LexicalEngine(Retriever):
         before = load_array(directory / "documents_before.npy", np.int64)
         lengths = load_array(directory / "length_before.npy", np.int64, size=len(before))
         self._documents_before = before
-        # No method of its own, so that an engine goes, with its Java, when nobody holds it.
+        # No method of its own, so that an engine goes, with its Java, when nothing refers to it.
         self._counted = lru_cache(_SCOPES)(partial(_count, before, lengths, self._statistics))
         self.load(directory)
 
@@ -180,7 +180,7 @@ class BM25Retriever(LexicalEngine):
         return _build.build(*arguments)
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return the `k` best documents of each scope that hold a term of the query.
+        """Return the `k` best documents of each scope that have a term of the query.
 
         Large searches run in threads. Cost of each: the postings of its terms before the end of
         the scope, plus that end itself.

@@ -1,6 +1,6 @@
 """Write posting lists in bounded memory: a block of documents, then a range of terms at a time.
 
-Only the terms themselves are held in memory. Blocks keep the tokens of their documents on disk;
+Only the terms themselves stay in memory. Blocks keep the tokens of their documents on disk;
 when all terms are known, each block is sorted by (term, document), and the lists are gathered from
 all blocks. A posting is a document and a code, which stands for a pair of term frequency and
 document length: all that a score needs to know of it.

@@ -83,7 +83,7 @@ def _insert(documents, scores, size, k, document, score) -> Any:  # type: ignore
 def _bound(weights, begins, ends, docs, sums, offset, k) -> Any:  # type: ignore[no-untyped-def]
     """Return a score that the `k` best documents of a block surpass; 0 if none is known.
 
-    That is just less than the `k`-th best of some documents: the first that hold the rarest of the
+    That is just less than the `k`-th best of some documents: the first that have the rarest of the
     terms in `k` documents or more. With it few stripes have to be looked into.
     """
     best = np.int64(-1)
@@ -161,7 +161,7 @@ def _search(  # type: ignore[no-untyped-def]
                     continue
                 marks[first // _STRIPE] = False
             start = np.uint64(first)
-            # Most stripes hold no document above the threshold, and are passed over at once.
+            # Most stripes have no document above the threshold, and are passed over at once.
             threshold_bits = np.float64(threshold).view(np.int64)
             hits = np.int64(0)
             for j in range(_STRIPE):  # beyond `high` the sums are zero
@@ -254,7 +254,7 @@ def count(  # type: ignore[no-untyped-def]
 
     Returns:
         The distinct terms that occur, where those of each query begin (n + 1), how often the
-        query holds each (float64), 1 + (N - df + 0.5) / (df + 0.5) of each, and at most how many
+        query has each (float64), 1 + (N - df + 0.5) / (df + 0.5) of each, and at most how many
         documents match each query (n,).
     """
     terms = np.empty(len(numbers), np.int64)

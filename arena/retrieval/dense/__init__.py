@@ -116,7 +116,7 @@ class Dense(Retriever):
         parallel: ParallelMap | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """Encode the searchable papers of `source`; go on with what a killed build left.
+        """Encode the searchable papers of `source`; continue what a killed build left.
 
         Args:
             source: Papers of the corpus.

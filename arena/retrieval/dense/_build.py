@@ -1,4 +1,4 @@
-"""Encode the papers of a corpus, so that a killed build goes on where it stopped.
+"""Encode the papers of a corpus, so that a killed build resumes where it stopped.
 
 Other processes may encode the batches; the vectors are those of one process, in its order.
 """
@@ -49,7 +49,7 @@ def write_vectors(
 ) -> int:
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
-    Vectors of a killed build that `directory` holds are kept if their `identity` is the same: all
+    Vectors of a killed build in `directory` are kept if their `identity` is the same: all
     that they depend on besides the papers.
     """
     clear_temporary([directory])

@@ -150,7 +150,7 @@ def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Sear
     try:
         there = TorchSearch(vectors, resolved)
     except RuntimeError as error:  # as torch reports that its memory is too small
-        refuse("hold the index", error)
+        refuse("load the index", error)
         return flat.search
 
     def search(requests: Sequence[RowRequest]) -> list[RowRanking]:

@@ -1,7 +1,7 @@
 """Approximate search through faiss's inverted lists, with nothing of the future in them.
 
 Centroids and the ranges of the quantiser come from the oldest rows alone, as many as the option
-`training` says; the lists hold every row in order, and a search reads each list up to the end of
+`training` says; the lists have every row in order, and a search reads each list up to the end of
 its scope. So adding later rows changes no result. Which rows are candidates is approximate, their
 scores are exact.
 """
@@ -82,7 +82,7 @@ class IVFSearch:
             ) from None
         if (self._index.ntotal, self._index.d) != shape:
             raise CorpusError(
-                f"{str(path)!r} holds {self._index.ntotal} vectors of {self._index.d} dimensions, "
+                f"{str(path)!r} has {self._index.ntotal} vectors of {self._index.d} dimensions, "
                 f"the index {shape[0]} of {shape[1]}. Build the index again."
             )
         # By default it keeps threads that read ahead, without which a forked process crashes.
@@ -94,14 +94,14 @@ class IVFSearch:
         """Return whether the lists can serve a search.
 
         Rows that trained the lists are no sample of what came later, so a scope that ends among
-        them is searched flat; so is one where the lists hold little more than the request wants.
+        them is searched flat; so is one where the lists have little more than the request wants.
         Neither depends on rows after the scope.
         """
         read = request.end * self._probes / self._index.nlist
         return request.end > self._training and self._candidates(request) * 4 <= read
 
     def search(self, request: RowRequest) -> RowRanking:
-        """Return the best of the rows that the nearest lists hold; fewer if they hold fewer."""
+        """Return the best of the rows in the nearest lists; fewer if they have fewer."""
         faiss = self._faiss
         selector = faiss.IDSelectorRange(0, request.end, True)
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=self._probes)

@@ -34,7 +34,7 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
     """Return rows, shape (n, dimension), of length 1 and rounded to float16; zero stays zero."""
     exact = np.asarray(vectors, np.float64)
     if not np.isfinite(exact).all():
-        raise DataError("the encoder returned a vector that holds NaN or an infinity.")
+        raise DataError("the encoder returned a vector that contains NaN or an infinity.")
     # Added up from left to right, so that neither the processor nor the neighbours show.
     lengths = np.sqrt(np.add.accumulate(exact * exact, axis=1)[:, -1])
     lengths[lengths == 0] = 1.0
@@ -50,7 +50,7 @@ def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray
     if not fits or not vectors.flags.c_contiguous:
         raise damaged(
             directory / VECTORS,
-            f"it holds {vectors.dtype} of shape {vectors.shape}, {DOCUMENTS} and encoder.json say "
+            f"it has {vectors.dtype} of shape {vectors.shape}, {DOCUMENTS} and encoder.json say "
             f"float16 of {clip(shape)}",
         )
     return vectors, documents
@@ -153,7 +153,7 @@ class QueryVectors:
 
     def _differs(self, gives: object) -> CorpusError:
         return CorpusError(
-            f"the index in {str(self._directory)!r} holds vectors of "
+            f"the index in {str(self._directory)!r} has vectors of "
             f"{self._description['dimension']} dimensions, the encoder "
             f"{self._description['encoder']} now gives {gives}. Build the index again."
         )

@@ -80,7 +80,7 @@ class LuceneRetriever(LexicalEngine):
         return {"jar": requirements().jar.name, **process.versions, **counts}
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return the `k` best documents of each scope that hold a term of the query.
+        """Return the `k` best documents of each scope that have a term of the query.
 
         Scores are Lucene's float32. Lucene scores on all cores that the process may use.
         """
@@ -140,7 +140,7 @@ class LuceneRetriever(LexicalEngine):
             self._opened.require_same_file()
             if (segments, documents) != (1, len(self._documents)):
                 raise self._damaged(
-                    f"{SEGMENT} holds {documents} documents in {segments} segments, not "
+                    f"{SEGMENT} has {documents} documents in {segments} segments, not "
                     f"{len(self._documents)} in one"
                 )
         except BaseException:

@@ -76,7 +76,7 @@ class Java:
                 f"the engine lucene needs Lucene 9, found {self.lucene_version}. "
                 "Install pyserini 1.6.0."
             )
-        # The longest query has no more words than memory holds.
+        # The longest query has no more words than fit into memory.
         self.lucene("search.IndexSearcher").setMaxClauseCount(2**31 - 1)
 
     def __call__(self, name: str) -> Any:
@@ -115,7 +115,7 @@ def class_file() -> bytes:
 
 
 class Requirements(NamedTuple):
-    """Where the parts are: pyserini's jar, which holds Lucene, and a Java."""
+    """Where the parts are: pyserini's jar, which contains Lucene, and a Java."""
 
     jar: Path
     java_home: Path

@@ -155,7 +155,7 @@ class Index:
     """An opened index; several threads may search.
 
     pyjnius keeps the object of a call in its method until the call begins, one place for all
-    threads. So every call holds a lock, except static methods that have no overload, which have no
+    threads. So every call takes a lock, except static methods that have no overload, which have no
     object: `score` of `_java.SIMILARITY`, where a search spends its time. `shape` is the number of
     documents and of segments.
     """
@@ -260,7 +260,7 @@ def _write_sent(directory: Path, answer: Callable[[str], None]) -> None:
     def texts() -> Iterator[str]:
         for line in sys.stdin.buffer:
             if (text := json.loads(line)) is None:
-                # Whoever waits holds the pipe open.
+                # The process that waits keeps the pipe open.
                 threading.Thread(target=_end_with_input, daemon=True).start()
                 return
             yield text
