@@ -41,7 +41,7 @@ class Map(AnswerKind):
         return tasks.mind_map(survey_id) is not None
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[MindMap, MindMap]:
-        """Return the tree and the survey's own; no answer is an empty tree, since distances need one."""
+        """Return the tree, an empty one for no answer, and the survey's own."""
         from arena.mindmap import MindMap
 
         return answer or MindMap(""), context.tasks.mind_map(context.survey)
