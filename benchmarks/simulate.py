@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 from tabulate import tabulate
 
 from arena._internal.terminal import progress
@@ -21,7 +20,7 @@ from arena._internal.workdir import staged_directory
 from benchmarks.report import Results, check_range
 from corpus_builder.build import check_place
 from corpus_builder.release import folder
-from corpus_builder.world import BLOCK, World, WorldConfig
+from corpus_builder.world import World, WorldConfig
 
 Record = dict[str, Any]
 
@@ -111,45 +110,30 @@ class _Shard:
 
 
 def _write(world: World, config: WorldConfig, files: dict[str, list[_Shard]]) -> None:
-    """Write all papers, then all citations, spread over the shards as in a real release."""
+    """Write all records, spread over the shards as in a real release."""
     shards = len(files["papers"])
-    cited, influential = np.zeros((2, config.papers), dtype=np.int64)
-    for _, whom, marks in world.links():
-        np.add.at(cited, whom, 1)
-        np.add.at(influential, whom[marks], 1)
-    totals = {corpus_id(survey["id"]): survey["n_references_total"] for survey in world.surveys()}
-    missing: list[int] = []  # references of each paper that the release lacks
-    for place, (paper, draws) in enumerate(progress(_drawn(world, config), total=config.papers)):
-        references, number = len(paper["references"]), corpus_id(paper["id"])
-        total = totals.get(number)
-        lacks = draws[0] % (_MOST_UNMATCHED + 1) if total is None else total - references
-        missing.append(lacks)
-        counts = references + lacks, int(cited[place]), int(influential[place])
+    cited, influential = Counter[str](), Counter[str]()
+    for paper in world.papers():
+        for reference in paper["references"]:
+            cited[reference["id"]] += 1
+            influential[reference["id"]] += reference["influential"]
+    totals = {survey["id"]: survey["n_references_total"] for survey in world.surveys()}
+    rng = config.rng(_DRAWS)
+    for place, paper in enumerate(progress(world.papers(), total=config.papers)):
+        draws = rng.integers(0, 1 << 32, 3, dtype=np.uint32).tolist()
+        name, number, references = paper["id"], corpus_id(paper["id"]), paper["references"]
+        lacks = draws[0] % (_MOST_UNMATCHED + 1)
+        if name in totals:
+            lacks = totals[name] - len(references)
+        counts = len(references) + lacks, cited[name], influential[name]
         shard = place * shards // config.papers
         files["papers"][shard].write(paper_record(paper, *counts, draws[1]))
         files["abstracts"][shard].write(abstract_record(paper))
         if paper["is_survey"] or draws[2] < _FULL_TEXT * (1 << 32):
             files["s2orc"][shard].write(text_record(paper, lacks, draws[1]))
-    numbers = (world.numbers + 1).tolist()
-    for columns in world.links():
-        for who, whom, mark in zip(*(column.tolist() for column in columns), strict=True):
-            record = citation_record(numbers[who], numbers[whom], mark)
-            files["citations"][(who * 31 + whom) % shards].write(record)
-    for who, lacks in enumerate(missing):
-        for k in range(lacks):
-            files["citations"][(who + k) % shards].write(citation_record(numbers[who], None, False))
-
-
-def _drawn(world: World, config: WorldConfig) -> Iterator[tuple[Record, list[int]]]:
-    """Yield each paper with three random 32-bit numbers."""
-    for block in count():
-        draws: NDArray[np.uint32] = config.rng(_DRAWS, block).integers(
-            0, 1 << 32, (BLOCK, 3), dtype=np.uint32
-        )
-        papers = list(world.papers(range(block, block + 1)))
-        yield from zip(papers, draws.tolist(), strict=False)
-        if len(papers) < BLOCK:
-            return
+        listed = [(corpus_id(each["id"]), each["influential"]) for each in references]
+        for k, (other, mark) in enumerate([*listed, *[(None, False)] * lacks]):
+            files["citations"][(place + k) % shards].write(citation_record(number, other, mark))
 
 
 def corpus_id(paper: str) -> int:

@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from corpus_builder.world._config import PAPERS_PER_SURVEY, WorldConfig
 from corpus_builder.world._surveys import SurveyPlanner, article, mind_map, outline, prompts
 from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
-from corpus_builder.world.language import DRAWS, IntArray, Text, TopicTree, Writer, authors
+from corpus_builder.world.language import DRAWS, Text, TopicTree, Writer, authors
 
-__all__ = ["BLOCK", "PAPERS_PER_SURVEY", "World", "WorldConfig"]
+__all__ = ["PAPERS_PER_SURVEY", "World", "WorldConfig"]
 
 Record = dict[str, Any]
 
-BLOCK = 512
-"""Papers whose random numbers are drawn at once; part of what a seed means."""
-
+_BLOCK = 512  # papers whose random numbers are drawn at once; part of what a seed means
 _OTHER_SURVEYS = 400  # one more survey paper, without gold, for this many papers
 _PURPOSE = 6
 
@@ -46,20 +44,8 @@ class World:
         planner = SurveyPlanner(config, self._tree, self._timeline, citations)
         self._surveys = planner.plan(config.surveys, others)
 
-    @property
-    def blocks(self) -> int:
-        """In how many parts the papers come: `BLOCK` of them each, the last has what is left."""
-        return -(-self.config.papers // BLOCK)
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The number in the id of each paper, below 2**40, in the order of `papers`."""
-        return self._timeline.ids
-
-    def papers(self, blocks: range | None = None) -> Iterator[Record]:
+    def papers(self) -> Iterator[Record]:
         """Yield ``config.papers`` paper records, survey papers included, from the start each time.
-
-        Those of some `blocks` alone come as they come in the whole.
 
         A record has the keys id, title, abstract, date (``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY`` or
         None), sections (heading and text), references (id and whether influential; cited papers are
@@ -68,14 +54,13 @@ class World:
         config, tree = self.config, self._tree
         writer = Writer(config, tree)
         planned = {survey.index: survey for survey in self._surveys}
-        for block in range(self.blocks) if blocks is None else blocks:
-            start = block * BLOCK
-            draws, shares, marks = (drawn.tolist() for drawn in self._draw(block))
-            who = range(start, min(start + BLOCK, config.papers))
-            leaves = self._timeline.leaf[start : start + BLOCK]
+        for start in range(0, config.papers, _BLOCK):
+            draws, shares, marks = (drawn.tolist() for drawn in self._draw(start // _BLOCK))
+            who = range(start, min(start + _BLOCK, config.papers))
+            leaves = self._timeline.leaf[start : start + _BLOCK]
             chains = np.stack([tree.ancestors(leaves, k) for k in range(tree.depth + 1)], axis=1)
-            typical = self._timeline.typical[start : start + BLOCK].tolist()
-            cited = self._cited[start : start + BLOCK].tolist()
+            typical = self._timeline.typical[start : start + _BLOCK].tolist()
+            cited = self._cited[start : start + _BLOCK].tolist()
             for row, (index, chain) in enumerate(zip(who, chains.tolist(), strict=True)):
                 survey = planned.get(index)
                 if survey is None:
@@ -86,33 +71,6 @@ class World:
                     text = writer.survey(survey.title, survey.topic, draws[row])
                     references = survey.references
                 yield self._record(index, text, references, survey is not None, draws[row][-1])
-
-    def links(self) -> Iterator[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
-        """Yield the references of the papers of each block: citing, cited, whether influential.
-
-        They are those of `papers`, much sooner, as places in its order; each pair comes once.
-        """
-        planned = {survey.index: survey for survey in self._surveys}
-        of_surveys = np.array(sorted(planned), dtype=np.int64)
-        for block in range(self.blocks):
-            start = block * BLOCK
-            cited = self._cited[start : start + BLOCK].astype(np.int64)
-            marks = self._draw(block)[2][: len(cited)]
-            counts = cited >= 0
-            for slot in range(MAX_REFERENCES - 1):  # of repeats the last counts
-                later = (cited[:, slot, None] == cited[:, slot + 1 :]).any(axis=1)
-                counts[:, slot] &= ~later
-            low, high = np.searchsorted(of_surveys, [start, start + BLOCK])
-            here = of_surveys[low:high]
-            counts[here - start] = False
-            rows, slots = np.nonzero(counts)
-            listed = [(s, *pair) for s in here.tolist() for pair in planned[s].references.items()]
-            more = np.array(listed, dtype=np.int64).reshape(-1, 3)
-            yield (
-                np.concatenate([rows + start, more[:, 0]]),
-                np.concatenate([cited[rows, slots], more[:, 1]]),
-                np.concatenate([marks[rows, slots], more[:, 2].astype(bool)]),
-            )
 
     def surveys(self) -> Iterator[Record]:
         """Yield ``config.surveys`` survey records, from the start each time.
@@ -145,9 +103,9 @@ class World:
         """Return the random numbers of a block: for texts, for their kinds, influential marks."""
         config = self.config
         rng = config.rng(_PURPOSE, block)
-        draws = rng.integers(0, 1 << 32, (BLOCK, DRAWS), dtype=np.uint32)
-        shares = rng.random((BLOCK, self._tree.depth + 5))
-        marks: NDArray[np.bool_] = rng.random((BLOCK, MAX_REFERENCES)) < config.influential
+        draws = rng.integers(0, 1 << 32, (_BLOCK, DRAWS), dtype=np.uint32)
+        shares = rng.random((_BLOCK, self._tree.depth + 5))
+        marks: NDArray[np.bool_] = rng.random((_BLOCK, MAX_REFERENCES)) < config.influential
         return draws, shares, marks
 
     def _record(
