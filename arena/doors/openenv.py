@@ -1,4 +1,4 @@
-"""OpenEnv: a server of episodes, one at a time for each client, and a client with types."""
+"""OpenEnv: a server of episodes, one at a time for each client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.session import IDLE, Sessions
 try:
     from openenv import core
 except ImportError:  # the command says what is missing
-    bases = ("CallToolObservation", "Environment", "GenericEnvClient")
+    bases = ("CallToolObservation", "Environment")
     core = SimpleNamespace(**dict.fromkeys(bases, object))
 
 NAME = "researcharena"
@@ -62,13 +62,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
     ) -> Answer:
         """Start an episode and close the one before.
 
-        Args:
-            seed: Seed of the draw of the survey, >= 0.
-            episode_id: Name of the episode in the state; by default a new one.
-            survey: Id of the survey to play; by default one is drawn.
-            split: Split of `index`.
-            index: Place of the survey in the task API.
-            unknown: Refused.
+        It plays a survey by its id or by its `index` in the task API, or one drawn with the seed.
         """
         for name in unknown:
             known = ("seed", "episode_id", "survey", "split", "index")
@@ -149,10 +143,8 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
 def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     """Return the FastAPI application of a server; ``/health`` also says how many episodes are open.
 
-    Args:
-        sessions: The episodes. A reset opens one before it closes another.
-        most: Clients at a time, >= 1; one more gets the error CAPACITY_REACHED.
-        idle: Seconds after which the session of a client that sends nothing is closed, > 0.
+    At most `most` clients may come at a time; one more gets the error CAPACITY_REACHED. A client
+    that sends nothing for `idle` seconds loses its session.
     """
     from starlette.responses import JSONResponse
     from starlette.routing import Route
@@ -169,20 +161,6 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
 
     app.router.routes.insert(0, Route("/health", health))  # before OpenEnv's own
     return app
-
-
-class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
-    """OpenEnv's generic client, whose observations are objects: `Answer`, or a list of tools."""
-
-    def _parse_result(self, payload: dict[str, Any]) -> Any:
-        got = super()._parse_result(payload)
-        kind = core.ListToolsObservation if "tools" in got.observation else Answer
-        rest = {"reward": got.reward, "done": got.done, "metadata": got.metadata or {}}
-        got.observation = kind(**got.observation | rest)
-        return got
-
-    def _parse_state(self, payload: dict[str, Any]) -> core.State:
-        return core.State(**payload)
 
 
 def serve(
