@@ -27,9 +27,8 @@ def code_sha256(*roots: Any) -> str:
     modules in it, since a registry may find them there. What cannot change a result does not
     count: comments, layout, imports for type checking, and docstrings other than those of tools.
 
-    Args:
-        roots: Dotted names of modules of this project, such as ``"arena.runs"``, and classes or
-            functions, such as an agent. Of those from elsewhere, the docstrings count, too.
+    Roots are dotted names of modules of this project, such as ``"arena.runs"``, and classes or
+    functions, such as an agent. Of those from elsewhere, the docstrings count, too.
     """
     names: list[str] = []
     digests: dict[str, str] = {}

@@ -61,13 +61,9 @@ def check_options(
     options: Mapping[str, Any],
     without: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Return the options for `factory`, checked by its signature.
+    """Return a user's options for `factory`, checked by its signature.
 
-    Args:
-        owner: What takes the options, for the message: ``"encoder static"``.
-        factory: Function or class.
-        options: Keyword arguments that a user gave.
-        without: Parameters that are no options.
+    Messages call it `owner`, such as ``"encoder static"``; the parameters `without` are no options.
     """
     known = {name: p for name, p in parameters_of(factory).items() if name not in without}
     if not takes_any(factory):

@@ -28,10 +28,9 @@ _MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 class Table:
     """A table before it is text.
 
+    A cell is text, which is shown as it is, a number, of which a float has four decimals, or None.
+
     Attributes:
-        header: Names of the columns.
-        rows: As many cells each: text, which is shown as it is, numbers, of which a float has four
-            decimals, or None.
         align: ``l`` or ``r`` for each column; None aligns numbers to the right and text to the
             left.
         bold: (row, column) of cells that Markdown and LaTeX print bold; see `best`.

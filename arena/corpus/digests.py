@@ -26,15 +26,10 @@ class ShownDigests(NamedTuple):
 
 
 class Digests:
-    """The digests of one input, opened; `arena.inputs` says what an input is.
+    """The digests of one input, opened by `Corpus.digests`; `arena.inputs` says what an input is.
 
     It has texts of all dates: only who reached a paper through a view may ask for its digest.
-    `Corpus.digests` makes it.
-
-    Attributes:
-        heading: Heading of an abstract with its digest.
-        complete: Whether every searchable paper was digested, not only references of surveys.
-        sha256: Hash of the manifest, which names the files, the model and the prompts.
+    `complete` says whether every searchable paper was digested, not only references of surveys.
     """
 
     def __init__(

@@ -86,11 +86,9 @@ def read_manifest(
 ) -> dict[str, Any]:
     """Read a manifest and check that it is one, of this format version.
 
-    Args:
-        directory: Directory of the corpus or the index.
-        what: ``"built corpus"``, `TASK_SET`, or for an index any other name to use in messages.
-        check_files: Whether to check that the manifest of a corpus is as it was written, and that
-            every file is there and has its size; for hashes see `arena.corpus.integrity`.
+    `what` is ``"built corpus"``, `TASK_SET`, or for an index any other name to use in messages.
+    With `check_files` the manifest of a corpus must be as it was written, and every file be there
+    and have its size; for hashes see `arena.corpus.integrity`.
     """
     path = directory / MANIFEST
     check, rebuild = "Check the path, or build one.", "Build it again."

@@ -42,11 +42,8 @@ def episodes(
 ) -> Task:
     """Return a task of inspect_ai: one sample for each survey that can be scored.
 
-    Args:
-        name: A registered task, such as ``discovery``.
-        corpus: Directory of a built corpus.
-        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
-        options: Arguments of the environment, such as ``max_steps=20`` or ``reward="gain"``.
+    Surveys are ids, or the number of the first; options are arguments of the environment, such as
+    ``max_steps=20`` or ``reward="gain"``.
     """
     specification, opened = TASKS.get(name), Corpus.of(corpus)
     tasks, chosen = TaskSet(opened), [surveys] if isinstance(surveys, str) else surveys

@@ -42,12 +42,8 @@ _EXAMPLE = 'send an object such as {"queries": ["graph search"], "topk": 3, "ret
 class Searcher:
     """Answers the requests of `make_app`; any number of threads may ask.
 
-    Args:
-        corpus: A corpus, or its directory.
-        before: First day out of reach; None leaves it to each request.
-        retriever: Engine, as `Corpus.retriever` takes it.
-        retriever_options: Its options.
-        topk: Papers of a query that names no number, 1 to 1,000.
+    `before` is the first day out of reach, None leaves it to each request; `topk` is the number of
+    papers of a query that names none.
     """
 
     @checked

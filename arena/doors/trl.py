@@ -60,12 +60,8 @@ def environment_factory(
 ) -> type[Any]:
     """Return the class to give to ``GRPOTrainer(environment_factory=...)``.
 
-    Its name is that of the reward in the trainer's log.
-
-    Args:
-        corpus: A built corpus, or its directory.
-        task: Name of the task.
-        settings: Settings of `arena.envs.EnvConfig`, such as ``reward`` or ``max_steps``.
+    Its name is that of the reward in the trainer's log. Settings are those of
+    `arena.envs.EnvConfig`, such as ``reward`` or ``max_steps``.
     """
     return _class_of(Sessions.make(corpus, task, **settings))
 

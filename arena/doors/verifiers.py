@@ -26,16 +26,9 @@ from arena.tools import encode
 
 
 class EpisodeState(vf.State):  # type: ignore[misc]
-    """A rollout's episode. No model reads it, and no file has it.
+    """A rollout's episode: what to open, the actions so far, and what they earned.
 
-    Attributes:
-        key: Name of the session.
-        survey: Id of the survey to play; None draws one with the seed.
-        seed: Seed of the draw.
-        actions: What was carried out so far.
-        reward: Sum of the rewards.
-        metrics: Name of each metric -> score; empty until the episode is over.
-        over: Whether the episode is over.
+    No model reads it, and no file has it.
     """
 
     key: str = ""

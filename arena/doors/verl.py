@@ -31,10 +31,8 @@ _EPISODES: weakref.WeakKeyDictionary[Any, EpisodeSession] = weakref.WeakKeyDicti
 def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[str, Any]:
     """Return the content of verl's ``tool_config_path``: each tool of a task's environment.
 
-    Args:
-        corpus: Directory of a corpus, as the trainer's machines see it.
-        task: A registered task.
-        arguments: Further arguments of `Sessions.make`, such as ``reward`` or ``max_steps``.
+    The corpus is a directory as the trainer's machines see it; further arguments are those of
+    `Sessions.make`, such as ``reward`` or ``max_steps``.
     """
     sessions = Sessions.make(corpus, task, **arguments)
     return _entries(sessions, {"corpus": corpus, "task": task, **arguments})
@@ -48,11 +46,8 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Return one row of verl's data set for each survey; there are no labels in it.
 
-    Args:
-        corpus: Directory of the corpus.
-        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
-        task: The task of `tool_config`.
-        arguments: The further arguments of `tool_config`; the prompt names the budget.
+    Surveys are ids, or the number of the first; by default all that can be scored. The other
+    arguments are those of `tool_config`; the prompt names the budget.
     """
     sessions = Sessions.make(corpus, task, **arguments)
     names = [schema["function"]["name"] for schema in sessions.schemas()]

@@ -75,14 +75,8 @@ class ScoredEpisode:
     """An episode with its score.
 
     A step is `begin`; then, if that returned a search, the caller makes the search; then
-    `complete`. A vector environment makes the searches of many episodes in one batch.
-
-    Attributes:
-        survey: The survey.
-        over: Whether the episode has ended.
-        topic: What the agent is asked, cut after `MAX_QUERY` characters.
-        shown: Ids of the papers that the agent has seen, in order.
-        result: JSON text of the last result.
+    `complete`. A vector environment makes the searches of many episodes in one batch. `shown` are
+    the papers that the agent has seen, in order, `result` is the JSON text of the last result.
     """
 
     def __init__(

@@ -201,12 +201,10 @@ class EpisodeFactory:
 
 
 class StartingPapers(NamedTuple):
-    """Says which papers an episode starts with.
+    """Papers an episode starts with: survey id -> paper ids, best first, or none.
 
-    Attributes:
-        rankings: Survey id -> paper ids, best first; a survey that is left out starts with none.
-            None stands for the survey's own references in document order, which reveals nothing
-            but their dates.
+    No rankings stand for the survey's own references in document order, which reveals nothing but
+    their dates.
     """
 
     rankings: Mapping[str, Sequence[str]] | None
@@ -232,14 +230,7 @@ class StartingPapers(NamedTuple):
 def starting_papers(
     references: str, found: Mapping[str, Sequence[str]] | str | Path | None, corpus: Corpus
 ) -> StartingPapers | None:
-    """Return what the environment's arguments `references` and `found` stand for.
-
-    Args:
-        references: ``"oracle"`` for the survey's own references, ``"found"`` for those of a run.
-        found: A run (``run.trec`` or the directory of a run), or survey id -> paper ids. None
-            with ``"found"`` starts episodes without papers.
-        corpus: Corpus of the environment.
-    """
+    """Return the starting papers of the environment's settings `references` and `found`."""
     if found is None:
         return StartingPapers(None) if references == "oracle" else None
     if references == "oracle":

@@ -73,9 +73,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
                 of `num_envs` seeds.
             options: As in the scalar environment, and ``reset_mask``, booleans of shape
                 (num_envs,).
-
-        Returns:
-            The observations and infos, batched as Gymnasium's vector environments do it.
         """
         seeds = self._seeds(seed)
         options = dict(options or {})
@@ -89,9 +86,6 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         self, actions: Iterable[Any]
     ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
         """Carry out one action in each environment.
-
-        Args:
-            actions: `num_envs` actions as the scalar environment takes them.
 
         Returns:
             Observations, rewards (float64), terminations, truncations (bool, shape (num_envs,))

@@ -30,15 +30,8 @@ class ModelSession(Model):
     """Counts every answer of an episode, from the server or from the store.
 
     So an episode that is replayed has the same counts, reaches the same limit at the same call,
-    and has the same notes.
-
-    Args:
-        client: The client that asks.
-        limits: Limits of this episode. They are checked before a request, or before a batch: a
-            batch that does not fit under ``max_calls`` is not begun.
-
-    Attributes:
-        meter: Sums over the answers.
+    and has the same notes. The limits of this episode are checked before a request or a batch: a
+    batch that does not fit under ``max_calls`` is not begun.
     """
 
     def __init__(self, client: Client, limits: Limits | Mapping[str, Any] | None = None) -> None:

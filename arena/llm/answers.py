@@ -97,13 +97,7 @@ def describe_request(body: Mapping[str, Any]) -> str:
 
 
 class Usage(NamedTuple):
-    """Tokens as the server counts them; None where it does not report them.
-
-    Attributes:
-        prompt: Tokens of the request, the cached ones included.
-        completion: Tokens of the answer, reasoning included.
-        cached: Tokens of the prompt that the server had cached.
-    """
+    """Tokens as the server counts them, None where it does not: cached ones are of the prompt."""
 
     prompt: int | None = None
     completion: int | None = None

@@ -17,12 +17,7 @@ _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 @dataclass(frozen=True)
 class Failed:
-    """The result of a step that failed; false, so that ``if not queries`` sees it.
-
-    Attributes:
-        reason: Reason in a sentence.
-        text: Last answer of the model.
-    """
+    """The result of a step that failed, with the model's last answer; false in a condition."""
 
     reason: str
     text: str = ""

@@ -48,13 +48,7 @@ class Ranking(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One search of a batch.
-
-    Attributes:
-        query: Any text.
-        k: Number of hits at most, >= 0.
-        scope: Documents that exist for the search.
-    """
+    """One search of a batch: any text, at most `k` >= 0 hits."""
 
     query: str
     k: int
@@ -188,12 +182,7 @@ RETRIEVERS: Registry[type[Retriever]] = Registry(
 
 
 class Name(NamedTuple):
-    """The parts of a retriever's name. As a string it is canonical: no white space.
-
-    Attributes:
-        name: Name of an index or engine or, where there are parts, of a combiner.
-        parts: Names of the combined engines, in order.
-    """
+    """The name of an index or engine, or of a combiner with parts; canonical as a string."""
 
     name: str
     parts: tuple[Name, ...] = ()

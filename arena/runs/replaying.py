@@ -26,15 +26,9 @@ _OBSERVATION = "the observation"
 
 
 class ReplayDifference(NamedTuple):
-    """Where a replay first differs from its run.
+    """Where a replay first differs from its run; step 0 is the reset, whose action is None.
 
-    Attributes:
-        survey: Survey of the episode.
-        step: Number of the step, from 1; 0 is the reset.
-        action: Recorded action that was played; None for the reset.
-        what: The first thing that differs.
-        expected: Recorded value; for an observation its SHA-256, or the error in it.
-        found: Value of the replay.
+    Of an observation the recorded value is its SHA-256, or the error in it.
     """
 
     survey: str
@@ -87,7 +81,8 @@ def replay(
 
     Compares the seed and the observation after the reset; for every step the observation, its
     error, the reward, its terms, and whether and how the episode ended; and at the end what was
-    spent, the metrics and the answers. Stops at the first difference.
+    spent, the metrics and the answers. Stops at the first difference. Different code or another
+    release is a remark, not a difference.
 
     Args:
         run: Directory of a run, finished or not; an incomplete last line is skipped.
@@ -95,9 +90,6 @@ def replay(
         watch: Called after every episode without a difference, with its record and its steps;
             the first step is the reset.
         tasks: Directory of the task set that the run played, if any.
-
-    Returns:
-        The report. Different code or another release is a remark, not a difference.
     """
     recorded = OpenedRun(run)
     corpus, task_set = recorded.open_corpus(corpus, tasks)

@@ -44,17 +44,8 @@ Answers = Mapping[str, Any]
 class Scorer:
     """Scores answers to a task by its metrics, by others, or by both.
 
-    Args:
-        task: A registered task.
-        tasks: Task set with the labels.
-        metrics: Metrics such as ``"ndcg@20"``; each scores the stages whose answers it takes. By
-            default the task's own.
-        besides: Further metrics.
-        encoder: Encoder by which headings are compared.
-        extractor: Extractor of the entities in headings.
-
-    Attributes:
-        names: Names of the scores; see `scored_stages`.
+    Metrics such as ``"ndcg@20"`` are by default the task's own; each scores the stages whose
+    answers it takes. The scores have the names of `scored_stages`.
     """
 
     def __init__(
@@ -108,12 +99,10 @@ class Scorer:
         seen: Mapping[str, Set[str] | None] | None = None,
         own: Mapping[str, Mapping[str, float]] | None = None,
     ) -> dict[str, Any]:
-        """Score the answers to surveys and report what was reachable at all.
+        """Score the answers to surveys, by id, and report what was reachable at all.
 
-        Args:
-            answers: Survey id -> submitted answers; every survey in it is reported.
-            seen: Survey id -> ids that a report cites and its episode showed.
-            own: Survey id -> the scores that its episode recorded, to score nothing twice.
+        `seen` are the ids that a report cites and its episode showed, `own` the scores that the
+        episode recorded, to score nothing twice.
 
         Returns:
             ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all

@@ -21,11 +21,9 @@ _Answers = Mapping[str, "Answer"]
 def evaluate_answers(name: str, answers: _Answers, context: ScoreContext) -> dict[str, float]:
     """Score the answers submitted for one survey; a missing stage scores as an empty answer.
 
-    Returns:
-        Metric -> value in the order of the task; a task of several stages adds its headline, the
-        mean of the stages' headlines. A stage without labels is left out, also of that mean;
-        empty if no stage has any. A headline that has nothing to count is 0; another such metric
-        is left out.
+    A task of several stages adds its headline, the mean of the stages' headlines. A stage without
+    labels is left out, also of that mean. A headline that has nothing to count is 0; another such
+    metric is left out.
     """
     scores: dict[str, float] = {}
     headlines = []

@@ -76,14 +76,7 @@ class Shown(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search that the environment makes, alone or in a batch with others.
-
-    Attributes:
-        view: View to search.
-        query: Query text.
-        k: Most hits to list.
-        offset: Number of best hits to leave out before the first.
-    """
+    """A search that the environment makes, alone or in a batch, without the best `offset` hits."""
 
     view: CorpusView
     query: str
