@@ -35,10 +35,8 @@ _LISTED = 50  # most unknown papers that a request for repair lists
 class BottomUp(LLMAgent):
     """TaxoBench's Bottom-Up mode: papers are grouped by theme, and each is in exactly one leaf.
 
-    In Organization it organizes the starting papers, or searches for the topic; in Survey it
-    plays the first stages as the agent ``title`` and organizes those papers, as ``clustering``
-    does. It reads as many abstracts as the budget allows. The model reads numbered papers and
-    answers with the numbers.
+    It finds and reads papers as ``clustering`` does. The model reads numbered papers and answers
+    with the numbers.
 
     One request builds the tree. Papers that do not fit into one request are divided into batches:
     the first builds the tree, each further one is filed into it and may add headings. If papers
@@ -203,11 +201,7 @@ class Filing:
         return sorted(set(range(1, self._count + 1)).difference(self._places))
 
     def read(self, value: Any, asked: Collection[int]) -> Tree:
-        """Return the tree in the JSON of an answer.
-
-        Raises:
-            ParseError: It has no heading, or none of the papers in `asked`.
-        """
+        """Return the tree in the JSON of an answer; it has a heading, and a paper in `asked`."""
         tree = read_tree(value, self._papers)
         nodes = tree.root.levels()
         if len(nodes) == 1 and self._beginning(tree) is self.root:

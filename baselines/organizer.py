@@ -31,8 +31,6 @@ def arrange(
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
-    slope: float = SLOPE,
-    bias: float = BIAS,
 ) -> MindMap:
     """Return a mind-map of papers in which every paper is under exactly one leaf.
 
@@ -50,7 +48,7 @@ def arrange(
 
         with one_thread():
             vectors = paper_vectors(chosen, encoder)
-            leaves = best_cut(likeness(vectors, chosen), slope, bias)
+            leaves = best_cut(likeness(vectors, chosen))
             centred = vectors - vectors.mean(axis=0)
             means = Dendrogram(np.stack([centred[leaf].mean(axis=0) for leaf in leaves]))
         root = groups(
@@ -100,9 +98,7 @@ def likeness(vectors: NDArray[np.float64], papers: Sequence[KnownPaper]) -> NDAr
     return _standardised(_standardised(centred @ centred.T) + _standardised(terms))
 
 
-def best_cut(
-    alike: NDArray[np.float64], slope: float = SLOPE, bias: float = BIAS, most: int = _LEAVES
-) -> list[list[int]]:
+def best_cut(alike: NDArray[np.float64], most: int = _LEAVES) -> list[list[int]]:
     """Return the groups of papers, cut from average linkage, whose expected index is largest.
 
     With p the probabilities that pairs share a heading, N the pairs, a the pairs within the
@@ -123,7 +119,7 @@ def best_cut(
     count = len(alike)
     if count == 1:
         return [[0]]
-    p = np.rint(_GRID / (1 + np.exp(-(slope * alike + bias)))) / _GRID
+    p = np.rint(_GRID / (1 + np.exp(-(SLOPE * alike + BIAS)))) / _GRID
     np.fill_diagonal(p, 1.0)
     merges = linkage((1 - p)[np.triu_indices(count, 1)], "average")
     groups = {paper: [paper] for paper in range(count)}

@@ -170,15 +170,13 @@ class SelfRAG(LLMAgent):
     ``[No Retrieve]``. If so, it judges each of the first hits, ``[Relevant]`` or
     ``[Irrelevant]``, then answers ``[Enough]``, or ``[Continue]`` with a better query; and so on.
 
-    It submits the hits of the final query, since in the paper the model "refines its
-    final query generation based on the discovered information from intermediate retrievals":
-    hits of earlier queries shape that query, and enter the ranking only if it returns them
-    again. Papers judged relevant in any round come first, then those not judged, then those judged
-    irrelevant, each in the engine's order. A query without hits leaves the ranking as it is.
+    It submits the hits of the final query alone, since in the paper the model "refines its final
+    query generation based on the discovered information from intermediate retrievals". Papers
+    judged relevant in any round come first, then those not judged, then those judged irrelevant,
+    each in the engine's order. A query without hits leaves the ranking as it is.
 
-    It stops when the model decides so, when it repeats a query, when none of its judgements
-    can be read, and when rounds or searches run out. Without a first query it begins with
-    the topic, as `title` does.
+    It stops when the model decides so, repeats a query or writes no readable judgement, and when
+    rounds or searches run out. Without a first query it begins with the topic, as `title` does.
 
     Args:
         max_rounds: Most searches, 1 to 100. In r rounds the model writes at most r queries, and

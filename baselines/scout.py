@@ -29,11 +29,9 @@ class Scout(Researcher):
     """Search every engine for the topic, then for papers like the best, in rounds; no model.
 
     It searches for the topic, and then for the texts of the best papers, a few in each round. A
-    paper's score is the sum of its shares in the lists of hits; the weight of a list that was
-    searched for with a paper's text is that paper's score to the power `trust`. Before each round
-    and at the end, scores are corrected by those of papers with similar titles. If papers have
-    links, the remaining reads list the references and citations of the best ones. docs/baselines.md
-    measures what each part contributes.
+    paper's score is the sum of its shares in the lists of hits, corrected by the scores of papers
+    with similar titles. If papers have links, the remaining reads list the references and citations
+    of the best ones. docs/results/scout.md measures what each part contributes.
 
     A subclass with more knowledge, such as one with a model, overrides `subtopics` and `judge`.
 

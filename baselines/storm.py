@@ -134,29 +134,22 @@ class Storm(LLMAgent):
     """Conversations from several perspectives, then an outline (Shao et al.; ResearchArena, 6.1).
 
     STORM takes perspectives from the tables of contents of similar articles; here the model
-    derives them from the titles of hits for the topic. Then it has a conversation for each
-    perspective and a general one: it asks a question, writes queries for it, answers from their
-    hits, and asks again, until it has no more questions. The conversations advance side by side,
-    one turn each per round.
+    derives them from the titles of hits for the topic. In a conversation for each perspective, and
+    a general one, it asks a question, writes queries for it, answers from their hits, and asks
+    again, until it has no more questions. Conversations advance side by side, one turn a round.
 
-    The ranking is the order of discovery: round by round, in a round conversation by
-    conversation (the general one first), query by query, hit by hit. Papers that only the search
-    for perspectives returned come last.
+    The ranking is the order of discovery: round by round, the general conversation first, query by
+    query, hit by hit; then what only the search for perspectives returned. Without any hit the
+    agent searches for the topic, as `title` does.
 
-    The mind-map is an outline: drafted from the topic alone, then refined with the
-    conversations. No papers are filed in it. If an episode begins with papers, a question is
-    answered from those whose titles share most words with it, see `closest`.
+    The mind-map is an outline without papers, drafted from the topic alone, then refined with the
+    conversations; if the refined one cannot be read, the draft is submitted. If an episode begins
+    with papers, a question is answered from those whose titles share most words with it. A
+    conversation ends if its question cannot be read; without queries the question is searched for.
 
-    A conversation ends if its question cannot be read; without queries the question is searched
-    for; without an answer the conversation continues. If a refined outline cannot be read, the
-    draft is submitted.
-
-    A report has a section for each heading of the outline below the title. It is written from the
-    papers whose titles share most words with its headings, and from the questions and answers
-    that do; then each section is polished between its neighbours, and the model writes an
+    A section of a report is written from the papers, questions and answers that share most words
+    with its headings, then polished between its neighbours; at last the model writes an
     introduction. STORM polishes the whole article in one request, which few models can read.
-
-    Without any hit the agent searches for the topic, as `title` does.
 
     With the default options an episode makes at most 33 requests (for a ranking alone),
     39 (with an outline), 27 (with starting papers) or 60 (for a report), and 37 searches; a

@@ -151,7 +151,7 @@ def _choose(
         if record is None and mind_map is None:
             notes.add(_WITHOUT, name or str(number))
         elif record in (None, name):
-            chosen = [*chosen[:_SHOWN], (where, mind_map)]
+            chosen = [*chosen[:1], (where, mind_map)]
         elif record == str(number):
             numbered.append((where, mind_map))
     chosen = chosen or numbered
@@ -173,11 +173,11 @@ def _choose(
             f"{', '.join(clip(name, 60) for name in names)}{more}: choose one by its "
             f"id, or its number from 1, with {option}."
         )
+    where, mind_map = chosen[0]
     if len(chosen) > 1:
-        places = " and ".join(where for where, _ in chosen[:_SHOWN])
-        raise DataError(f"{len(chosen)} records have the id {clip(record)}, {places}: make it one.")
-    if chosen[0][1] is None:
-        raise DataError(f"{chosen[0][0]}: the record {clip(record)} has no mind-map.")
+        raise DataError(f"{where} and {chosen[1][0]} have the id {clip(record)}: make it one.")
+    if mind_map is None:
+        raise DataError(f"{where}: the record {clip(record)} has no mind-map.")
     return chosen[0], notes.sentences()
 
 

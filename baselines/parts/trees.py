@@ -66,11 +66,7 @@ class Topic:
 
 
 def json_of(text: str, template: str = "") -> Any:
-    """Return the JSON in the tag ``<typology>``, or without that the JSON in the text.
-
-    Raises:
-        ParseError: There is none, or it is an example.
-    """
+    """Return the JSON in the tag ``<typology>``, or else in the text; no example of `template`."""
     try:
         value = as_json(tagged(text, "typology"))
     except ParseError:

@@ -12,7 +12,6 @@ from llm_server import LLMServer, Trouble, last_text
 
 import arena
 from arena.mindmap import read_mind_map
-from arena.mindmap.metrics.filing import paper_filing_agreement
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -37,7 +36,6 @@ PERFECT = {
         {"name": "Paths", "papers": [4, 5, 6]},
     ],
 }  # fmt: skip
-DRAWN = {"Colouring": {"Planar": [1, 2], "Edges": [3]}, "Paths": [4, 5, 6]}
 
 
 @pytest.fixture(scope="module")
@@ -107,36 +105,6 @@ def numbers(body) -> list[int]:
 
 
 # One request
-
-
-def test_the_experts_tree_is_scored_as_such(graphs, tmp_path):
-    with LLMServer([f"<typology>{json.dumps(PERFECT)}</typology>"]) as server:
-        summary = play(graphs, tmp_path / "run", server)
-        (request,) = server.requests
-    assert submitted(tmp_path / "run") == DRAWN
-    assert tools(tmp_path / "run") == ["read"] * 6 + ["organize"]
-    for name, value in summary["mean"].items():
-        assert value == (0.0 if "distance" in name else 1.0), name
-    assert part(request, "topic") == "graphs: a survey"
-    assert "There are 6 papers." in last_text(request)
-    shown = part(request, "papers").split("\n")
-    assert shown[4:6] == ["[3] Graphs C", "    Abstract: About 3."]
-    assert shown[3] == "    Abstract: " + ("Long. " * 2_000)[:6_000]
-    assert notes(tmp_path / "run")["filing"] == {
-        "papers": 6, "abstracts": 6, "lost": 0, "doubled": 0, "unknown": 0, "other": 0,
-    }  # fmt: skip
-
-
-def test_adjusted_mutual_information(graphs, tmp_path):
-    """TaxoBench's view: how papers are grouped, whatever the labels."""
-    answers = [{"A": {"B": [1, 2], "C": [3]}, "D": [4, 5, 6]}, {"One": [1, 2, 3, 4, 5, 6]}]
-    for answer, expected in zip(answers, (1.0, 0.0), strict=True):
-        run = tmp_path / str(expected)
-        with LLMServer([json.dumps(answer)]) as server:
-            play(graphs, run, server, show="titles", store=f"{expected}.jsonl")
-        tree, _ = read_mind_map(episodes(run)[0]["steps"][-1]["action"]["arguments"]["mind_map"])
-        agreement = paper_filing_agreement(tree, read_mind_map(GOLD)[0])
-        assert agreement == pytest.approx(expected)
 
 
 def test_titles_alone(graphs, tmp_path):

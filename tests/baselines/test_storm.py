@@ -34,7 +34,6 @@ from baselines.storm import (
 pytestmark = pytest.mark.usefixtures("alone")
 
 SMALL = {"perspectives": 1, "max_turns": 2, "queries": 2, "k": 5, "abstracts": 1}
-CALLS = 1 + 2 * (2 + 2 + 2) + 2  # of a survey with these options
 
 
 def asked_for(body):
@@ -389,36 +388,6 @@ def helper(tmp_path_factory):
 @pytest.fixture(scope="module")
 def survey(world):
     return min(arena_surveys(world))
-
-
-@pytest.mark.parametrize("most", range(CALLS + 1))
-def test_a_limit_at_any_call_submits_the_ranking_so_far(most, helper, world, survey):
-    """The calls: 1 for perspectives, twice 2 for each of questions, queries and answers, 2 more."""
-    env = make_env(world, "arena/Survey-v0")
-    agent, whole = Storm(limits={"max_calls": most}, **helper), Storm(**helper)
-    _, info, truncated = played(env, agent, survey)
-    _, everything, _ = played(env, whole, survey)
-    assert not truncated
-    assert whole.notes()["llm"]["total"]["calls"] == CALLS
-    # Two that go side by side are both made or none is.
-    calls = agent.notes()["llm"]["total"]["calls"]
-    assert calls == (most - 1 if most in (2, 4, 6, 8, 10, 12) else most)
-    assert agent.stopped == ("max_calls" if most < CALLS else None)
-    found = info["answers"]["discovery"]
-    assert found == info["answers"]["selection"]
-    full = everything["answers"]["discovery"]
-    searched = 20 if most < 5 else len(found)
-    assert len(found) == searched
-    assert set(found) <= set(full)
-    if most >= 5:  # after the queries of the first round
-        assert found[0] == full[0]
-        assert len(found) > 20
-    if most >= 11:  # after the last ones
-        assert found == full
-    drawn = info["answers"].get("organization", {"children": []})["children"]
-    assert [child["label"] for child in drawn] == (
-        [] if most < 14 else ["Drafted"] if most == 14 else ["Kinds", "Uses"]
-    )
 
 
 def test_searches_go_before_reads(helper, world, survey):

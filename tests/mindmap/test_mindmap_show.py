@@ -79,30 +79,6 @@ def test_depth(file, capsys):
     assert "left out" not in capsys.readouterr().err
 
 
-def test_records(tmp_path, capsys):
-    path = tmp_path / "mind_maps.jsonl"
-    rows = [{"survey": name, "mind_map": {"label": name, "children": ["x"]}} for name in "ab"]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert show(path, "--record", "b") == 0
-    assert capsys.readouterr().out == "b\n└── x\n"
-    assert show(path) == 2
-    assert "choose one by its id, or its number from 1, with --record." in capsys.readouterr().err
-    single = tmp_path / "one.json"
-    single.write_text(json.dumps(MAP))
-    assert show(single, "--beside", path) == 2
-    assert "or its number from 1, with --beside-record." in capsys.readouterr().err
-    assert show(single, "--beside", path, "--record", "1") == 2
-    error = capsys.readouterr().err
-    assert "leave out the --record '1'" in error and "--beside-record" in error
-    assert show(path, "--beside", path, "--record", "1") == 2
-    assert "with --beside-record." in capsys.readouterr().err
-    assert show(path, "--record", "a", "--beside", path, "--beside-record", "b") == 0
-    folder = tmp_path.name
-    assert capsys.readouterr().out.splitlines()[0] == (
-        f"{folder}/mind_maps.jsonl, a | {folder}/mind_maps.jsonl, b"
-    )
-
-
 def test_beside(file, tmp_path, capsys):
     output = tmp_path / "both.svg"
     assert show(file, "--beside", GUESS, "--output", output) == 0

@@ -90,19 +90,6 @@ def test_clustering_is_between_the_expert_and_chance(records, clustered, score, 
     assert abs(means[2]["ari"]) < 0.1
 
 
-def test_every_paper_twice_counts_once(records, score):
-    doubled = {
-        record["id"]: {**record["gt"], "papers": [paper["title"] for paper in record["pdfs"]]}
-        for record in records
-    }
-    result = score(doubled)
-    assert result.mean["leaf_recall"] == result.mean["leaf_precision"] == 1
-    for record in records:
-        row = result.surveys[str(record["id"])]
-        assert row["filed_twice"] >= row["papers"] > 0
-        assert row["ari"] == 0  # the first place counts, and that is the root for all
-
-
 def test_the_expert_s_own_map_is_read_whole(records):
     for record in records:
         tree, repairs = arena.mindmap.read_mind_map(record["gt"])

@@ -57,10 +57,6 @@ class Article(NamedTuple):
     body: str = ""
     entries: tuple[str, ...] = ()
 
-    def works_by_key(self) -> dict[str, Work]:
-        """Return the works by the keys of the statements' citations."""
-        return {work.key: work for work in self.works if work.key}
-
 
 def is_listed(reference: Reference) -> bool:
     """Return whether a reference has an entry, or is a paper of the corpus cited by its id."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from arena import metrics
 from arena._internal.files import sha256_json
 from arena._internal.options import check_options
-from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext
@@ -333,15 +333,10 @@ def survey_metric(
 
 def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric]:
     """Return the metrics of surveys with these names in their order; by default all, by tier."""
-    known = {name: _SURVEY_METRICS.get(name) for name in _SURVEY_METRICS.names()}
     if names is None:
-        names = sorted(known, key=lambda name: TIERS.index(known[name].tier))
-    chosen = {}
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
-        chosen[name] = known[name]
-    return chosen
+        known = _SURVEY_METRICS.names()
+        names = sorted(known, key=lambda name: TIERS.index(_SURVEY_METRICS.get(name).tier))
+    return {metric.name: metric for metric in map(_SURVEY_METRICS.get, names)}
 
 
 def compare(pair: SurveyPair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:

@@ -113,7 +113,8 @@ def cf(pair: SurveyPair) -> Finding:
     supports it, a citation is needed if it alone does, and without an abstract nothing is
     supported. `most` bounds the statements.
     """
-    report, works = pair.generated.report, pair.generated.works_by_key()
+    report = pair.generated.report
+    works = {work.key: work for work in pair.generated.works if work.key}
     rows: list[tuple[str, ...]] = []
     questions = []
     for each in spread(

@@ -91,8 +91,7 @@ class _Criterion(NamedTuple):
 def fap(pair: SurveyPair) -> Finding:
     """Framework Application: GRADE of the order that the survey gives its field, in [0, 1].
 
-    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
-    the judge sees the surveys; see `grade`.
+    Bloom-Eval, equations 3 and 4; see `grade`.
     """
     return grade(pair, _FRAMEWORK)
 
@@ -101,8 +100,7 @@ def fap(pair: SurveyPair) -> Finding:
 def fnov(pair: SurveyPair) -> Finding:
     """Framework Novelty: GRADE of the originality and insight of the survey's order, in [0, 1].
 
-    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
-    the judge sees the surveys; see `grade`.
+    Bloom-Eval, equations 3 and 4; see `grade`.
     """
     return grade(pair, _NOVELTY)
 
@@ -111,8 +109,7 @@ def fnov(pair: SurveyPair) -> Finding:
 def roq(pair: SurveyPair) -> Finding:
     """Research Outlook Quality: GRADE of the research that the survey proposes, in [0, 1].
 
-    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
-    the judge sees the surveys; see `grade`.
+    Bloom-Eval, equations 3 and 4; see `grade`.
     """
     return grade(pair, _OUTLOOK)
 
