@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,12 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | No
         raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None
     for number, line in enumerate(lines, 1):
         if line.strip():
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
+            record = json_value(line)
             yield number, line, record if isinstance(record, dict) else None
+
+
+def json_value(text: str | bytes) -> Any:
+    """Return the value of a JSON text; None for null and for what is not JSON."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None

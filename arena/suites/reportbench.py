@@ -6,7 +6,6 @@ docs/reportbench.md names every number, and every difference from the released c
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from arena.errors import DataError, clip
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import SUITES, Evaluation, folder_sha256, json_lines, mean
+from arena.suites import SUITES, Evaluation, folder_sha256, json_lines, json_value, mean
 from arena.suites._library import CorpusPaper, Library
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
@@ -353,12 +352,10 @@ def report_text(path: Path) -> bytes | str:
     content = path.read_bytes()
     if path.suffix.lower() != ".json":
         return content
-    try:
-        record = json.loads(content)
-    except (ValueError, RecursionError):
-        raise DataError(f"{path.name} is not JSON.") from None
-    record = record if isinstance(record, dict) else {}
-    for key in _TEXTS:  # as the released code has them
+    record = json_value(content)
+    if record is None:
+        raise DataError(f"{path.name} is not JSON.")
+    for key in _TEXTS if isinstance(record, dict) else ():  # as the released code has them
         if isinstance(text := record.get(key), str):
             return text
     raise DataError(f"{path.name} has no text under 'response'.")

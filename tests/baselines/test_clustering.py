@@ -173,7 +173,7 @@ def test_nothing_begins_or_ends_with_a_stop_word():
         ("LLM-based agents", ["LLM-based", "LLM-based agents"]),
         ("a model", []),  # names nothing by itself
         ("x 2020 ray", ["ray"]),
-        ("cost the ray", ["cost", "ray"]),  # "the" is no link
+        ("cost the ray", ["cost", "ray"]),  # "the" does not link
         ("神经网络", ["神", "神经", "神经网", "经", "经网", "经网络", "网", "网络", "络"]),
         ("нейронные сети", ["нейронные", "нейронные сети", "сети"]),
         ("of the and 5 –", []),

@@ -216,7 +216,7 @@ def test_calls_that_are_none_are_the_environments_to_answer(world, tmp_path):
         ]
     assert "Did you mean 'search'" in told[0]
     assert len(told) == 3
-    # Many servers refuse a conversation whose arguments are no JSON object.
+    # Many servers refuse a conversation whose arguments are not a JSON object.
     assert sent == ['{"query": "x"}', "{}", "{}"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -205,12 +204,14 @@ def test_the_paired_test_by_hand():
     }
 
 
-def start(output, *options, processors=None):
+def start(output, *options):
     return subprocess.Popen(
         [sys.executable, str(SCRIPT), "--output", str(output), "--quick", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=(lambda: os.sched_setaffinity(0, processors)) if processors else None,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -259,18 +260,6 @@ def test_papers_in_place_of_surveys(trained, tmp_path):
     assert beside["mean_difference"] == pytest.approx(difference)
     worlds = {path.name for path in (tmp_path / "out" / "worlds").iterdir()}
     assert {"1001-300-tasks", "1002-300-tasks"} < worlds
-
-
-@pytest.mark.slow
-def test_the_number_of_processes_changes_no_byte(trained, tmp_path):
-    output, _ = trained
-    shutil.copytree(output / "worlds", tmp_path / "again" / "worlds")
-    one = min(os.sched_getaffinity(0))
-    process = start(tmp_path / "again", "--seeds", "2", processors={one})
-    _, error = process.communicate(timeout=600)
-    assert process.returncode == 0, error
-    for name in ("results.json", "learning_curve.svg", "weights-0.npz", "weights-1.npz"):
-        assert (tmp_path / "again" / name).read_bytes() == (output / name).read_bytes(), name
 
 
 def test_saved_weights_play_on_the_command_line(world, tmp_path, capsys):

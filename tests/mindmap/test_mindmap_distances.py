@@ -82,7 +82,7 @@ def test_by_hand(predicted, gold, distance, semantic):
 
 
 def test_a_root_cannot_stand_for_a_node():
-    """The neutral roots are no label that a map could have."""
+    """The neutral roots have a label that no map could have."""
     for label in ("", "0", "None"):
         deep = node(label, node(label, label))
         assert tree_edit_distance(deep, node(label, label)) == 1
@@ -175,7 +175,7 @@ def test_a_chain_of_ten_thousand_nodes():
 
 @pytest.mark.parametrize("left", [True, False])
 def test_combs_take_the_better_side(left):
-    """From the wrong side each step down begins anew, more than 2^31 steps in all."""
+    """From the wrong side each step down begins again, more than 2^31 steps in all."""
     tree = comb(400, left)
     assert tree_edit_distance(tree, tree) == 0
     other = comb(399, left)

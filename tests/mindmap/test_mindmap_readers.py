@@ -177,12 +177,12 @@ def test_outlines_come_back(tree, level):
         ("# T\n- a\n### b\n- c", ["T", ["a", ["b", "c"]]]),
         ("# T\nIt was in\n2016. Then\n1. a\n2. b", ["T", "a", "b"]),
         ("T\n=\nA\n---\nB\n--\nc\n- d\n---", ["T", "A", ["B", "d"]]),
-        ("a\nb\n---\n# T", "T"),  # a paragraph of two lines is no heading
+        ("a\nb\n---\n# T", "T"),  # a paragraph of two lines is not a heading
         ("# T\r\n## a\r## b\n", ["T", "a", "b"]),
         ("\ufeff# T\n- a", ["T", "a"]),
         ("# T ##\n## a #b\n## c\\#", ["T", "a #b", "c#"]),
         ("#T\n#### \n- a", ["", "a"]),
-        ("####### T\n- a", ["", "a"]),  # seven are no heading
+        ("####### T\n- a", ["", "a"]),  # seven are not a heading
         ("# T\n- a\n  ```\n  - no\n  ```\n  - b", ["T", ["a", "b"]]),
         ("# T\n> # no\n> - no\n\n- a", ["T", "a"]),
         ("- a\n  went on\n  here\n- b\nlazily", ["", "a went on here", "b lazily"]),

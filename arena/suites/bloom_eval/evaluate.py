@@ -7,7 +7,6 @@ released code.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
-from arena.suites import SUITES, folder_sha256, mean
+from arena.suites import SUITES, folder_sha256, json_value, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -300,11 +299,11 @@ def _people(
     """Return people's scores of topics."""
     form = 'an object such as {"cs_02": {"roq": 0.4}}'
     try:
-        people: dict[str, dict[str, float]] = json.loads(Path(path).read_bytes())
+        people: dict[str, dict[str, float]] = json_value(Path(path).read_bytes())
         rows = [
             (topic, name, score) for topic, row in people.items() for name, score in row.items()
         ]
-    except (ValueError, AttributeError, RecursionError):
+    except AttributeError:
         raise DataError(f"{path!r} is not a JSON object of scores: write {form}.") from None
     for topic, name, score in rows:
         if topic not in topics:

@@ -1,4 +1,4 @@
-"""GRADE: criteria, and scores in both orders by hand; an answer that is missing is no zero."""
+"""GRADE: criteria, and scores in both orders by hand; a missing answer is not a zero."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_section_numbers(heading, text):
 
 
 def test_topic_coverage_by_embeddings():
-    # c is nearer to b than to a; d and the second a have no partner, the blank one is no heading
+    # c is nearer to b than to a; d and the second a have no partner, the blank one is not a heading
     generated = survey((1, "1 c"), (1, "2 d"), (1, "3"), (1, "4 a"), (1, "5 A1"))
     finding = scores(survey((1, "a"), (1, "b")), generated, "otc")["finding"]
     assert finding.scores == {"f1": pytest.approx(4 / 6), "precision": 0.5, "recall": 1.0}
@@ -117,7 +117,7 @@ def test_topic_coverage_by_a_judge(make_client):
     generated = survey((0, "Other"), (1, "1 X"), (1, "2 Y"))
     with LLMServer([json.dumps(answer)]) as server:
         row = judged(make_client, server, EXPERTS, generated, "otc")
-    # A with X counts; A with Y and B with X are second pairs of A and of X, "?" is no heading
+    # A with X counts; A with Y and B with X are second pairs of A and of X, "?" is not a heading
     assert row["finding"].scores == pytest.approx({"f1": 0.4, "precision": 0.5, "recall": 1 / 3})
     assert row["finding"].rows == [("A", "X"), ("B", ""), ("C", ""), ("", "Y")]
     assert row["calls"] == 1
