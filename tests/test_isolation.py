@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import importlib
 import json
 import shutil
@@ -11,18 +10,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import gymnasium
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from helpers import reseal
 
 import arena
 import arena.llm
 from arena.agents import AGENTS, Agent
 from arena.errors import CorpusError
-from arena.tasks import environment_ids
 from arena.tools import Episode
 
 ROOT = Path(arena.__file__).parent.parent
@@ -190,108 +183,6 @@ def test_an_agent_is_given_observations_only(world, tmp_path, monkeypatch):
         assert set(own) == {"seed", "tools"}
         text = json.dumps([observation, own["tools"]])
         assert not any(survey_id in text for survey_id in survey_ids)
-
-
-def other_labels(world: Path, other: Path) -> None:
-    """Copy a corpus; half of the labels are gone, the others are influential by chance."""
-    shutil.copytree(world, other)
-    gold = pq.read_table(other / "tasks/gold.parquet").to_pylist()
-    rng = np.random.default_rng(0)
-    shuffled = [dict(row, influential=bool(rng.integers(2))) for row in gold]
-    keep = [row for row in shuffled if rng.integers(2)]
-    maps = pq.read_table(other / "tasks/mind_maps.parquet").to_pylist()
-    for row in maps:
-        row["mind_map"] = json.dumps({"name": "Another", "subtopics": [{"name": "Heading"}]})
-        row["n_references_total"] += 7
-    articles = pq.read_table(other / "tasks/articles.parquet").to_pylist()
-    articles = [row | {"outline": None, "article": "Quite another text."} for row in articles]
-    manifest = json.loads((other / "manifest.json").read_text())
-    for name, rows in (
-        ("tasks/gold.parquet", keep),
-        ("tasks/mind_maps.parquet", maps),
-        ("tasks/articles.parquet", articles),
-    ):
-        schema = pq.read_schema(other / name)
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), other / name)
-        data = (other / name).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
-        manifest["files"][name] = {"bytes": len(data), "sha256": digest}
-    (other / "manifest.json").write_text(json.dumps(manifest))
-    reseal(other)
-
-
-def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[object, ...]]:
-    """All that an agent may see of an episode in which every tool is used."""
-    observation, info = env.reset(seed=1, options={"survey": survey})
-    seen: list[tuple[object, ...]] = [(observation, info)]
-
-    def act(tool: str, **arguments: object) -> dict[str, object]:
-        observation, _, terminated, truncated, info = env.step(
-            {"tool": tool, "arguments": arguments}
-        )
-        seen.append((observation, terminated, truncated, info["survey"]))
-        return json.loads(observation["result"])
-
-    hits = []
-    for query in (observation["topic"], "membrane", "nothingmatches"):
-        hits = act("search", query=query, k=50)["hits"] or hits
-        for hit in hits[:3]:
-            for tool in ("read", "references", "citations"):
-                act(tool, paper_id=hit["id"])
-    ids = [hit["id"] for hit in hits]
-    act("select", paper_ids=ids[:20])
-    act("select", paper_ids=["no such paper"])
-    mind_map = {"label": "map", "children": [{"label": "part", "papers": ids}], "papers": []}
-    text = "".join(f"It is known [@{paper_id}]. " for paper_id in ids)
-    given = {
-        "submit": {"paper_ids": ids}, "organize": {"mind_map": mind_map},
-        "write": {"heading": "All", "text": text}, "submit_report": {},
-    }  # fmt: skip
-    for tool in ends:
-        act(tool, **given[tool])
-    assert seen[-1][1]  # the episode is over
-    return seen
-
-
-@pytest.mark.parametrize(
-    ("name", "ends", "arguments"),
-    [
-        ("arena/Discovery-v0", ("submit",), {}),
-        ("arena/Selection-v0", ("submit",), {"reward": "shaped"}),
-        # With references="oracle" an episode begins with some of the labels, and says so.
-        ("arena/Organization-v0", ("organize",), {"references": "found"}),
-        ("arena/Survey-v0", ("submit", "submit", "organize"), {"reward": "gain+final+cost"}),
-        ("arena/Report-v0", ("write", "submit_report"), {}),
-        ("arena/Report-v0", ("write", "submit_report"), {"reward": "scons"}),
-    ],
-)
-def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, tmp_path):
-    """Two corpora that differ in the labels alone give the same observations, byte for byte."""
-    other = tmp_path / "other"
-    other_labels(world, other)
-    surveys = pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist()
-    seen = []
-    for corpus in (world, other):
-        env = gymnasium.make(name, corpus=corpus, surveys=surveys, **arguments)
-        seen.append([walk(env, survey, ends) for survey in surveys])
-    assert seen[0] == seen[1]
-
-
-@pytest.mark.parametrize("name", environment_ids())
-def test_public_attributes_of_an_environment_hold_no_label(name, world):
-    env = gymnasium.make(name, corpus=world).unwrapped
-    env.reset(seed=1)
-    vectors = gymnasium.make_vec(name, num_envs=2, corpus=world)
-    vectors.reset(seed=1)
-    for each in (env, *vectors.envs):
-        public = {attribute for attribute in vars(each) if not attribute.startswith("_")}
-        assert public <= {"action_space", "observation_space", "render_mode", "spec", "config"}
-    public = {attribute for attribute in vars(vectors) if not attribute.startswith("_")}
-    assert public <= {
-        "num_envs", "render_mode", "spec", "metadata", "action_space", "observation_space",
-        "single_action_space", "single_observation_space",
-        "envs", "env_fns", "autoreset_mode", "observation_mode", "copy",  # of SyncVectorEnv
-    }  # fmt: skip
 
 
 def test_tools_and_rewards_are_given_no_label():

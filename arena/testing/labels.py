@@ -16,7 +16,7 @@ from arena.testing.checked import CheckedEnv, Trace
 from arena.testing.report import CheckError, require
 from arena.testing.values import first_difference, parsed, plain
 
-_FOR_THE_TRAINER = {"reward_terms", "gold", "references", "metrics"}  # in `info`
+_FOR_THE_TRAINER = {"reward_terms", "gold", "references", "references_total", "metrics"}
 _KNOWN = {
     "action_space", "autoreset_mode", "config", "dtype", "env", "env_fns", "envs", "np_random",
     "observation_space", "single_action_space", "single_observation_space", "spaces", "spec",
@@ -103,7 +103,7 @@ def public(value: Any, name: str) -> dict[str, Any]:
 # Exchange the labels in copies of a corpus: what an agent sees must not depend on them.
 
 _MANIFEST, _GOLD, _MIND_MAPS = "manifest.json", "tasks/gold.parquet", "tasks/mind_maps.parquet"
-_ARTICLES = "tasks/articles.parquet"
+_ARTICLES, _TOTAL = "tasks/articles.parquet", "n_references_total"
 _MAPS = (["Quite another heading", "And a third one"], ["Unheard of", "Elsewhere", "Beyond"])
 
 
@@ -112,7 +112,8 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
 
     Each reference of a survey is a reference in one of the copies alone, unless the survey has no
     other, and there are twice as many in the second one; to keep them all exchanges only which are
-    influential. Mind-maps, outlines and articles are others, too. All other files are links.
+    influential. Mind-maps, outlines, articles and numbers of references are others, too. All other
+    files are links.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -140,7 +141,10 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
 
     changes: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {
         _GOLD: gold,
-        _MIND_MAPS: lambda rows: [row | {"mind_map": row["mind_map"] and tree} for row in rows],
+        _MIND_MAPS: lambda rows: [
+            row | {"mind_map": row["mind_map"] and tree, _TOTAL: row[_TOTAL] + number}
+            for row in rows
+        ],
         _ARTICLES: lambda rows: [row | {"outline": tree, "article": f"{number}."} for row in rows],
     }
     manifest = json.loads((source / _MANIFEST).read_bytes())

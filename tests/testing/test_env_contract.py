@@ -509,7 +509,7 @@ def test_a_corpus_without_mind_maps(world, tmp_path):
 
 def test_another_reward_and_other_arguments(world):
     options = {"reward": "gain+cost", "reward_options": {"cost": {"per_read": 0.5}}, "max_k": 7}
-    checks = ["space", "schema", "pickling", "rewards", "bad-actions"]
+    checks = ["space", "schema", "pickling", "rewards", "bad-actions", "no-gold"]
     assert failing("arena/Selection-v0", world, checks, seed=40, **options) == {}
 
 
