@@ -12,7 +12,7 @@ from audit_leaks import (
     FILES,
     INJECTED,
     OF_DRAFTS,
-    change_result,
+    in_results,
     len_counts_all,
     rewritten,
 )
@@ -189,11 +189,12 @@ def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
 def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, world, monkeypatch, attack):
     """Whatever value of JSON stands under each key of a result."""
 
-    def change(play, result):
+    @in_results
+    def leak(play, result):
         result.update(dict.fromkeys(result.keys() - {"message", "error"}, odd))
 
     audited = alike("arena/Survey-v0", world)[:1]
-    change_result(monkeypatch, change)
+    leak(monkeypatch)
     assert attack(world, 300, audited).by_check["answer.result"]
 
 
