@@ -9,7 +9,7 @@ import pytest
 
 import arena
 from arena.corpus.view import CorpusView
-from arena.tasks import TASKS, Task, environment_id
+from arena.tasks import TASKS, Task, TaskSet, environment_id
 from arena.testing import audit
 from arena.tools import TOOLS
 
@@ -79,18 +79,12 @@ import random
 from typing import Any
 from arena.tools import TOOLS, Episode, Tool, ToolError
 WORDS = "the of we model membrane lattice method results in study"
-WHOLE, SURVEYS, LABELS, PAPERS, RNG = None, [], None, [], random.Random(1)
+WHOLE, SURVEYS, PAPERS, RNG = None, [], [], random.Random(1)
 CALLS, SEEN = itertools.count(), []
 def later(episode):
     if not PAPERS:
         PAPERS.extend(WHOLE.paper(hit.id) for hit in WHOLE.search(WORDS, 600))
     return RNG.choice([paper for paper in PAPERS if paper.date >= episode.view.cutoff])
-def own(episode):
-    return [s.id for s in LABELS.surveys.values() if s.date == episode.view.cutoff][0]
-def own_map(episode):
-    return LABELS.mind_map(own(episode))
-def own_gold(episode):
-    return LABELS.gold(own(episode)).gains
 {code}
 {name}.__doc__ = """Do something with a paper.
 
@@ -116,8 +110,7 @@ def add_tool(world, tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, f"tool_{name}", raising=False)
         module = importlib.import_module(f"tool_{name}")
         module.WHOLE = arena.Corpus.open(world).at("9999-12-31")
-        module.LABELS = arena.tasks.TaskSet(world)
-        module.SURVEYS = [survey.title for survey in module.LABELS.surveys.values()]
+        module.SURVEYS = [survey.title for survey in TaskSet(world).surveys.values()]
 
     TOOLS.names()
     return add
@@ -127,12 +120,9 @@ def add_tool(world, tmp_path, monkeypatch):
 def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     check, body = LEAKING[name]
-    argument = "query" if name == "matches" else "paper_id"
-    head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
-    add_tool(name, f"{head}\n    {body}", argument)
-    # 100 actions find most of them with any of four seeds; the three named needed up to 450.
-    actions = {"filters": 1_000, "cited": 900, "remembers": 900}.get(name, 300)
-    report = audit(world, actions, environments=SELECTION)
+    head = f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:"
+    add_tool(name, f"{head}\n    {body}")
+    report = audit(world, 900 if name == "remembers" else 300, environments=SELECTION)
     assert check in report.by_check
     if check == "answer.crash":  # a vector that crashes says so for all its episodes
         return

@@ -245,18 +245,6 @@ def test_the_command_says_what_was_looked_at(mini, tmp_path, capsys):
     assert json.loads(out)["settings"]["options"] == {"max_steps": 7}
 
 
-def test_engines_are_named_one_by_one(mini, tmp_path, capsys, attack):
-    from corpus_builder.index import build_index
-
-    copy = tmp_path / "copy"
-    shutil.copytree(mini, copy)
-    build_index(copy, "bm25", name="titles", fields=("title",))
-    given = ("--retriever", "titles", "--retriever", "bm25", "--retriever", "titles")
-    status, out, _ = command(capsys, "--corpus", str(copy), "--actions", "50", "--json", *given)
-    assert status == 0
-    assert json.loads(out)["settings"]["retrievers"] == ["titles", "bm25"]
-
-
 def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch, attack):
     len_counts_all(monkeypatch)
     status, out, err = command(capsys, "--corpus", str(mini), "--actions", "100")

@@ -15,8 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from gymnasium.utils import EzPickle
 from helpers import contents, reseal
-from hypothesis import given
-from hypothesis import strategies as st
 
 import arena
 from arena.cli import main
@@ -235,13 +233,6 @@ class ListsGold(Knowing):
         return sorted(self._gold) if self._episode else []
 
 
-class HidesGoldInTheSpace(Knowing):
-    def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(seed=seed, options=options)
-        self.observation_space.hint = {"deep": [{"er": self._gold[0]}]}
-        return observation, info
-
-
 class SaysHowMany(Knowing):
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
@@ -277,27 +268,6 @@ class TellsInInfo(Knowing):
         return *outcome, info | {"all": tuple(self._gold)}
 
 
-class RendersGold(Knowing):
-    def render(self):
-        text = super().render()
-        return text and f"{text}wanted: {self._gold[-1]}\n"
-
-
-class HidesGoldDeepDown(Knowing):
-    def reset(self, *, seed=None, options=None):
-        found = super().reset(seed=seed, options=options)
-        self.deep = sorted(self._gold)
-        for _ in range(60):
-            self.deep = [self.deep]
-        return found
-
-
-class HasTheTasks(Knowing):
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self.tasks = TaskSet(str(corpus))
-
-
 class KnowsTheTasks(Own):
     """Tells the labels of a task set."""
 
@@ -309,15 +279,6 @@ class KnowsTheTasks(Own):
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
         return observation, info | {"wanted": gold(self._where, info["survey"])}
-
-
-class LeakyVector(SurveyVectorEnv):
-    def reset(self, *, seed=None, options=None):
-        found = super().reset(seed=seed, options=options)
-        self.seek = [
-            gold(env._factory.corpus.directory, env._episode.survey.id) for env in self.envs
-        ]
-        return found
 
 
 class Honest(Own):
@@ -339,17 +300,6 @@ class Organizing(SurveyEnv):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, "organization", **arguments)
         EzPickle.__init__(self, corpus, **arguments)
-
-
-class TellsTheHeadings(Organizing):
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self._maps = TaskSet(str(corpus))
-
-    def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(seed=seed, options=options)
-        self.outline = json.dumps(self._maps.mind_map(info["survey"]).to_json())
-        return observation, info
 
 
 class MentionsAHeading(Organizing):
@@ -381,16 +331,10 @@ class MarksTheInfluential(Organizing):
 
 LEAKS = {
     "ListsGold": "at the reset.env.targets[",
-    "HidesGoldInTheSpace": "observation_space.hint.deep[0].er at character",
     "SaysHowMany": "at the reset.observation.result at character",
     "JudgesWhatIsHandedIn": ".observation.result at character",
     "KeepsWhatWasFound": "env.found",
     "TellsInInfo": "info.all[0] at character",
-    "RendersGold": "at the reset.env.render() at character",
-    "HidesGoldDeepDown": "env.deep[0][0]",
-    "HasTheTasks": "env.tasks is a TaskSet, which may lead to labels",
-    "LeakyVector": "vector.env.seek[0][0] at character",
-    "TellsTheHeadings": "env.outline at character",
     "MentionsAHeading": "with other labels.",
     "MarksTheInfluential": "with other labels.",
 }
@@ -513,25 +457,6 @@ def test_another_reward_and_other_arguments(world):
     assert failing("arena/Selection-v0", world, checks, seed=40, **options) == {}
 
 
-def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
-    """A leak with no id in it: the hits in the order of their labels."""
-
-    def step(self, action):
-        observation, *rest = original(self, action)
-        result = json.loads(observation["result"])
-        if "hits" in result and rest[-1]["survey"]:
-            gains = self._factory.tasks.gold(rest[-1]["survey"]).gains
-            result["hits"].sort(key=lambda hit: -gains.get(hit["id"], 0))
-            text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-            observation = observation | {"result": text}
-        return observation, *rest
-
-    original = SurveyEnv.step
-    monkeypatch.setattr(SurveyEnv, "step", step)
-    failed = failing("arena/Selection-v0", world, ["no-gold"])
-    assert "with other labels.step 1.observation.result at character" in failed["no-gold"]
-
-
 # What the checks are made of.
 
 
@@ -601,21 +526,6 @@ def test_values_against_a_schema():
     assert violation({"k": 1}, schema) is None
     assert "'k' is a required property" in violation({}, schema)
     assert "$.k: 0 is less than the minimum of 1" in violation({"k": 0}, schema)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | st.text("ab", max_size=2),
-    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.text("k", max_size=2), inside),
-    max_leaves=5,
-)
-
-
-@given(JSON, JSON)
-def test_values_differ_exactly_if_their_json_does(one, other):
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    zeros = "-0.0" in json.dumps([one, other])  # equal to 0.0, and to be taken as equal
-    assert (first_difference(plain(one), plain(other)) is None) == same or zeros
-    assert plain(one) == one
 
 
 def test_the_first_difference():

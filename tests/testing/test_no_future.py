@@ -8,7 +8,6 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gymnasium
 import pyarrow.parquet as pq
 import pytest
 
@@ -187,28 +186,3 @@ def test_results_are_json_of_known_keys(tool, keys, inside, world):
         listed = result["hits" if tool == "search" else tool]
         assert listed
         assert all(set(paper) == inside for paper in listed)
-
-
-@pytest.mark.parametrize("vector", [False, True])
-def test_of_papers_found_elsewhere_only_those_of_the_day_are_given(vector, world):
-    """A run of another system may hold anything: later papers, surveys, what never was."""
-    facts, surveys = world_facts()
-    ids = ["nowhere", *sorted(facts), "W7-X"]
-    arguments = {"corpus": world, "references": "found", "found": dict.fromkeys(surveys, ids)}
-    name = "arena/Organization-v0"
-    dates = {row["id"]: row["date"].isoformat() for row in
-             pq.read_table(world / "tasks/surveys.parquet").to_pylist()}  # fmt: skip
-    for survey in surveys:
-        if vector:
-            env = gymnasium.make_vec(name, num_envs=2, **arguments)
-            observation, _ = env.reset(seed=1, options={"survey": survey})
-            results = list(observation["result"])
-        else:
-            observation, _ = gymnasium.make(name, **arguments).reset(options={"survey": survey})
-            results = [observation["result"]]
-        for result in results:
-            given = [paper["id"] for paper in json.loads(result)["references"]]
-            assert given == [
-                paper_id for paper_id in ids if (fact := facts.get(paper_id))
-                and fact.day and fact.day < dates[survey] and not fact.hidden
-            ][:1_000]  # fmt: skip
