@@ -24,8 +24,8 @@ from arena.errors import (
 )
 from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
-from arena.runs.directory import OpenedRun
 from arena.runs.players import ORACLE, AgentFactory
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import (
     TASKS,
     TaskSet,
@@ -79,12 +79,10 @@ class Cell(NamedTuple):
     def state(self, output: Path) -> tuple[int, str]:
         """Return how many episodes were played, and ``done``, ``begun`` or ``to do``."""
         directory = output / directory_of(self.config.task, self.row, self.column)
-        try:
-            run = OpenedRun(directory)
-        except (CorpusError, UnknownNameError):  # none yet, or one that cannot be continued
-            return 0, "to do"
-        done = run.path.read_bytes().count(b"\n")
-        return done, "done" if run.files is not None else "begun" if done else "to do"
+        path = directory / TRAJECTORIES
+        done = path.read_bytes().count(b"\n") if path.is_file() else 0
+        finished = done and (directory / "metrics.json").is_file()
+        return done, "done" if finished else "begun" if done else "to do"
 
 
 def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> dict[str, Cell]:
