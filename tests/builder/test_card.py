@@ -1,4 +1,4 @@
-"""The dataset card: its figures against values by hand, and against NumPy and plain Python."""
+"""The dataset card: its figures against values by hand."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from corpus_builder.build import build
 from corpus_builder.card import write_card
-from corpus_builder.card.figures import bars_of_years, fit
+from corpus_builder.card.figures import bars_of_years
 from corpus_builder.card.page import command, losses
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -137,53 +132,6 @@ def test_front_matter_is_yaml(tiny: Path) -> None:
         "pretty_name": f"ResearchArena corpus {sha256[:12]}",
         "size_categories": ["n<1K"],
     }
-
-
-def test_coverage_and_disciplines_of_a_world_counted_otherwise(world: Path, tmp_path: Path) -> None:
-    """Plain Python over the Parquet files finds what DuckDB finds."""
-    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
-    counts = write_card(corpus)["counts"]
-    totals = {
-        row["survey"]: row["n_references_total"]
-        for row in pq.read_table(corpus / "tasks/mind_maps.parquet").to_pylist()
-    }
-    there, gold = Counter(), Counter()
-    for row in pq.read_table(corpus / "tasks/gold.parquet").to_pylist():
-        there[row["survey"]] += row["document"] is not None
-        gold[row["survey"]] += row["status"] == "gold"
-    row = rows(page(corpus), "(c)")[0]
-    expected = [
-        sum(100 * there[survey] >= step * total for survey, total in totals.items())
-        for step in (25, 50, 75, 100)
-    ]
-    expected.append(sum(2 * gold[survey] >= total for survey, total in totals.items()))
-    assert [int(cell.split()[0]) for cell in row[2:]] == expected
-    assert counts["references"] == sum(totals.values())
-    assert counts["references_in_corpus"] == sum(there.values())
-    fields = Counter(
-        field
-        for row in pq.read_table(corpus / "papers.parquet", columns=["fields"]).to_pylist()
-        for field in set(row["fields"])
-    )
-    listed = [(name, int(number)) for name, number, _ in rows(page(corpus), "(a)")]
-    assert listed == sorted(fields.items(), key=lambda item: (-item[1], item[0]))[:5]
-
-
-@given(
-    st.dictionaries(
-        st.tuples(st.integers(0, 12), st.integers(0, 300)), st.integers(1, 5), min_size=2
-    )
-)
-def test_the_regression_line_is_that_of_numpy(points: dict[tuple[int, int], int]) -> None:
-    line = fit(points)
-    x = np.repeat([depth for depth, _ in points], list(points.values()))
-    y = np.repeat([nodes for _, nodes in points], list(points.values()))
-    if len(set(x)) == 1:
-        assert line is None
-        return
-    assert line is not None
-    slope, intercept = np.polyfit(x, y, 1)
-    assert (line.slope, line.intercept) == pytest.approx((slope, intercept), rel=1e-6, abs=1e-6)
 
 
 def tree(depth: int, extra: int) -> dict[str, Any]:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from release_helpers import as_bytes, citation, paper, read_shard, write_shard
 
-from corpus_builder.release import RecordLimits, RejectError, Sink
-from corpus_builder.sources.openalex import OpenAlex
-from corpus_builder.sources.s2orc import DATASETS, S2orc
+from corpus_builder.sources.s2orc import S2orc
 
 
 def read(tmp_path, data: bytes, dataset="papers", name="a.gz", limits=None):
@@ -109,40 +104,3 @@ def test_the_wrong_dataset_in_a_folder(tmp_path):
     for dataset, line in records.items():
         outcome = read(tmp_path, line, dataset, "b.jsonl")
         assert outcome.report["rejected"] == {"of another dataset": 1}
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
-    max_leaves=8,
-)
-KEYS = [
-    "corpusid", "title", "year", "publicationdate", "authors", "venue", "journal", "abstract",
-    "publicationtypes", "referencecount", "s2fieldsofstudy", "citingcorpusid", "citedcorpusid",
-    "isinfluential", "content", "body", "bibliography", "id", "publication_year", "type",
-    "publication_date", "authorships", "topics", "concepts", "primary_location", "display_name",
-    "referenced_works", "referenced_works_count", "abstract_inverted_index", "is_paratext",
-]  # fmt: skip
-PLAUSIBLE = st.sampled_from(
-    [1, "2", "Reefs", 2018, "2018-01-01", "https://openalex.org/W1", {"text": "Reefs."},
-     {"Reefs": [0]}, {"name": "Reefs"}, ["https://openalex.org/W1", "W2", None], [{"name": 1}]]
-)  # fmt: skip
-
-
-@given(
-    record=VALUES | st.dictionaries(st.sampled_from(KEYS), PLAUSIBLE | VALUES, min_size=8),
-    limits=st.sampled_from([RecordLimits(), RecordLimits(characters=3)]),
-)
-def test_no_record_breaks_a_source(tmp_path_factory, record, limits):
-    directory = tmp_path_factory.getbasetemp()
-    sources = [(S2orc(directory), name) for name in DATASETS] + [(OpenAlex(directory), "works")]
-    for source, dataset in sources:
-        sink = Sink()
-        try:
-            source.parse(dataset, record, sink, limits)
-        except RejectError as error:
-            assert error.reason
-            continue
-        for _, row in sink.rows:
-            json.dumps(row, ensure_ascii=False).encode()  # no surrogate is left
-            assert isinstance(row[0], str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -15,10 +14,10 @@ from kills import kill_when
 from llm_server import LLMServer
 from select_helpers import lines, parsed, run_surveys, verdicts
 
-from arena.errors import DataError, UnknownNameError
+from arena.errors import DataError
 from corpus_builder.judges import JUDGES, Verdict
 from corpus_builder.stages import read_config
-from corpus_builder.stages.surveys import SURVEYS, surveys_of, title_pattern
+from corpus_builder.stages.surveys import surveys_of, title_pattern
 
 PAPERS = [
     {"id": "9", "title": "Graphs: A Survey", "abstract": "We review the literature."},
@@ -102,22 +101,6 @@ def test_nothing_found(tmp_path):
     assert run_surveys(plan)["discarded"] is None
     assert verdicts(plan) == {}
     assert (plan.stage("surveys") / "judged.jsonl").read_bytes() == b""
-
-
-def test_inputs_tell_what_shapes_verdicts(tmp_path):
-    def inputs(**surveys):
-        name = f"out{len(list(tmp_path.iterdir()))}"
-        told = SURVEYS.inputs(parsed(tmp_path / name, PAPERS, configured(**surveys)))
-        return json.loads(json.dumps(told))
-
-    usual = inputs()
-    assert usual == inputs()
-    assert usual != inputs(title="review") and usual != inputs(judge="all")
-    one = {"judge": "llm", "options": {"model": "m"}}
-    assert inputs(**one) == inputs(judge="llm", options={"model": "m", "store": "elsewhere"})
-    assert inputs(**one) != inputs(judge="llm", options={"model": "n"})
-    with pytest.raises(UnknownNameError, match="no judge named 'human'"):
-        inputs(judge="human")
 
 
 def test_a_judge_of_ones_own_is_checked(tmp_path):
