@@ -476,7 +476,7 @@ def gold_lies_too_deep_to_look(ids):
 @found_as("contract.no-gold")
 @replaces(SurveyEnv, "reset")
 def a_mapping_has_an_attribute(real, self, **given):
-    """The space of observations is a mapping, and has attributes besides."""
+    """The space of observations is a mapping, and has attributes, too."""
     found = real(self, **given)
     self.observation_space.hint = list(self._episode._gains)
     return found

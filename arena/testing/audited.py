@@ -36,7 +36,7 @@ class AuditedEnv(NamedTuple):
 
     id: str
     task: str
-    arguments: Mapping[str, Any] = {}  # besides those of every audit
+    arguments: Mapping[str, Any] = {}  # in addition to those of every audit
     vector: int = 0  # number of environments in a vector; 0 for a scalar one
 
     def but(self, **arguments: Any) -> AuditedEnv:

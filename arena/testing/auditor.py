@@ -60,7 +60,7 @@ def audit(
 ) -> AuditReport:
     """Check the contract of environments, attack all their tools, and compare with the files.
 
-    A tenth as many views are opened besides, at random cutoffs and without random papers.
+    A tenth as many views are opened, too, at random cutoffs and without random papers.
 
     Args:
         corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
@@ -87,7 +87,9 @@ def audit(
         raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
     options = dict(options or {})
     if own := sorted(options.keys() & set(_OWN)):
-        raise DataError(f"{own[0]} is no option of the environments here: the audit sets it.")
+        raise DataError(
+            f"{own[0]} cannot be an option here: the audit itself sets it."
+        )
     state = open_audit(corpus, engines, tasks)
     made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
     made |= {"tasks": str(tasks)} if tasks else {}

@@ -22,7 +22,7 @@ _KNOWN = {
     "observation_space", "single_action_space", "single_observation_space", "spaces", "spec",
     "tools", "unwrapped",
 }  # fmt: skip
-"""Public attributes that Gymnasium's and this project's classes have, and that are no JSON."""
+"""Public attributes that Gymnasium's and this project's classes have, and that are not JSON."""
 
 
 def no_gold(checked: CheckedEnv) -> None:
@@ -81,14 +81,14 @@ def _reachable(env: Any, observation: dict[str, Any], info: dict[str, Any]) -> d
 
 
 def public(value: Any, name: str) -> dict[str, Any]:
-    """Return the public attributes of an object; raise CheckError if one is no value of JSON."""
+    """Return the public attributes of an object; raise CheckError if one is not a value of JSON."""
     found = {}
     for attribute in dir(value):
         if attribute.startswith("_") or attribute in _KNOWN:
             continue
         try:
             item = getattr(value, attribute)
-        except Exception:  # an attribute that cannot be read tells nothing
+        except Exception:  # an attribute that cannot be read shows nothing
             continue
         if not inspect.isroutine(item) and not isinstance(item, type):
             found[attribute] = plain(item)

@@ -169,7 +169,7 @@ def wrong_scores(
         return f"{len(scores)} hits where {len(best)} papers match"
     for number, score, rank in zip(numbers, scores, best.tolist(), strict=True):
         own = float(expected[number])
-        for should, what in ((own, "should score"), (rank, "stands where the ranking has")):
+        for should, what in ((own, "should score"), (rank, "is where the ranking has")):
             if abs(score - should) > TOLERANCE * max(1.0, should):
                 return f"document {number} scores {score!r} and {what} {should!r}"
     return None

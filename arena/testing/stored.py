@@ -202,7 +202,7 @@ class StoredCorpus:
         linkable = dict(enumerate(((self.days < NEVER) & ~self.survey).tolist()))
         for link, times in Counter(self.links).items():
             if not all(map(linkable.get, link)) or link[0] == link[1] or times > 1:
-                yield "files.links", "references.parquet", f"{link} stands {times} times"
+                yield "files.links", "references.parquet", f"{link} is there {times} times"
         for number in self.sections.keys() - linkable.keys():
             yield "files.links", "sections.parquet", f"there is no document {number}"
         for survey in self.surveys.values():
@@ -223,7 +223,7 @@ class StoredCorpus:
         """Return what keeps a paper of a task set from being a fair task."""
         paper = self.by_id.get(task.id)
         if paper is None or paper.survey or (paper.title, paper.day) != (task.title, task.day):
-            return "is no paper of that title and day, or is a survey"
+            return "is not a paper of that title and day, or is a survey"
         if self._titles[title_key(paper.title)] > 1:
             return "shares its title with another paper"
         cited = self.cited.get(paper.number, [])

@@ -60,7 +60,7 @@ def first_difference(one: Any, other: Any, place: str = "value") -> str | None:
 
 
 def plain(value: Any) -> Any:
-    """Return a deep copy that JSON can hold; sets are sorted, other objects become their `repr`."""
+    """Return a deep copy in values of JSON; sets are sorted, other objects become their `repr`."""
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):

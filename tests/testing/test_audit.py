@@ -208,7 +208,7 @@ def test_files_that_break_a_rule(name, change, check, mini, tmp_path):
 
 
 def test_every_check_has_a_leak():
-    """A check that cannot fail is none."""
+    """A check that cannot fail proves nothing."""
     from test_env_contract import BROKEN
 
     found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
@@ -269,7 +269,7 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
         (("json:x/Y-v0",), "'json:x/Y-v0' cannot be made with"),
         (("CartPole-v1",), "'CartPole-v1' cannot be made with"),
         (("--env-option", "max_stepz=3"), "max_stepz"),
-        (("--env-option", "corpus=x"), "corpus is no option of the environments here"),
+        (("--env-option", "corpus=x"), "corpus cannot be an option here"),
     ],
 )
 def test_bad_input_is_one_line(words, message, mini, capsys):

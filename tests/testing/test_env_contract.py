@@ -77,7 +77,7 @@ class Undescribed(Own):
 
 
 class Unbounded(Own):
-    """Its schema does not tell the greatest k that it takes."""
+    """Its schema does not name the greatest k that it takes."""
 
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
@@ -119,7 +119,7 @@ class UnseededSpace(ToolCallSpace):
 
 
 class Hashing(SurveyEnv):
-    """Its infos hang on the hashes of strings, which differ between processes."""
+    """Its infos depend on the hashes of strings, which differ between processes."""
 
     def step(self, action):
         *outcome, info = super().step(action)
@@ -151,7 +151,7 @@ class OddVector(SurveyVectorEnv):
 
 
 class Remembering(Own):
-    """Its first result tells of the episode before, if that had a later survey."""
+    """Its first info depends on the episode before, if that had a later survey."""
 
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
@@ -179,7 +179,7 @@ class Misnamed(SurveyEnv):
 
 
 class NeverOver(SurveyEnv):
-    """Goes on after the end as if nothing were."""
+    """Continues after the end as if nothing had happened."""
 
     def step(self, action):
         try:
@@ -240,7 +240,7 @@ class SaysHowMany(Knowing):
         return observation | {"result": json.dumps(result)}, info
 
 
-class JudgesWhatIsHandedIn(Knowing):
+class JudgesWhatIsSubmitted(Knowing):
     def step(self, action):
         observation, *rest = super().step(action)
         if rest[1] and "answers" in rest[-1]:
@@ -332,7 +332,7 @@ class MarksTheInfluential(Organizing):
 LEAKS = {
     "ListsGold": "at the reset.env.targets[",
     "SaysHowMany": "at the reset.observation.result at character",
-    "JudgesWhatIsHandedIn": ".observation.result at character",
+    "JudgesWhatIsSubmitted": ".observation.result at character",
     "KeepsWhatWasFound": "env.found",
     "TellsInInfo": "info.all[0] at character",
     "MentionsAHeading": "with other labels.",

@@ -120,7 +120,7 @@ def test_the_real_papers(real_data, real_corpus: Path):
 
 
 def test_a_broken_view_is_found(world, monkeypatch):
-    """A check that cannot fail is none: let one paper of the cutoff's own day through."""
+    """A check that cannot fail proves nothing: let one paper of the cutoff's own day through."""
     from arena.corpus.store import CorpusStore
 
     monkeypatch.setattr(CorpusStore, "end", lambda self, day: end(self, day + 1))
