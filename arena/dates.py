@@ -72,6 +72,20 @@ def parse_date(value: object) -> ResolvedDate:
         ) from None
 
 
+def parse_cutoff(value: object) -> ResolvedDate:
+    """Resolve the cutoff that a person gives: the first day that is out of reach.
+
+    Takes what `parse_date` takes. "Before 2015" excludes 2015: a year stands for its 1 January, a
+    month for its first day.
+
+    >>> str(parse_cutoff("2021")), str(parse_cutoff("2020-02")), str(parse_cutoff("2020-02-29"))
+    ('2021-01-01', '2020-02-01', '2020-02-29')
+    """
+    date = parse_date(value)
+    said = 4 + 3 * PRECISIONS.index(date.precision)  # characters of YYYY-MM-DD
+    return parse_date(str(date)[:said] + "-01-01"[said - 4 :])
+
+
 @lru_cache(maxsize=1 << 16)
 def format_day(day: int) -> str:
     """Return days since 1970-01-01 as ``YYYY-MM-DD``.

@@ -21,7 +21,7 @@ from arena._internal.options import checked
 from arena._internal.process import cores
 from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.corpus import Corpus, layout
-from arena.dates import format_day, parse_date
+from arena.dates import format_day, parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.text.identifiers import title_key
@@ -145,7 +145,7 @@ def _end(
     corpus: Corpus, test: Sequence[str] | int | None, before: str | dt.date | None
 ) -> tuple[int, list[str] | None]:
     """Return the day before which tasks are dated, and the test surveys that were named."""
-    wanted = None if before is None else parse_date(before).day
+    wanted = None if before is None else parse_cutoff(before).day
     if not corpus.manifest["counts"]["surveys"] and test is None:
         return parse_date("9999").day if wanted is None else wanted, None
     tasks = TaskSet(corpus)

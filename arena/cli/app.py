@@ -37,8 +37,8 @@ Command = Callable[..., None]
 
 SHARED = """
 Args:
-    before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
-        (31 December).
+    before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
+        (1 January).
     corpus (DIR): Corpus that arena-corpus built.
     env_option: Setting of the environment, such as max_steps=20; all are listed below.
     host (ADDRESS): Address to listen at. One that other machines reach needs a token in the

@@ -49,7 +49,7 @@ def search(
     view = opened.at(before, exclude=exclude or [], retriever=engine)
     hits = view.search(query, k)
     if json:
-        print_json([hit._asdict() for hit in hits])
+        print_json({"cutoff": view.cutoff, "hits": [hit._asdict() for hit in hits]})
     elif hits:
         print_table(
             [
@@ -58,6 +58,7 @@ def search(
             ],
             ("rank", "score", "date", "id", "title"),
         )
+        print(f"The best {len(hits)} of {len(view):,} papers before {view.cutoff}.")
     else:
         print(f"Nothing matches among {len(view)} papers before {view.cutoff}.")
 
@@ -82,7 +83,7 @@ def read(
     if json:
         kept = [s._asdict() if full_text else s.heading for s in sections]
         lists = {"references": references, "citations": citations}
-        print_json(paper._asdict() | {"sections": kept} | lists)
+        print_json({"cutoff": view.cutoff} | paper._asdict() | {"sections": kept} | lists)
         return
     print(_text(paper.title))
     print(

@@ -14,7 +14,7 @@ from arena.corpus.indexes import Engines
 from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView
-from arena.dates import parse_date
+from arena.dates import parse_cutoff
 from arena.errors import CorpusError, DataError, clip
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ class Corpus:
         """Return the corpus as it was before `cutoff`.
 
         Args:
-            cutoff: First day that is out of reach. A year stands for its 31 December, a month for
-                its last day.
+            cutoff: First day that is out of reach. A year stands for its 1 January, a month for its
+                first day.
             exclude: Ids of papers that do not exist in the view. An id that the corpus does not
                 know is ignored, since a survey need not be among the papers.
             retriever: Engine behind ``search``: a name as `retriever()` takes it, or what
@@ -128,7 +128,7 @@ class Corpus:
                 f"the retriever {type(retriever).__name__} was not opened by this corpus. "
                 "Pass corpus.retriever(name)."
             )
-        return CorpusView(self._store, parse_date(cutoff).day, exclude, retriever, self.retriever)
+        return CorpusView(self._store, parse_cutoff(cutoff).day, exclude, retriever, self.retriever)
 
     def retriever(self, name: str = "bm25", /, **options: Any) -> Retriever:
         """Open (once) an index of this corpus, or a combination such as ``"hybrid(bm25,dense)"``.

@@ -269,8 +269,8 @@ def serve(
     /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
-        before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its last day)
-            or YYYY (31 December).
+        before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its first day)
+            or YYYY (1 January).
         seed: Over stdio: seed of the draw of the survey.
         survey (ID): Over stdio: survey to play.
         http: Serve HTTP instead of standard input and output.

@@ -15,7 +15,7 @@ from arena._internal.lazy import require
 from arena._internal.options import checked
 from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
-from arena.dates import parse_date
+from arena.dates import parse_cutoff
 from arena.doors._http import refusal, serve_app
 from arena.errors import DataError, clip
 from arena.papers import MAX_QUERY, Hit
@@ -57,7 +57,7 @@ class Searcher:
     ) -> None:
         self._corpus = Corpus.of(corpus)
         self._engine = self._corpus.retriever(retriever, **(retriever_options or {}))
-        self._day = None if before is None else parse_date(before)
+        self._day = None if before is None else parse_cutoff(before)
         self._topk = topk
         self._view = lru_cache(_VIEWS)(self._open_view)
         self._documents: dict[str, orjson.Fragment] = {}
@@ -117,7 +117,7 @@ class Searcher:
         return queries, topk, scored
 
     def _open_view(self, before: str | None, exclude: tuple[str, ...]) -> CorpusView:
-        day = self._day if before is None else parse_date(before)
+        day = self._day if before is None else parse_cutoff(before)
         if day is None:
             raise DataError(
                 "no day is given. Put it in the URL, such as /retrieve?before=2015-01-01, or start "
@@ -180,8 +180,8 @@ def serve(
     """Serve Search-R1's /retrieve, for Search-R1, verl and SkyRL.
 
     Args:
-        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
-            (31 December). Without it, each URL names one: /retrieve?before=2015-01-01.
+        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
+            (1 January). Without it, each URL names one: /retrieve?before=2015-01-01.
         topk: Papers of a query that names no number.
         retriever_option: Option of the engine, such as statistics=corpus.
 
@@ -189,4 +189,6 @@ def serve(
         arena serve retrieve --corpus demo/world --before 2015-01-01
     """
     searcher = Searcher(corpus, before, retriever, retriever_option, topk)
+    if before is not None:
+        print(f"Papers before {searcher.health['before']} alone.", flush=True)
     serve_app(make_app(searcher), host, port, "/retrieve")

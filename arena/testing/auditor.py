@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import random
 import time
@@ -365,10 +364,9 @@ class Views:
         date = dt.date.fromordinal(max(dt.date(1000, 1, 1).toordinal(), day))
         written: Any = rng.choice((date, date.isoformat(), date.isoformat()))
         if rng.random() < 0.15:
-            date, written = dt.date(date.year, 12, 31), str(date.year)
+            date, written = dt.date(date.year, 1, 1), str(date.year)
         elif rng.random() < 0.15:
-            last = calendar.monthrange(date.year, date.month)[1]
-            date, written = date.replace(day=last), date.isoformat()[:7]
+            date, written = date.replace(day=1), date.isoformat()[:7]
         before = papers[: int((self._stored.days < date.toordinal()).sum())] or papers
         ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
         named = [*ids, "nowhere", *self._stored.surveys][:6]

@@ -29,14 +29,16 @@ def test_search_prints_json(world):
         "--k", 4, "--json",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    hits = json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    assert found["cutoff"] == "2015-03-01"
+    hits = found["hits"]
     assert len(hits) == 4
     assert [list(hit) for hit in hits] == [["id", "title", "date", "score"]] * 4
-    assert all(hit["date"] < "2015-03-31" for hit in hits)
-    view = arena.Corpus.open(world).at("2015-03-31")
+    assert all(hit["date"] < "2015-03-01" for hit in hits)
+    view = arena.Corpus.open(world).at("2015-03-01")
     assert hits == [hit._asdict() for hit in view.search("membrane erosion", 4)]
     done = run("search", "--corpus", world, "--query", "membrane", "--before", "1900", "--json")
-    assert json.loads(done.stdout) == []
+    assert json.loads(done.stdout)["hits"] == []
 
 
 def test_search_options(world, capsys):
@@ -44,7 +46,7 @@ def test_search_options(world, capsys):
 
     def hits(*options: str) -> list[dict]:
         assert main([*base, *options]) == 0
-        return json.loads(capsys.readouterr().out)
+        return json.loads(capsys.readouterr().out)["hits"]
 
     plain = hits()
     assert next(h["id"] for h in hits("--exclude", plain[0]["id"])) == plain[1]["id"]
@@ -56,7 +58,7 @@ def test_search_options(world, capsys):
 
 def test_a_later_paper_is_excluded_as_one_that_no_corpus_has(world, capsys):
     later = arena.Corpus.open(world).at("9999").search("membrane", 500)
-    paper_id = next(hit.id for hit in later if hit.date >= "2015-12-31")
+    paper_id = next(hit.id for hit in later if hit.date >= "2015-01-01")
     command = ["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]
     said = []
     for name in (paper_id, "x" * len(paper_id)):
@@ -75,11 +77,12 @@ def test_a_paper(world, capsys, monkeypatch):
     assert out.startswith(f"{paper.title}\n{paper.date}")
     assert paper.abstract in out
     references, citations = view.references(paper.id), view.citations(paper.id)
-    assert f"{len(references)} references, {len(citations)} citations before 2015-12-31." in out
+    assert f"{len(references)} references, {len(citations)} citations before 2015-01-01." in out
     monkeypatch.setenv("ARENA_CORPUS", str(world))  # then --corpus may be left out
     assert main(["read", paper.id, "--before", "2015", "--json", "--full-text"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["references"], shown["citations"]) == (references, citations)
+    assert shown["cutoff"] == "2015-01-01"
     assert [section["text"] for section in shown["sections"]] == [
         section.text for section in view.sections(paper.id)
     ]
@@ -112,7 +115,8 @@ def test_tables(world, tmp_path, capsys):
     assert main(["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]) == 0
     table = capsys.readouterr().out.splitlines()
     assert table[0].split() == ["rank", "score", "date", "id", "title"]
-    assert len(table) == 12
+    assert len(table) == 13
+    assert table[-1].startswith("The best 10 of ") and table[-1].endswith("before 2015-01-01.")
     assert main(["search", "--corpus", str(world), "--query", "zzz", "--before", "2015"]) == 0
     assert "Nothing matches among" in capsys.readouterr().out
     output = str(tmp_path / "run")

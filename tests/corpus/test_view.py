@@ -62,7 +62,7 @@ def corpora(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def visible(papers: list[dict[str, Any]], cutoff: str, excluded: set[str]) -> dict[str, Any]:
     """The papers that exist before the cutoff, by ISO strings: no code of the project."""
-    before = {"2020-02": "2020-02-29", "2021": "2021-12-31"}.get(cutoff, cutoff)
+    before = {"2020-02": "2020-02-01", "2021": "2021-01-01"}.get(cutoff, cutoff)
     return {
         p["id"]: p
         for p in papers
@@ -153,8 +153,8 @@ def test_scores_are_those_of_a_corpus_without_the_rest(papers, cutoff, data):
 
 def test_the_view_says_what_it_is(world):
     view = arena.Corpus.open(world).at("2010-06")
-    assert view.cutoff == "2010-06-30"
-    assert repr(view) == f"<{len(view)} papers before 2010-06-30>"
+    assert view.cutoff == "2010-06-01"
+    assert repr(view) == f"<{len(view)} papers before 2010-06-01>"
     assert 0 < len(view) < len(arena.Corpus.open(world).at("2030"))
 
 
