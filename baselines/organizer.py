@@ -47,7 +47,8 @@ def arrange(
         import numpy as np
 
         with one_thread():
-            vectors = paper_vectors(chosen, encoder)
+            titles = unit(encode([paper.title for paper in chosen], encoder))
+            vectors = unit(encode([text_of(paper) for paper in chosen], encoder)) + titles
             leaves = best_cut(likeness(vectors, chosen))
             centred = vectors - vectors.mean(axis=0)
             means = Dendrogram(np.stack([centred[leaf].mean(axis=0) for leaf in leaves]))
@@ -136,12 +137,6 @@ def best_cut(alike: NDArray[np.float64], most: int = _LEAVES) -> list[list[int]]
         if index > best and len(groups) <= most:
             best, chosen = index, list(groups.values())
     return sorted(chosen)
-
-
-def paper_vectors(papers: Sequence[KnownPaper], encoder: str | Encoder) -> NDArray[np.float64]:
-    """Return the sums of the vectors of a title, and of title and abstract."""
-    titles = encode([paper.title for paper in papers], encoder)
-    return unit(encode([text_of(paper) for paper in papers], encoder)) + unit(titles)
 
 
 def _filled(group: Group, leaves: Sequence[Sequence[int]]) -> Group:

@@ -112,7 +112,9 @@ def read_bibliography(blocks: Sequence[TextBlock]) -> Bibliography:
     for labels, text in entries:
         called = [labels] if labels and not labels[0].isdigit() else labels.split()
         called = called or _author_names(text)
-        reference = _reference(text)
+        year = _year(text)
+        number = int(year[:4]) if year else None
+        reference = Reference("", " ".join(text.split()), _title(text), ids_in(text), number)
         if bare and labels:  # all its numbers stay with the entry
             reference = reference._replace(text=f"{labels} {reference.text}")
         key = next((name for name in called if name not in names), "")
@@ -230,12 +232,6 @@ def _with_addresses(inline: Inline) -> str:
         if "://" in link.address and "://" not in inline.text[link.start : link.end]:
             text += f" {link.address}"
     return text + inline.text[at:]
-
-
-def _reference(text: str) -> Reference:
-    year = _year(text)
-    number = int(year[:4]) if year else None
-    return Reference("", " ".join(text.split()), _title(text), ids_in(text), number)
 
 
 def _year(text: str) -> str:

@@ -52,16 +52,17 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     text = source if isinstance(source, str) else decode(source)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
-    text = repair_addresses(to_markdown(text) if is_html(text) else text)
+    text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
     text = unwrap(text)
     # Exports escape the brackets of their marks; who writes [@id] means what is escaped literally.
     blocks = parse(text, literal=bool(cited_ids(text)))
     title, start = "", 0
-    if blocks and blocks[0].level == 1 and not _is_list(blocks[0].inline.text):
-        head = blocks.pop(0)
-        title, start = " ".join(head.inline.text.split()), head.end
+    if blocks and blocks[0].level == 1:
+        first = blocks[0].inline.text
+        if not (is_contents(first) or is_bibliography(first)):
+            title, start = " ".join(first.split()), blocks.pop(0).end
     body, listed = part(blocks)
     bibliography = as_cited(read_bibliography(listed), [block.inline for block in body])
     lines = text.split("\n")
@@ -86,10 +87,6 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
             add_statements(statements, block.inline, marks, section)
     found = tuple(references.values())
     return Report(title, tuple(sections), tuple(statements), found, tuple(sorted(used)))
-
-
-def _is_list(heading: str) -> bool:
-    return is_contents(heading) or is_bibliography(heading)
 
 
 def decode(data: bytes) -> str:
@@ -268,11 +265,6 @@ _BLOCKS = {"p", "div", "section", "article", "main", "table", "tr", "ul", "ol", 
 _INLINE = {"br": "\n", "sup": "<sup>", "/sup": "</sup>", "td": " | ", "th": " | "}
 _CODE = {"pre": "\n```\n", "code": "`"}
 _MARKUP = re.compile(r"([\\`*_<>#~])")
-
-
-def is_html(text: str) -> bool:
-    """Return whether a text is a page of HTML, and no Markdown."""
-    return _PAGE.match(text) is not None
 
 
 def to_markdown(page: str) -> str:

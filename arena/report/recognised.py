@@ -139,7 +139,8 @@ def article_report(title: str, abstract: str, citations: Citations) -> Report:
     sections: list[ReportSection] = []
     statements: list[Statement] = []
     for heading, text, marks in (("Abstract", abstract, []), *citations.sections):
-        if (not text and heading == "Abstract") or _LIST.fullmatch(_letters(heading)):
+        name = re.sub(r"[\W\d]", "", heading).casefold()  # recognition breaks blanks
+        if (not text and heading == "Abstract") or _LIST.fullmatch(name):
             continue
         found = begin and begin.search(text)
         text = text[: found.start()].rstrip() if found else text
@@ -224,11 +225,6 @@ def _explained(mark: Mark, entries: Sequence[Reference]) -> Mark:
             reference = alike[close[0]] if close else reference
         found.append(reference)
     return mark._replace(references=tuple(dict.fromkeys(found)))
-
-
-def _letters(heading: str) -> str:
-    """Return a heading without the blanks that recognition leaves out and puts in."""
-    return re.sub(r"[\W\d]", "", heading).casefold()
 
 
 def _plain(text: str) -> str:

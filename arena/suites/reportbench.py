@@ -104,13 +104,14 @@ def score_reports(
     if out := sum("reason" in row for row in surveys.values()):
         what = "are left out, as in the released code" if official else "count as 0"
         problems.append(f"{out} of {len(surveys)} surveys {what}.")
+    sums = {key: sum(row[key] for row in kept) for key in ("hits", "cited", "gold")}
     return Evaluation(
         {name: mean(row[name] for row in kept) for name in names},
         surveys,
         [name for name in gold if name not in files],
         problems,
         settings,
-        micro=_micro(kept, names[:3]),
+        micro=dict(zip(names[:3], _ratios(sums), strict=True)),
     )
 
 
@@ -242,11 +243,6 @@ def _ratios(counts: Mapping[str, int]) -> tuple[float, float, float]:
     hits, cited, gold = counts["hits"], counts["cited"], counts["gold"]
     precision, recall = hits / cited if cited else 0.0, hits / gold if gold else 0.0
     return precision, recall, 2 * hits / (cited + gold) if cited + gold else 0.0
-
-
-def _micro(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, float]:
-    sums = {key: sum(row[key] for row in rows) for key in ("hits", "cited", "gold")}
-    return dict(zip(names, _ratios(sums), strict=True))
 
 
 # ReportBench's files and the reports to score: what is read, and under which survey
