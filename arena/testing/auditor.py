@@ -86,9 +86,7 @@ def audit(
         raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
     options = dict(options or {})
     if own := sorted(options.keys() & set(_OWN)):
-        raise DataError(
-            f"{own[0]} cannot be an option here: the audit itself sets it."
-        )
+        raise DataError(f"{own[0]} cannot be an option here: the audit itself sets it.")
     state = open_audit(corpus, engines, tasks)
     made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
     made |= {"tasks": str(tasks)} if tasks else {}
