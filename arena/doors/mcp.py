@@ -66,17 +66,12 @@ class DatedLibrary:
             tool = TOOLS.get(name).narrowed({"k": (1, max_k)}, {})
             kept = tuple(p for p in tool.parameters if p.name != "retriever")  # there is one
             self.tools[name] = replace(tool, parameters=kept)
-        self._view, self._lock = view, threading.Lock()
-
-    @property
-    def cutoff(self) -> str:
-        """The first day out of reach."""
-        return self._view.cutoff
+        self.view, self._lock = view, threading.Lock()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         """Return the JSON text of a tool's result, and whether it is an error."""
         budget = dict.fromkeys(("steps", "searches", "reads", "characters"), _ENDLESS)
-        view = self._view
+        view = self.view
         episode = Episode(view, lambda _: view, (("library", ""),), ("",), budget)
         call = parse_action({"tool": name, "arguments": arguments}, self.tools)
         try:
@@ -106,8 +101,8 @@ def library_server(library: DatedLibrary) -> Server[Any]:
     from mcp.server import Server
 
     about = (
-        f"A library of scholarly papers as it was before {library.cutoff}: no later paper exists "
-        "here. Search it, read papers by id, and follow references and citations."
+        f"A library of scholarly papers as it was before {library.view.cutoff}: no later paper "
+        "exists here. Search it, read papers by id, and follow references and citations."
     )
     tools = _listed(schemas_of_tools(library.tools.values()))
     return Server(

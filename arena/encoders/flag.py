@@ -85,9 +85,10 @@ class FlagEncoder:
     def config(self) -> dict[str, Any]:
         """Model, a hash of its files, pooling, instruction, length; device and versions."""
         device, precision = self._where
+        files = [file for file in sorted(self._folder.iterdir()) if file.suffix in _SHAPING]
         return {
             "model": self._name or ("a local folder" if is_local(self._model) else self._model),
-            "files": hashes(self._folder),
+            "files": {file.name: sha256_file(file) for file in files},
             "pooling": self._pooling,
             "query_instruction": self._instruction,
             "max_length": self._max_length,
@@ -284,12 +285,6 @@ def _pickled(model: str) -> DataError:
         "loaded, because they can run any code. Convert them: "
         "AutoModel.from_pretrained(...).save_pretrained(FOLDER), where you trust them."
     )
-
-
-def hashes(path: Path) -> dict[str, str]:
-    """Return name -> SHA-256 of the files of a model folder that shape its vectors."""
-    files = (file for file in path.iterdir() if file.suffix in _SHAPING and file.is_file())
-    return {file.name: sha256_file(file) for file in sorted(files)}
 
 
 def _parts(order: Numbers, size: int) -> Iterator[Numbers]:

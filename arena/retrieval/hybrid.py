@@ -23,7 +23,6 @@ import numpy as np
 from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
-from arena._internal.options import parameters_of
 from arena.errors import DataError, clip
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
 
@@ -53,12 +52,6 @@ class Hybrid(Combiner):
         """
         if fusion == "score" and k is not None:
             raise DataError(f"k={k:g}: only fusion='rrf' has a k.")
-        for name in parts:
-            if name in parameters_of(Hybrid):
-                raise DataError(
-                    f"an index {name!r} cannot be a part: hybrid has an option of that name. "
-                    "Build it under another name."
-                )
         self.parts = tuple(parts.values())
         self._names = tuple(parts)
         self._fusion, self._depth = fusion, depth

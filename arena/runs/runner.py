@@ -13,7 +13,7 @@ from annotated_types import Ge
 
 from arena import __version__, trec
 from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
+from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.agents import Agent
@@ -220,9 +220,7 @@ def write_results(
         names += kind_of(stage).write(output, suffix, submitted, manifest["agent"], tasks)
     if any(name.endswith(".trec") for name in names):
         names.append("qrels.trec")
-        if qrels := {s: gains for s in answers if (gains := tasks.gold(s).gains)}:
-            trec.write_qrels(output / names[-1], qrels)
-        else:  # no survey can be scored; the file exists all the same
-            atomic_write(output / names[-1], b"")
+        qrels = {survey_id: tasks.gold(survey_id).gains for survey_id in answers}
+        trec.write_qrels(output / names[-1], qrels)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]

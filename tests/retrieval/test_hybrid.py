@@ -140,11 +140,6 @@ def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> Non
         arena.Corpus.open(titled).retriever("hybrid(bm25,titles)", **options)
 
 
-def test_an_index_called_like_an_option_is_no_part(titled: Path) -> None:
-    with pytest.raises(DataError, match="an index 'depth' cannot be a part"):
-        Hybrid({"depth": Stub([]), "bm25": Stub([])})
-
-
 def test_engines_are_shared(titled: Path) -> None:
     corpus = arena.Corpus.open(titled)
     both = corpus.retriever("hybrid(bm25,titles)", titles={"b": 0})

@@ -124,12 +124,8 @@ def _strip_and_count(java: _java.Java, store: Any) -> dict[str, int]:
 class _Scope:
     """What all searches of one scope share.
 
-    Attributes:
-        searcher: Lucene's searcher, with the similarity of the scope.
-        ranges: Ranges [low, high) of Lucene's documents that exist.
-        hidden: The other ranges, if it is quicker to count those, or None.
-        all_count: Whether document frequencies are those of the whole index.
-        query: Function from a term to its query; the results are kept.
+    `ranges` are those [low, high) of Lucene's documents that exist, `hidden` the others, if it is
+    quicker to count those. `all_count` says whether document frequencies are of the whole index.
     """
 
     def __init__(
