@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium
-from annotated_types import Interval
+from annotated_types import Ge, Len
 
 from arena._internal.code import code_sha256
 from arena._internal.lazy import require
@@ -40,20 +40,20 @@ from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import NEVER, StoredCorpus
 from arena.tools import TOOLS
 
-_MOST = 10**8
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
+_Names = Annotated[Sequence[str], Len(1)]
 _OWN = ("corpus", "tasks", "surveys", "retriever", "retrievers", "tools")
 
 
 @checked
 def audit(
     corpus: str | Path,
-    actions: Annotated[int, Interval(ge=0, le=_MOST)] = 10_000,
-    seed: Annotated[int, Interval(ge=0, le=_MOST)] = 0,
-    retrievers: Sequence[str] = ("bm25",),
-    environments: Sequence[str] | None = None,
-    tools: Sequence[str] = (),
+    actions: Annotated[int, Ge(0)] = 10_000,
+    seed: Annotated[int, Ge(0)] = 0,
+    retrievers: _Names = ("bm25",),
+    environments: _Names | None = None,
+    tools: Annotated[Sequence[str], Len(0)] = (),
     tasks: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> AuditReport:
@@ -63,10 +63,10 @@ def audit(
 
     Args:
         corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
-        actions: Number of actions to send to environments, from 0 to 100,000,000; with 0 the
-            files and the contract alone are checked.
-        seed: Seed of all randomness, from 0 to 100,000,000. The same corpus, code and arguments
-            give the same report, except for the duration.
+        actions: Number of actions to send to environments; with 0 the files and the contract
+            alone are checked.
+        seed: Seed of all randomness. The same corpus, code and arguments give the same report,
+            except for the duration.
         retrievers: Engines to search with; the first is the environments' own.
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
@@ -76,22 +76,19 @@ def audit(
         options: Further arguments of the environments, such as ``{"reward": "cost"}``.
 
     Returns:
-        All findings and how much was checked. The audit does not stop at a finding.
+        All findings and how much was checked.
     """
     begun = time.perf_counter()
     require("the audit", "jsonschema")
-    engines = tuple(_names("retrievers", retrievers))
-    ids = environment_ids() if environments is None else _names("environments", environments)
-    if not engines or not ids:
-        raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
+    engines = tuple(dict.fromkeys(retrievers))
+    ids = environment_ids() if environments is None else list(dict.fromkeys(environments))
     options = dict(options or {})
     if own := sorted(options.keys() & set(_OWN)):
         raise DataError(f"{own[0]} cannot be an option here: the audit itself sets it.")
     state = open_audit(corpus, engines, tasks)
     made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
     made |= {"tasks": str(tasks)} if tasks else {}
-    if further := [TOOLS.resolve(name) for name in _names("tools", tools)]:
-        made["tools"] = further
+    made |= {"tools": [TOOLS.resolve(name) for name in tools]} if tools else {}
     audited = audited_envs(ids, made | {"surveys": 1}, state.stored, options)
     _check_files(state)
     left_out = _check_contracts(ids, made | options, seed, state.log)
@@ -107,13 +104,6 @@ def audit(
     state.log.hashes = _hashes(state)
     state.log.seconds = time.perf_counter() - begun
     return state.log
-
-
-def _names(argument: str, names: Sequence[str]) -> list[str]:
-    """Return distinct names of a list."""
-    if isinstance(names, str):
-        raise DataError(f"{argument}={names!r}: give a list of names.")
-    return list(dict.fromkeys(names))
 
 
 def open_audit(

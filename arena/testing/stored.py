@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
-
-from arena.errors import CorpusError
 
 NEVER = 2**62
 """The day of an undated paper: after every cutoff."""
@@ -242,17 +241,8 @@ class StoredCorpus:
         return paper.number, "gold" if paper.day < survey.day else "not_before"
 
     def _rows(self, name: str, place: Path | None = None) -> list[dict[str, Any]]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        path = (place or self._directory) / f"{name}.parquet"
-        try:
-            return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
-        except (pa.ArrowException, OSError) as error:
-            raise CorpusError(
-                f"{str(path)!r} cannot be read ({' '.join(str(error).split())}). "
-                "See `arena-corpus verify`; build the corpus again."
-            ) from None
+        table = pq.read_table((place or self._directory) / f"{name}.parquet")
+        return table.to_pylist()  # type: ignore[no-any-return]
 
 
 @lru_cache(200_000)

@@ -260,7 +260,7 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
     ("words", "message"),
     [
         (("--actions", "-1"), "actions=-1"),
-        (("--seed", "-1"), "seed=-1: give an integer from 0"),
+        (("--seed", "-1"), "seed=-1: give an integer >= 0"),
         (("--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("--retriever", "dense"), "has no index 'dense'"),
         (("--tool", "serch"), "no tool named 'serch'. Did you mean 'search'"),
@@ -282,9 +282,9 @@ def test_bad_input_is_one_line(words, message, mini, capsys):
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ({"retrievers": "bm25"}, "retrievers='bm25': give a list of names"),
-        ({"retrievers": []}, "name at least one of each"),
-        ({"environments": []}, "name at least one of each"),
+        ({"retrievers": "bm25"}, "retrievers='bm25': give a list, each a text."),
+        ({"retrievers": []}, "retrievers=[]: give a list"),
+        ({"environments": []}, "environments=[]: give a list"),
     ],
     ids=repr,
 )
