@@ -97,15 +97,9 @@ def finish(
     executor: Executor | None = None,
     once: Once = lambda _, work: work(),
 ) -> dict[str, Any]:
-    """Build the indexes of a corpus whose content is written, and write its manifest.
+    """Build the indexes of a corpus whose content is written, and complete its manifest.
 
-    Args:
-        directory: Directory of the corpus.
-        manifest: Manifest without ``indexes``, ``files`` and ``manifest_sha256``.
-        engines: Names of the retrievers to build an index for.
-        fields: Indexed fields.
-        executor: Executor for what an engine can do in parallel; no file depends on it.
-        once: Function that runs a step, or returns its result from an earlier run.
+    `once` runs a step, or returns its result from an earlier run.
     """
 
     def index(engine: str) -> str:

@@ -37,12 +37,8 @@ def write_content(
 ) -> dict[str, Any]:
     """Write all files of a corpus but its indexes and its manifest.
 
-    Args:
-        connection: Connection with the tables of `corpus_builder.build.database`.
-        directory: Directory of the corpus.
-        scratch: Directory for temporary files.
-        dangling: Number of references to papers that are not in the corpus.
-        once: Function that runs a step, or returns its result from an earlier run.
+    The tables of `connection` are those of `corpus_builder.build.database`; `dangling` references
+    are to papers that are not in the corpus; `once` is as for `corpus_builder.build.finish`.
 
     Returns:
         ``content_sha256``, ``tasks_sha256``, ``counts``, ``dates`` for the manifest.

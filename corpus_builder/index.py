@@ -109,11 +109,8 @@ def write_index(
 ) -> dict[str, Any]:
     """Build an index of the corpus in `corpus` into `directory`; return its manifest.
 
-    Args:
-        corpus: Directory of the corpus; indexes and manifest may be missing.
-        directory: Existing directory: empty or, if the engine resumes, as a killed build left it.
-        plan: Plan of the index.
-        executor: Executor for what the engine can do in parallel; no file depends on it.
+    The directory is empty or, if the engine resumes, as a killed build left it. No file depends on
+    the executor.
     """
     papers = PaperTexts(corpus)
     settings = {

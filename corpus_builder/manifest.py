@@ -40,13 +40,8 @@ def list_files(directory: Path, but: str | None = None) -> dict[str, dict[str, A
 def register(root: Path, corpus: str, key: str, place: Path, new: Path) -> None:
     """Move an index, the digests of an input, or a card to its place, and add it to the manifest.
 
-    Args:
-        root: Directory of the corpus.
-        corpus: Content hash of the corpus that it was made from; CorpusError if `root` now
-            contains another.
-        key: Key of the manifest: ``indexes``, ``digests`` or ``card``.
-        place: Directory that it moves to.
-        new: Complete directory.
+    `new` was made from the corpus with the content hash `corpus`; raise CorpusError if `root` has
+    another one now. `key` is ``indexes``, ``digests`` or ``card``.
     """
     lock = root / layout.INDEXES / LOCK
     lock.parent.mkdir(exist_ok=True)

@@ -70,20 +70,8 @@ def download(
 ) -> dict[str, Any]:
     """Fetch datasets of a release of Semantic Scholar; continue where an earlier call stopped.
 
-    Args:
-        output: Directory of the files; its ``release.json`` lists them.
-        release: Id, or ``latest``, which stays the same release in the same directory.
-        datasets: Names of the datasets.
-        parallel: Number of files fetched at once, 1 to 64.
-        key_env: Environment variable that contains the API key.
-        base_url: Base URL of the API.
-        rate: Most requests a second to the API.
-        attempts: Number of attempts at a file or an API request in a row without a single byte.
-        patience: Seconds without a byte after which a connection is dropped.
-        verify: Read complete files again and compare their SHA-256.
-        dry_run: Only return how much there is to fetch; write nothing.
-        on_estimate: Function called with the report before the first file is fetched.
-        on_message: Function called with each line of progress.
+    The options are those of ``arena-corpus download s2orc --help``. `on_estimate` gets the report
+    before the first file is fetched, `on_message` each line of progress.
 
     Returns:
         ``release``, ``datasets`` (``files`` and ``bytes`` of each), ``here_bytes`` before,

@@ -135,11 +135,6 @@ def guard(
 
     The returned function travels by value, so that it also runs on a node that lacks this project.
     It returns (None, the result), or (why the node is refused, None).
-
-    Args:
-        expected: Versions of the driver, see `versions`.
-        probe: Path and content of a file that the node must see; None to skip the check.
-        patience: Seconds until the file must be visible.
     """
 
     def run_on_node(function: bytes, task: bytes) -> tuple[str | None, Any]:

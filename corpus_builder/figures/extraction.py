@@ -31,15 +31,7 @@ _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
 class Outcome(NamedTuple):
-    """The result for one survey.
-
-    Attributes:
-        survey: Id of the survey.
-        folder: Whether the survey has a folder of figures.
-        figure: File name of the figure that a model chose, or None.
-        mind_map: JSON text as a corpus keeps it, or None.
-        flaws: What could not be used and why, in order.
-    """
+    """The result for one survey: whether it has a folder, the chosen figure, and its mind-map."""
 
     survey: str
     folder: bool

@@ -97,12 +97,7 @@ class Config(Settings):
 def read_config(
     config: str | Path | Mapping[str, Any] | None = None, changes: Mapping[str, Any] | None = None
 ) -> Config:
-    """Read a configuration.
-
-    Args:
-        config: A YAML file or a mapping like one; None for the defaults.
-        changes: Keys with dots between them, such as ``surveys.judge``, and their values.
-    """
+    """Read a YAML file, or a mapping like one; `changes` have keys such as ``surveys.judge``."""
     source = read_source({} if config is None else config, "build", "docs/building.md")
     if changes:
         source = source.changed({tuple(key.split(".")): value for key, value in changes.items()})

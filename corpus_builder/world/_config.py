@@ -22,31 +22,23 @@ Share = Annotated[float, Interval(ge=0, le=1)]
 class WorldConfig:
     """The knobs of a made-up field of science. The same knobs always give the same world.
 
-    Every share is in [0, 1]. ``tests/test_world_difficulty.py`` measures what the knobs do to a
-    search for a survey's title: more synonymy, distractors, reference noise or depth make it
-    harder, and more papers do not make it easier.
+    A share is in [0, 1]. docs/literature-worlds.md says what each knob does to a search.
 
     Args:
         seed: Which world; 0 or more.
         papers: Number of paper records, survey papers included; 20 or more.
-        surveys: Number of surveys with a gold mind-map; at most one for ten papers. When there are
-            more surveys than topics of their level, topics repeat: each repeat has its own cutoff
-            date, its own selection of references and its own wording of the title.
+        surveys: Number of surveys with a gold mind-map; at most one for ten papers.
         depth: Levels of topics below the field, 1 to 6. Surveys treat topics at level
             ``max(1, depth // 2)``, so that a mind-map has 0, 1, 2, 2, 3 or 3 levels of topics below
-            its root. The deeper, the further above a paper's own topic lies that of the survey, the
-            less often the paper says it, and the harder the search.
+            its root.
         synonymy: Probability that a paper's text says a topic it belongs to in other words than
             its canonical term, drawn for each paper and each level of the hierarchy.
         distractors: Share of the papers that mention the canonical term of a neighbouring topic,
             to which they do not belong: a few times in the text, now and then in the abstract,
-            seldom in the title. They crowd out the true papers that hardly say their topic, not
-            those most typical of it, so that the first hits of a search stay the best.
+            seldom in the title.
         reference_noise: Share of a survey's references that lie outside its topic.
         year_only: Share of the dated papers, survey papers aside, with nothing but a year as date.
-            They count as the year's last day: fewer papers stand before a cutoff within a year,
-            and papers find fewer to cite. The part of a survey's references that its title finds
-            stays the same.
+            They count as the year's last day.
         influential: Share of references marked influential. In surveys these are sooner papers that
             are much cited and typical of the topic.
         undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
