@@ -27,10 +27,7 @@ _GRID = float(1 << 20)  # probabilities are multiples of its inverse: sums of th
 
 
 def arrange(
-    papers: Sequence[KnownPaper],
-    topic: str = "",
-    *,
-    encoder: str | Encoder = "static",
+    papers: Sequence[KnownPaper], topic: str = "", *, encoder: str | Encoder = "static"
 ) -> MindMap:
     """Return a mind-map of papers in which every paper is under exactly one leaf.
 

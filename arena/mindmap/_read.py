@@ -8,14 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from arena.errors import DataError, clip
-from arena.mindmap._builder import (
-    Branch,
-    Builder,
-    Notes,
-    describe,
-    is_pair,
-    read_pairs,
-)
+from arena.mindmap._builder import Branch, Builder, Notes, describe, is_pair, read_pairs
 from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 

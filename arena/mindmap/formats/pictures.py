@@ -56,9 +56,7 @@ def svg(tree: MindMap) -> str:
 
 
 def draw(
-    maps: Sequence[MindMap],
-    captions: Sequence[str] = (),
-    marks: Sequence[Mapping[str, int]] = (),
+    maps: Sequence[MindMap], captions: Sequence[str] = (), marks: Sequence[Mapping[str, int]] = ()
 ) -> str:
     """Return a picture of mind-maps, side by side, each below its caption, as an SVG document.
 

@@ -141,10 +141,6 @@ def as_html(result: SurveyEvaluation) -> str:
     averages = paper_means()
     bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
     html: str = environment.get_template("page.html").render(
-        result=result,
-        systems=systems,
-        bars=bars,
-        rows=result.rows(),
-        metrics=survey_metrics(),
+        result=result, systems=systems, bars=bars, rows=result.rows(), metrics=survey_metrics()
     )
     return html

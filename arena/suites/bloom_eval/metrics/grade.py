@@ -68,16 +68,7 @@ _OUTLOOK = Dimension(
     "from gaps that it has shown, and feasible?",
     "Judge only what stands in conclusions, future work, challenges and outlook.",
     "research_heuristics",
-    (
-        "conclu",
-        "future",
-        "challenge",
-        "outlook",
-        "open ",
-        "direction",
-        "prospect",
-        "perspective",
-    ),
+    ("conclu", "future", "challenge", "outlook", "open ", "direction", "prospect", "perspective"),
 )
 
 
