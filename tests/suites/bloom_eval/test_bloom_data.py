@@ -38,7 +38,7 @@ def read(folder: Path, **options: Any) -> Article:
 
 
 def cited(article: Article) -> list[str]:
-    works = article.works_by_key()
+    works = {work.key: work for work in article.works if work.key}
     return [works[k].title for each in article.report.statements for k in each.citations]
 
 
