@@ -26,6 +26,7 @@ from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
 from arena.tasks import TaskSet, kind_of, stages_of
 from arena.text.display import shown
+from arena.text.identifiers import arxiv_key, doi_key
 
 GOLD_SHOWN = 150
 QUERIES_SHOWN = 60
@@ -42,10 +43,7 @@ _LONGEST = 2_000
 _FOLDER = Path(__file__).parent
 _BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
-_ARXIV = re.compile(
-    r"(?:arxiv[:.])?(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)", re.I
-)
-_DOI = re.compile(r"(?:doi[:.])?(10\.\d{4,9}/\S+)", re.I)
+_ADDRESS = {"arxiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}
 _PRECISION = {"year": 4, "month": 7}  # characters of YYYY-MM-DD that are known
 MARKS = "●■▲▼◆★○□△▽◇☆"
 """The marks of the first runs; the page has six colours."""
@@ -146,10 +144,11 @@ def link(paper_id: str) -> str | None:
     ('https://arxiv.org/abs/2406.10291', 'https://doi.org/10.1145/3626772')
     >>> link("w7-951077aa94")
     """
-    for form, address in ((_ARXIV, "https://arxiv.org/abs/"), (_DOI, "https://doi.org/")):
-        if match := form.fullmatch(paper_id):
-            return address + quote(match[1].encode("utf-8", "replace"), safe="/")
-    return None
+    key = arxiv_key(paper_id) or doi_key(paper_id)
+    if key is None:
+        return None
+    kind, _, name = key.partition(":")
+    return _ADDRESS[kind] + quote(name.encode("utf-8", "replace"), safe="/")
 
 
 class _Titled(NamedTuple):
