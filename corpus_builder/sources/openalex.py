@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, doi_key, title_key
-from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink, read_json
+from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
@@ -187,21 +187,8 @@ def work_id(value: object) -> str | None:
 def read_abstract(value: object, characters: int, sink: Sink) -> str:
     """Return the text of an inverted index: word -> its positions, from 0.
 
-    Older snapshots wrap it, as a JSON string, into ``{"IndexLength", "InvertedIndex"}``.
-
-    Args:
-        value: The inverted index, or None.
-        characters: Most characters of the text.
-        sink: Collects a flaw if this is another value; the text is then empty.
+    Another value, or a text of more than `characters`, is a flaw, and the text is empty.
     """
-    if isinstance(value, str):
-        try:
-            value = read_json(value)
-        except RejectError as error:
-            sink.flaw("abstract unreadable", error.detail)
-            return ""
-    if isinstance(value, dict) and isinstance(inner := value.get("InvertedIndex"), dict):
-        value = inner
     if value is None:
         return ""
     index: dict[str, Any] = value if isinstance(value, dict) else {"": value}
@@ -247,12 +234,9 @@ def _references(work: str, record: dict[str, Any], sink: Sink) -> tuple[list[str
 
 
 def _venue(record: dict[str, Any]) -> str | None:
-    names = []
-    for place in (record.get("primary_location"), record.get("host_venue")):
-        if isinstance(place, dict):
-            source = place.get("source")
-            names.append((source if isinstance(source, dict) else place).get("display_name"))
-    return first_text(names)
+    place = record.get("primary_location")
+    source = place.get("source") if isinstance(place, dict) else None
+    return first_text([source.get("display_name")]) if isinstance(source, dict) else None
 
 
 def _fields(record: dict[str, Any], sink: Sink) -> list[str]:

@@ -71,19 +71,13 @@ def test_a_work(tmp_path):
     assert told.report["rejected"] == told.report["flaws"] == told.report["skipped"] == {}
 
 
-def test_a_work_of_an_older_snapshot(tmp_path):
+def test_a_work_without_topics(tmp_path):
     record = work(
         12, title=None, topics=None, primary_location=None, referenced_works_count=None,
-        host_venue={"display_name": "Old Reefs"},
         concepts=[{"level": 1, "display_name": "Corals"}, {"level": 0, "display_name": "Biology"}],
-        abstract_inverted_index=json.dumps(
-            {"IndexLength": 2, "InvertedIndex": {"dive.": [1], "We": [0]}}
-        ),
     )  # fmt: skip
-    told = outcome(tmp_path, record)
-    (row,) = told.rows["papers"]
-    assert (row[1], row[6:8], row[9]) == ("On Reefs 12", (3, "Old Reefs"), ["Biology"])
-    assert told.rows["abstracts"] == [("W12", "We dive.")]
+    (row,) = outcome(tmp_path, record).rows["papers"]
+    assert (row[1], row[6:8], row[9]) == ("On Reefs 12", (3, None), ["Biology"])
 
 
 @pytest.mark.parametrize(
