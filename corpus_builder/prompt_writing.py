@@ -87,17 +87,10 @@ def cutoff_words(date: str) -> str:
 def check_prompt(
     level: str, prompt: str, title: str, date: str, references: Iterable[str]
 ) -> list[PromptFlag]:
-    """Return the faults of a prompt.
+    """Return the faults of a prompt; `date` is that of the survey, ``YYYY-MM-DD``.
 
     A prompt contains a title if it has its words in a row, without case and punctuation; titles of
     one word count.
-
-    Args:
-        level: Level of the prompt.
-        prompt: Text of the prompt.
-        title: Title of the survey.
-        date: Date of the survey, ``YYYY-MM-DD``.
-        references: Titles of its references.
     """
     words = _words(prompt)
     flags = [PromptFlag(level, "title", title)] if _words(title) in words else []

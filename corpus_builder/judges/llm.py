@@ -29,9 +29,7 @@ class LLMJudge:
     Args:
         model: Name of the model on the server; required.
         prompts: Folder with your own template ``judge.txt``, which uses $title and $abstract.
-        options: ``base_url``, ``mode``, ``store``, ``temperature``, ``seed``, ``max_tokens``,
-            ``request``, ``timeout``, ``max_retries``, ``max_parallel``, ``max_per_minute``,
-            ``prices``, ``limits``, ``api_key_env``: see `arena.llm.Client`.
+        options: Options of `arena.llm.Client`.
 
     Attributes:
         config: Model, settings and prompt.

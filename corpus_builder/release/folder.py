@@ -21,12 +21,7 @@ RECORD = "release.json"
 
 
 def safe_name(name: object, kind: str) -> str:
-    """Return a name that a server gave if it can name a visible file in its own directory.
-
-    Args:
-        name: The name.
-        kind: What it names, for the error.
-    """
+    """Return a name of a `kind` that a server gave, if it can name a visible file."""
     if (
         not isinstance(name, str)
         or not (name.isprintable() and name.isascii())
@@ -39,14 +34,7 @@ def safe_name(name: object, kind: str) -> str:
 
 
 class FileEntry(BaseModel, strict=True):
-    """One file of a release.
-
-    Attributes:
-        name: Name of the file in the folder of its dataset.
-        bytes: Its size, if it is known.
-        md5: MD5 according to the storage, or None.
-        sha256: SHA-256 of the file on disk; None until it has been fetched and verified.
-    """
+    """One file of a release; its SHA-256 is None until it has been fetched and verified."""
 
     name: Annotated[str, AfterValidator(lambda name: safe_name(name, "file"))]
     bytes: NonNegativeInt | None = None
@@ -55,12 +43,7 @@ class FileEntry(BaseModel, strict=True):
 
 
 class Record(BaseModel, strict=True):
-    """The content of ``release.json``.
-
-    Attributes:
-        release: Id of the release.
-        datasets: All files of each dataset.
-    """
+    """The content of ``release.json``: the id of a release, and all files of each dataset."""
 
     release: Annotated[str, AfterValidator(lambda name: safe_name(name, "release"))]
     datasets: dict[

@@ -105,12 +105,6 @@ def resolve(date: object, year: object, sink: Sink, limits: RecordLimits) -> Res
     `limits` is a flaw, and the paper counts as undated, hence out of reach: one of the year 1
     would be in reach of every survey, whenever it was really published. So is one where date or
     year alone is unusable. Where they name different years, the later counts, and that is a flaw.
-
-    Args:
-        date: Date as ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY``, or None.
-        year: Year of publication, or None.
-        sink: Collects flaws.
-        limits: Limits of plausible years.
     """
     days = []
     for value in (date, year):

@@ -119,12 +119,9 @@ def write_article(title: str, citations: Citations, ids: Sequence[str | None]) -
 
     A mark of papers that all have an id becomes their citation. Other marks stay, and the citation
     of those that have one follows; so it does behind names that are part of a sentence.
-
-    Args:
-        title: Title of the article.
-        citations: Its sections; ``2.1 Nets`` is one level below ``2 Models``, and so is ``A. Nets``
-            below ``II. Models``. A number that is stuck to its heading is parted from it.
-        ids: For each record the id of its paper, or None.
+    ``2.1 Nets`` is one level below ``2 Models``, and so is ``A. Nets`` below ``II. Models``; a
+    number that is stuck to its heading is parted from it. `ids` has the id of each record's paper,
+    or None.
 
     >>> bibliography = ["[1] Ames. On nets.", "[2] Unknown."]
     >>> citations = find_citations([{"title": "On nets"}], bibliography, {"1 Past": "So [1], [2]."})
