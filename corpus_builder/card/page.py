@@ -114,10 +114,14 @@ def write_card(
     ):
         for name, content in files.items():
             (new / name).write_bytes(content.encode("utf-8"))
-    entries = layout.read_manifest(root)["card"]
+    return {"files": layout.read_manifest(root)["card"], "counts": _counts(facts)}
+
+
+def _counts(facts: Mapping[str, Any]) -> dict[str, int]:
+    """Return a card in numbers."""
     none = [[0] * 101] * 2
     available, gold = facts["coverage"][ALL].tolist() if facts["coverage"] else none
-    counts = {
+    return {
         "papers": facts["papers"]["papers"],
         "papers_with_discipline": facts["papers"]["known"],
         "surveys": facts["surveys"]["papers"],
@@ -133,7 +137,6 @@ def write_card(
         "papers_as_tasks": facts["as_tasks"][0],
         "papers_as_tasks_before_surveys": facts["as_tasks"][1],
     }
-    return {"files": entries, "counts": counts}
 
 
 def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:
