@@ -26,11 +26,7 @@ def after(function):
 
 
 def between_two_renames(name: str) -> str:
-    """The moment at which the old directory is moved away and the new one not yet there.
-
-    Args:
-        name: Name of the directory that appears.
-    """
+    """The moment at which the old directory is moved away and the new one `name` not yet there."""
     return (
         "Path.replace = lambda self, to: die() if Path(to).name == "
         f"{name!r} else os.replace(self, to)"
@@ -38,14 +34,7 @@ def between_two_renames(name: str) -> str:
 
 
 def run_to_kill(moment: str, main: str, arguments: list[Any], **options: Any) -> Any:
-    """Run Python code that kills itself at a moment; return the completed process.
-
-    Args:
-        moment: Lines that import modules and replace a function.
-        main: Code that runs the command.
-        arguments: Command line of the code.
-        options: Options of `subprocess.run`.
-    """
+    """Run code after the lines of a moment; return the completed process."""
     code = f"{PRELUDE}{moment}\n{main}"
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
@@ -60,13 +49,7 @@ def kill_at(moment: str, main: str, arguments: list[Any], **options: Any) -> Non
 
 
 def kill_when(process: subprocess.Popen[Any], ready: Callable[[], Any], pause: float = 0.0) -> bool:
-    """Kill a process after `ready` returns true; return whether it was still running.
-
-    Args:
-        process: The running process.
-        ready: Function that is called again and again.
-        pause: Seconds to wait after that.
-    """
+    """Kill a process after `ready` returns true; return whether it was still running."""
     while not ready() and process.poll() is None:
         time.sleep(0.002)
     time.sleep(pause)

@@ -41,11 +41,6 @@ _QUICK = {
 }
 
 
-def temporary() -> str:
-    """Return a new directory for Ray, where the paths of its sockets are short enough."""
-    return tempfile.mkdtemp(dir="/tmp", prefix="rayt")
-
-
 def environment(directory: str) -> dict[str, str]:
     """Return the environment of Ray's processes whose files are in `directory`."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
@@ -109,7 +104,8 @@ class Cluster:
     """Two nodes of one processor each."""
 
     def __init__(self) -> None:
-        self.directory = temporary()
+        # In /tmp the paths of its sockets are short enough.
+        self.directory = tempfile.mkdtemp(dir="/tmp", prefix="rayt")
         # With a token: Ray listens on all addresses of the machine.
         self.environment = {
             **environment(self.directory),
@@ -248,14 +244,7 @@ def _lone_output() -> Any:
 
 
 class Place(NamedTuple):
-    """A task that tells where it ran.
-
-    Attributes:
-        number: of the task.
-        directory: for files that tell that it has begun.
-        meet: whether it ends only when both nodes have begun a task.
-        seconds: that it takes.
-    """
+    """A task that says where it ran; with `meet` it ends when both nodes have begun one."""
 
     number: int
     directory: Path
@@ -280,13 +269,7 @@ class MeetingRelease(ToyRelease):
     """Has shards that are read only when both nodes have begun one."""
 
     def __init__(self, directory: str | Path, notes: str | Path, stuck: str = "") -> None:
-        """Read the release in `directory`.
-
-        Args:
-            directory: of the shards.
-            notes: directory for files that tell which process of which node has begun.
-            stuck: address of the node that never ends the shard that it has begun.
-        """
+        """Note each node that has begun in `notes`; the node `stuck` never ends its shard."""
         super().__init__(directory)
         self._notes, self._stuck = Path(notes), stuck
 

@@ -84,13 +84,9 @@ def citation(citing: Any = "1", cited: Any = "2", **changes: Any) -> dict[str, A
 
 
 def full_text(corpusid: int, text: str, version: int = 1, **annotations: Any) -> dict[str, Any]:
-    """Return a record of the dataset ``s2orc`` or ``s2orc_v2``.
+    """Return a record of the dataset ``s2orc`` or ``s2orc_v2``, with other names in version 2.
 
-    Args:
-        corpusid: of the paper.
-        text: of the body.
-        version: of the format; the second names things otherwise.
-        annotations: by their names in the first version, as values; each becomes a JSON string.
+    Annotations have their names in the first version; each becomes a JSON string.
     """
     told = {
         name: None if value is None else json.dumps(value) for name, value in annotations.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -203,23 +202,6 @@ def test_anything_is_taken_or_refused_in_one_printable_line(raw: Any) -> None:
             assert parsed.id and parsed.title.strip() == parsed.title != ""
             for text in texts(parsed):
                 text.encode()
-
-
-@given(st.recursive(scalars, lambda v: st.lists(v) | st.dictionaries(strings, v), max_leaves=9))
-def test_a_mind_map_is_kept(mind_map: Any) -> None:
-    stored = parse_survey({**SURVEY, "mind_map": mind_map}).mind_map
-    if mind_map is None:
-        assert stored is None
-        return
-    assert stored is not None and stored.isascii()
-    if not re.search(r"\\ud[89a-f]", json.dumps(mind_map)):
-        assert repr(sort(json.loads(stored))) == repr(sort(json.loads(json.dumps(mind_map))))
-
-
-def sort(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: sort(value[key]) for key in sorted(value)}
-    return [sort(item) for item in value] if isinstance(value, list) else value
 
 
 def test_headings_keep_their_order() -> None:
