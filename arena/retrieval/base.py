@@ -265,11 +265,6 @@ class Combiner(Retriever):
         cls.refuse_alone()
 
     @classmethod
-    def open(cls, *_: Any, **__: Any) -> Retriever:
-        """Raise DataError: there is nothing to open."""
-        cls.refuse_alone()
-
-    @classmethod
     def refuse_alone(cls) -> NoReturn:
         """Raise DataError: a combiner must be named with its parts."""
         name = cls.registered_name()
