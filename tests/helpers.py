@@ -25,7 +25,7 @@ from corpus_builder.world import language
 
 
 class Memory:
-    """A source that holds its records."""
+    """A source that has its records in memory."""
 
     example = ""
 
@@ -63,7 +63,7 @@ class Papers:
                 yield number, paper
 
 
-# What files and directories hold.
+# What files and directories contain.
 
 
 def table(path: Path) -> list[tuple[Any, ...]]:

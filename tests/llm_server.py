@@ -4,7 +4,7 @@
         Client("scripted", base_url=server.url, ...)
 
 A script is a list, used up one by one, or a function of the request's body. What it gives is a
-text, a message as a dict, or a `Trouble`. `server.requests` holds the bodies that came.
+text, a message as a dict, or a `Trouble`. `server.requests` has the bodies that came.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ C2 = (
 )
 
 
-# Documents of four words each, so that BM25 ranks them by how often they hold the query.
+# Documents of four words each, so that BM25 ranks them by how often they contain the query.
 LETTERS = {
     "p:a": "alpha alpha alpha beta",
     "p:b": "alpha alpha stone stone",

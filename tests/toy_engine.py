@@ -16,7 +16,7 @@ from arena.retrieval import RETRIEVERS, Ranking, Retriever, Scope
 
 
 class Toy(Retriever):
-    """Keeps the length of every text, a line a paper, and goes on after the last whole line.
+    """Keeps the length of every text, a line a paper, and continues after the last whole line.
 
     The environment variable TOY says what to do and at which paper: "kill 5", "interrupt 5",
     "full 5". TOY_LOG names a file that gets a line for every paper that is worked on.

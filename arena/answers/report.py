@@ -53,7 +53,7 @@ class Report(Ranking):
             return ranking, gains
         report = read_report(answer or "", ["pandoc"])
         papers = [each.key for each in report.references]
-        standing = context.tasks.standing(context.survey, papers)
+        standing = context.tasks.citation_status(context.survey, papers)
         references = (
             each._replace(paper=each.key if each.key in standing else None)
             for each in report.references

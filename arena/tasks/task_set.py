@@ -164,7 +164,7 @@ class TaskSet:
                     yield _name(row)
         yield from map(_name, surveys.values())
 
-    def standing(self, survey_id: str, papers: Iterable[str]) -> dict[str, str]:
+    def citation_status(self, survey_id: str, papers: Iterable[str]) -> dict[str, str]:
         """Return what papers are to a survey, for scoring.
 
         Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey), ``undated``,
@@ -265,21 +265,21 @@ def _name(row: dict[str, Any]) -> PaperName:
 
 
 def choose_surveys(
-    tasks: TaskSet, surveys: Sequence[str] | int | None, among: Sequence[str] | None = None
+    tasks: TaskSet, surveys: Sequence[str] | int | None, candidates: Sequence[str] | None = None
 ) -> list[str]:
     """Return the ids of the surveys to play or score, in order.
 
-    `surveys` are any ids of the corpus; or a number, for the first of `among`, by default of all
-    surveys; or None, for all of `among`.
+    `surveys` are any ids of the corpus; or a number, for the first of `candidates`, by default all
+    surveys; or None, for all candidates.
     """
-    counted = list(tasks.surveys if among is None else among)
+    counted = list(tasks.surveys if candidates is None else candidates)
     if surveys is None:
         return counted
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
     if isinstance(surveys, int):
         if not 1 <= surveys <= len(counted):
-            which = "" if among is None else " that can be scored"
+            which = "" if candidates is None else " that can be scored"
             raise DataError(
                 f"surveys={surveys}: the corpus has {len(counted)} surveys{which}. Give 1 to "
                 f"{len(counted)}."

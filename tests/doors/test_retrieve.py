@@ -171,7 +171,7 @@ def test_bad_bodies(mini, body, error):
     [
         ("befor=2015", "'befor' in the URL: it takes before and exclude"),
         ("before=soon", "'soon' is not a date"),
-        ("before=2015-02-30", "no day of the calendar"),
+        ("before=2015-02-30", "not a day of the calendar"),
         ("before=", "'' is not a date"),
         ("before=2015&before=2016", "before=['2015', '2016']: give one day"),
     ],

@@ -157,7 +157,7 @@ def test_seeds(world):
 @pytest.mark.parametrize("name", environment_ids())
 @pytest.mark.parametrize("seed", [1.0, "1", -1, True], ids=repr)
 def test_a_seed_that_is_no_integer(world, name, seed):
-    """It is refused, and the episode that runs goes on."""
+    """It is refused, and the episode that runs continues."""
     env = make_env(world, name)
     observation, _ = env.reset(seed=5)
     with pytest.raises(DataError, match=r"^seed=.*: give an integer >= 0, or None"):

@@ -271,7 +271,7 @@ def test_a_great_tree_is_scored(mini):
     assert env.unwrapped.render() is None
 
 
-def test_finish_hands_in_nothing(mini):
+def test_finish_submits_nothing(mini):
     env = playing(mini, "sv:1", NAME)
     act(env, "select", paper_ids=["p:day"])
     step = env.step(call("finish"))
@@ -333,7 +333,7 @@ def test_every_tree_is_scored_or_answered(mini, tree, as_text):
         # Soft recall can exceed 1; what is 0 may come out as a rounding below it. No tree here
         # has more than 60 nodes.
         assert all(-1e-12 <= value < 100 for value in step[4]["metrics"].values())
-        json.dumps(step[4]).encode()  # a trajectory can hold it
+        json.dumps(step[4]).encode()  # a trajectory can store it
         step[0]["result"].encode()
     else:
         assert set(result(step)) == {"error"}

@@ -94,7 +94,7 @@ def test_cut_off_in_any_stage_what_was_submitted_counts(mini, submitted):
     assert (step[1] > 0) == (submitted > 0)
 
 
-def test_finish_in_the_last_stage_hands_in_no_map(mini):
+def test_finish_in_the_last_stage_submits_no_map(mini):
     env = playing(mini, "sv:1", NAME)
     for _ in range(2):
         act(env, "submit", paper_ids=["p:leap"])

@@ -330,7 +330,7 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
     notes = [note for note in comparison.notes if "what an episode shows" in note]
     assert "title_abstract (title_abstract)" in notes[0]
 
-    # Other digests are another input: the run neither goes on nor is replayed.
+    # Other digests are another input: the run neither continues nor is replayed.
     def other(body):
         return answer(body).replace("hard", "easy")
 

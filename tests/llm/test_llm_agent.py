@@ -142,7 +142,7 @@ def test_templates_are_part_of_a_run(world, asker, tmp_path):
     assert hashes[0] != hashes[1]
 
 
-def test_a_run_whose_server_went_away_goes_on(world, asker, tmp_path):
+def test_a_run_whose_server_went_away_continues(world, asker, tmp_path):
     def until_third(body):
         return helpful(body) if len(server.requests) <= 2 else Trouble(401)
 
@@ -193,7 +193,7 @@ def test_a_limit_ends_the_episode_and_not_the_run(world, asker, tmp_path):
     assert few["mean"]["recall@100"] > 0  # the step failed, and the agent went on
 
 
-def test_a_limit_of_the_run_ends_it_and_the_same_command_goes_on(world, asker, tmp_path):
+def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(world, asker, tmp_path):
     with LLMServer(helpful) as server:
         for start in range(2):
             shared_client.cache_clear()  # as a new process

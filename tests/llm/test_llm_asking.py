@@ -19,7 +19,7 @@ from arena.llm import (
 
 def read_number(text):
     if not text.isdigit():
-        raise ParseError("It is no number.")
+        raise ParseError("It is not a number.")
     return int(text)
 
 
@@ -29,11 +29,11 @@ def test_an_answer_in_a_wrong_form_is_asked_for_once_more(make_client):
         assert ask(session, HELLO, read_number) == 5
         assert server.requests[1]["messages"][0] == HELLO[0]
         assert server.requests[1]["messages"][1] == {"role": "assistant", "content": "five"}
-        assert "It is no number." in last_text(server.requests[1])
+        assert "It is not a number." in last_text(server.requests[1])
         failed = ask(session, says("another"), read_number)
-        assert failed == Failed("It is no number.", "seven")
+        assert failed == Failed("It is not a number.", "seven")
         assert ask(make_client(server), says("a third"), read_number) == 9  # without an episode
-    assert [note["reason"] for note in session.notes()["failed"]] == ["It is no number."]
+    assert [note["reason"] for note in session.notes()["failed"]] == ["It is not a number."]
     assert session.meter.calls == 4
 
 

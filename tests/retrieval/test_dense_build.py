@@ -101,7 +101,7 @@ def whole(tmp_path_factory):
         ("torn", 1, 0), ("documents", 1, 1029),
     ],
 )  # fmt: skip
-def test_a_killed_build_goes_on(tmp_path, whole, monkeypatch, point, count, kept):
+def test_a_killed_build_continues(tmp_path, whole, monkeypatch, point, count, kept):
     papers = some_papers()
     assert child(tmp_path, papers, point, count) == -signal.SIGKILL
     with pytest.raises(CorpusError):

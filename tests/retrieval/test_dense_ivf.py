@@ -113,7 +113,7 @@ def test_the_recall_told_is_the_recall(index):
     assert {key: told["ivf"][key] for key in ("lists", "training", "probes")} == {
         "lists": 8, "training": TRAINING, "probes": _ivf.PROBES,
     }  # fmt: skip
-    # With as many probes as lists everything is found; 10 % and what holds too few rows are flat.
+    # With as many probes as lists everything is found; 10 % and what has too few rows are flat.
     assert told["ivf"]["recall@100"] == {"10%": None, "50%": None, "100%": None}
     with tempfile.TemporaryDirectory() as other, pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.retrieval.dense._ivf.PROBES", 2)

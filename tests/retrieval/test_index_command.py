@@ -106,7 +106,7 @@ def test_options_of_the_command(copy: Path, capsys: Any) -> None:
     assert "toy over title, abstract, fulltext, encoder minilm" in capsys.readouterr().out
 
 
-def test_an_open_corpus_goes_on(copy: Path) -> None:
+def test_an_open_corpus_continues(copy: Path) -> None:
     corpus = arena.Corpus.open(copy)
     view = corpus.at("2030")
     first = view.search("dense encoders")

@@ -157,7 +157,7 @@ def test_shaping_leaves_every_return_as_it_was(
     assert abs(discounted(shaped) - discounted(final)) <= 1e-13 * (1 + weight)
 
 
-def test_shaping_of_an_episode_that_goes_on(mini):
+def test_shaping_of_an_episode_that_continues(mini):
     """Before the end the difference is the discounted potential of the last state."""
     shaping = {"shaped": {"discount": 0.5, "weight": 3.0}}
     env = playing(mini, "sv:1", reward="shaped", reward_options=shaping)
@@ -178,8 +178,8 @@ def test_shaping_where_papers_are_given(mini):
     """The first state has a potential of its own, the same for every policy."""
     for actions in ([], [call("search", query="encoders")], [call("read", paper_id="p:day")] * 2):
         env = playing(mini, "sv:1", "arena/Organization-v0", reward="shaped")
-        hand_in = call("organize", mind_map={"label": "x", "children": ["Rhenium"]})
-        steps = played(env, [*actions, hand_in])
+        submitting = call("organize", mind_map={"label": "x", "children": ["Rhenium"]})
+        steps = played(env, [*actions, submitting])
         total = math.fsum(step[1] for step in steps)
         assert total == pytest.approx(steps[-1][4]["metrics"]["paper_filing_agreement"] - 1.0)
 

@@ -1,4 +1,4 @@
-"""Files of a run that hold something else: every command names the file and ends with 2."""
+"""Files of a run with another content: every command names the file and ends with 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of a run: their content, their names, and other files beside them."""
+"""The pictures of a run: their content, their names, and other files next to them."""
 
 from __future__ import annotations
 

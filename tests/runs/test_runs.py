@@ -232,7 +232,7 @@ def test_a_run_over_surveys_without_gold(mini, tmp_path):
 
 
 class Noted(Agent):
-    """Hands in at once, with notes."""
+    """Submits at once, with notes."""
 
     told: Any = None
 
@@ -262,7 +262,7 @@ def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environme
 ):
     arena.run(mini, "discovery", "title", tmp_path / "other")
     (tmp_path / "elsewhere").mkdir()
-    alone = tmp_path / "elsewhere" / "run.trec"  # nothing beside it tells of its corpus
+    alone = tmp_path / "elsewhere" / "run.trec"  # nothing next to it names its corpus
     alone.write_bytes((tmp_path / "other/run.trec").read_bytes())
     for found in (tmp_path / "other", alone, {"sv:1": ["p:a"]}):
         options = {"references": "found", "found": found}

@@ -50,7 +50,7 @@ def test_what_papers_are_to_a_survey(tmp_path):
         (tmp_path / name).write_text(lines)
     build(JsonLines(tmp_path / "papers", tmp_path / "surveys"), tmp_path / "corpus")
     tasks = TaskSet(tmp_path / "corpus")
-    assert tasks.standing("s", [*"abcdest", "nowhere"]) == {
+    assert tasks.citation_status("s", [*"abcdest", "nowhere"]) == {
         "a": "reachable", "b": "late", "c": "undated", "d": "itself", "e": "survey", "s": "itself",
         "t": "late",
     }  # fmt: skip

@@ -102,7 +102,7 @@ def test_a_bad_action_is_answered(world_env, untouched, action, message):
         "steps": 98, "searches": 50, "reads": 100, "characters": 2_000_000,
     }  # fmt: skip
     assert world_env.observation_space.contains(step[0])
-    assert others == expected  # it goes on as if nothing had been
+    assert others == expected  # it continues as if nothing had been
 
 
 OF_TYPE = {

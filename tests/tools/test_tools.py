@@ -72,7 +72,7 @@ def test_what_search_passes_over(env):
         "message": "No more papers match.",
     }
     nothing = {"hits": [], "message": "Nothing matches. Try other words."}
-    assert act(env, "search", query="zirconium") == nothing  # only surveys hold it
+    assert act(env, "search", query="zirconium") == nothing  # only surveys have it
     assert act(env, "search", query="dense later", k=9)["hits"][0]["id"] == "p:day"
     assert act(env, "search", query="  ") == nothing
 
@@ -240,7 +240,7 @@ def test_links_are_those_of_the_file_up_to_the_cutoff(world, monkeypatch, per_pa
 
 
 @pytest.mark.parametrize("name", ["arena/Discovery-v0", "arena/Selection-v0"])
-def test_finish_hands_in_what_was_selected(mini, name):
+def test_finish_submits_what_was_selected(mini, name):
     env = playing(mini, SURVEY, name)
     assert act(env, "select", paper_ids=["p:last", "p:day"]) == {"selected": 2}
     assert act(env, "select", paper_ids=["p:old", "p:day"]) == {"selected": 3}
@@ -263,7 +263,7 @@ def test_finish_hands_in_what_was_selected(mini, name):
     assert {k: step[4]["metrics"][k] for k in expected} == pytest.approx(expected)
 
 
-def test_finish_without_a_selection_hands_in_nothing(mini):
+def test_finish_without_a_selection_submits_nothing(mini):
     *_, info = playing(mini, SURVEY).step(call("finish"))
     assert info["answers"] == {"discovery": []}
     assert set(info["metrics"].values()) == {0.0}
