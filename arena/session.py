@@ -64,16 +64,9 @@ class CapacityError(ArenaError):
 
 
 class Totals(NamedTuple):
-    """What an episode has earned so far.
+    """What an episode has earned so far, with the sums of its reward terms and the budget left.
 
-    Attributes:
-        survey: Id of the survey.
-        steps: Actions that were carried out, refused ones included.
-        reward: Sum of the rewards.
-        terms: Name of each reward term -> its sum.
-        metrics: Name of each metric -> score; empty until the episode is over.
-        budget: What is left of each budget.
-        over: Whether the episode is over.
+    Refused actions count as steps. Metrics are empty until the episode is over.
     """
 
     survey: str

@@ -73,11 +73,7 @@ def save_array(path: Path, array: NDArray[Any], dtype: Any = None) -> None:
 class ArrayWriter:
     """Write a ``.npy`` file whose length is known only at the end; until then it does not open.
 
-    Args:
-        path: File to write.
-        dtype: Type of its elements.
-        columns: Number of columns of an array of two dimensions.
-        done: Number of rows to keep of an earlier file.
+    An array of two dimensions has so many `columns`; `done` rows of an earlier file are kept.
     """
 
     def __init__(

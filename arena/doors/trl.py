@@ -81,12 +81,9 @@ def rows(
 ) -> Dataset:
     """Return one row for each survey: ``prompt`` (messages), ``survey`` (its id), no labels.
 
-    Args:
-        corpus: A built corpus, or its directory.
-        surveys: Ids of surveys, or how many of the first that can be scored; by default all those.
-        prompt: File with the text of the user's message. The first observation follows it.
-        columns: Further columns of every row, such as ``environment="easy"`` where the trainer
-            has a mapping of several environments.
+    Surveys are ids, or the number of the first that can be scored; by default all those. The file
+    `prompt` has the user's message, which the first observation follows. Every row gets further
+    columns, such as ``environment="easy"`` where the trainer maps several environments.
     """
     from datasets import Dataset
 

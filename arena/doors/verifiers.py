@@ -108,12 +108,8 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
 class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
     """What ``--env.taskset.NAME`` sets.
 
-    Attributes:
-        corpus: Directory of a built corpus.
-        arena_task: A registered task.
-        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
-        options: Further arguments of the environment, such as ``retriever``, ``reward`` and
-            ``max_steps``.
+    Surveys are ids, or the number of the first; by default all that can be scored. Options are
+    further arguments of the environment, such as ``retriever``, ``reward`` and ``max_steps``.
     """
 
     corpus: str = ""

@@ -169,13 +169,7 @@ def metric(
 def evaluate(
     answer: Any, gold: Any, names: Iterable[str], context: ScoreContext | None = None
 ) -> dict[str, float | None]:
-    """Score one answer by metrics of its kind.
-
-    Args:
-        answer: A ranking, map or report; see `Metric`.
-        gold: The gold of that kind.
-        names: Names of metrics.
-        context: What the metrics use besides.
+    """Score one answer by metrics of its kind; for answer and gold see `Metric`.
 
     Returns:
         Score by name, in the order of `names`; None where a metric has nothing to count.

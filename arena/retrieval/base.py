@@ -117,8 +117,7 @@ class Retriever(ABC):
             directory: An existing directory: empty or, if the engine `resumes`, as a killed build
                 left it.
             fields: Indexed texts of a paper, of ``title``, ``abstract``, ``fulltext``.
-            progress: Wraps an iterable over papers to show a progress bar; keyword arguments are
-                tqdm's.
+            progress: Wraps an iterable over papers; keyword arguments are tqdm's.
             options: Options of the engine.
         """
 

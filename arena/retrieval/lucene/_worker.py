@@ -180,15 +180,11 @@ class Index:
         excluded: list[int],
         statistics: list[Any],
     ) -> str:
-        """Return Lucene's ``TopDocs`` of the `k` best documents as JSON, best first.
+        """Return Lucene's ``TopDocs`` of the `k` >= 1 best documents as JSON, best first.
 
-        Args:
-            terms: Distinct terms and their frequencies in the query.
-            k: Number of documents, at least 1, at most those of the scope.
-            end: Documents numbered below this exist,
-            excluded: except these, ascending.
-            statistics: Whether document frequencies count the scope alone; number of documents
-                that count, and of their terms.
+        `terms` are distinct, with their frequencies in the query. Documents below `end` exist,
+        except the `excluded`, ascending. `statistics` say whether document frequencies count the
+        scope alone, how many documents count, and how many terms they have.
         """
         scope = self._scope(end, tuple(excluded), *statistics)
         found = [(scope.query(term), times) for term, times in terms]
