@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import Memory
-from test_no_future import fuzz, world_facts
+from test_no_future import check_views, world_facts
 
 import arena
 from arena.retrieval import RETRIEVERS, Combiner, Request, Scope
@@ -97,18 +97,14 @@ def test_the_past_alone_gives_the_same_ids_and_scores(everything, cut_off, name)
 
 
 @pytest.mark.parametrize("name", NAMES, indirect=True)
-def test_the_fuzz_of_every_door(everything, name, monkeypatch):
+def test_random_cutoffs(everything, name, monkeypatch):
     """As in test_no_future.py, with the engine's own answers: the view does not check them here."""
-    import test_no_future
-
-    monkeypatch.setattr(test_no_future, "PAIRS", 1500)
     monkeypatch.setattr("arena.corpus.view._in_scope", lambda *_: True)
     corpus = arena.Corpus.open(everything)
     engine = corpus.retriever(name)
     at = corpus.at
     monkeypatch.setattr(corpus, "at", lambda *args, **more: at(*args, **more, retriever=engine))
-    facts, surveys = world_facts()
-    assert fuzz(corpus, facts, surveys, seed=3)["papers"] > 1_000
+    assert check_views(corpus, *world_facts(), 60) > 500
 
 
 def requests(end: int) -> Iterator[Request]:
