@@ -146,7 +146,7 @@ _NEIGHBOUR = 3_000  # characters of a neighbouring section
 _NUMBERS = r"[@#^]?\d{1,4}(?:\s*(?:[,;–-]|and|&)\s*[@#^]?\d{1,4})*"
 _MARK = re.compile(
     rf"[ \t]*(?:[\[【]\s*(?:(?:papers?|refs?\.?|nos?\.?)\s*)?(?P<numbers>{_NUMBERS})\s*[\]】](?!\()"
-    r"|\[[^\[\]\n]{0,300}@[^\[\]\n]{0,300}\])",
+    r"|\[[^\[\]]{0,300}@[^\[\]]{0,300}\])",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[–-]\s*[@#^]?(\d+))?")
@@ -216,14 +216,16 @@ def citing(text: str, papers: Sequence[str]) -> str:
     'Known [@a; @c]. Old [@b; @c], new.'
     """
 
-    def mark(match: re.Match[str]) -> str:
+    def known(match: re.Match[str]) -> dict[str, None]:
         numbers: list[int] = []
         for first, last in _RANGE.findall(match["numbers"] or ""):
             numbers += range(int(first), min(int(last or first), len(papers)) + 1)
-        known = [papers[number - 1] for number in numbers if 1 <= number <= len(papers)]
-        return f" {cite(dict.fromkeys(known))}" if known else ""
+        return {papers[number - 1]: None for number in numbers if 1 <= number <= len(papers)}
 
-    return _MARK.sub(mark, text)
+    # What is left out may leave another group behind, as in "[@[9]x]".
+    while (kept := _MARK.sub(lambda match: match[0] if known(match) else "", text)) != text:
+        text = kept
+    return _MARK.sub(lambda match: f" {cite(known(match))}", text)
 
 
 def section(name: str, text: str, papers: Sequence[str]) -> str:

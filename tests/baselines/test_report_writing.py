@@ -26,7 +26,7 @@ PAPERS = ["a", "b", "doi:10.1/x,y"]
         ("Known [@2; @1], [^1].", "Known [@b; @a], [@a]."),
         ("Known 【2】.", "Known [@b]."),
         ("Invented [4], [0] and [2019].", "Invented, and."),
-        ("Invented [@smith2019] or [see @a, p. 3].", "Invented or."),
+        ("Invented [@smith2019] or [see\n@a, p. 3].", "Invented or."),
         ("A [link](u), [1](u), f(x)[i], a[0.5].", "A [link](u), [1](u), f(x)[i], a[0.5]."),
     ],
 )
