@@ -21,7 +21,6 @@ from corpus_builder.digest import make_digests, text_of
 from corpus_builder.manifest import verify
 
 NAME = "arena/Organization-v0"
-GIVEN = ["p:leap", "p:day", "12345", "p:last"]  # of sv:1
 REFERENCES = ["p:leap", "p:day", "p:month", "p:year", "12345", "p:last"]  # of all surveys
 SEARCHABLE = 11
 
