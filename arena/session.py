@@ -3,14 +3,6 @@
 A door receives tool calls from elsewhere: from a server's clients, or from the threads of a
 trainer. It opens a session for each episode, and gives every call to it. A session is one
 environment with a lock; its errors are results, which a model can read.
-
-    >>> import arena, gymnasium                                          # doctest: +SKIP
-    >>> env = gymnasium.make("arena/Discovery-v0", corpus="demo/world")  # doctest: +SKIP
-    >>> sessions = Sessions(env)                                         # doctest: +SKIP
-    >>> session = sessions.open("rollout-1", seed=7)                     # doctest: +SKIP
-    >>> step = session.step({"tool": "finish", "arguments": {}})         # doctest: +SKIP
-    >>> sessions.close("rollout-1").metrics["recall@100"]                # doctest: +SKIP
-    0.0
 """
 
 from __future__ import annotations

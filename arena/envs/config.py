@@ -205,12 +205,3 @@ def _refusal(error: ValidationError) -> DataError:
     where = name + "".join(f"[{part!r}]" for part in first["loc"][1:])
     wanted = "give" if where == name else f"{name} is"
     return DataError(f"{where}={clip(value)}: {wanted} {describe(_form(name))}.")
-
-
-EnvConfig.__doc__ = "\n".join(
-    [
-        str(EnvConfig.__doc__).rstrip(),
-        "\n    Attributes:",
-        *(f"        {name}: {text}." for name, text in describe_settings().items()),
-    ]
-)

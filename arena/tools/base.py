@@ -1,15 +1,7 @@
 """Tools: plain typed functions whose docstrings become their schemas.
 
-The schemas are those of OpenAI's chat completions, which most servers of models speak:
-
->>> import gymnasium, arena                                            # doctest: +SKIP
->>> env = gymnasium.make("arena/Discovery-v0", corpus="demo/world")    # doctest: +SKIP
->>> observation, _ = env.reset(seed=0)                                 # doctest: +SKIP
->>> answer = client.chat.completions.create(                           # doctest: +SKIP
-...     model="any", messages=messages, tools=arena.tool_schemas(env))
->>> for call_id, action in arena.actions_from(answer.choices[0].message):  # doctest: +SKIP
-...     observation, reward, terminated, truncated, info = env.step(action)
-...     messages.append(arena.tool_message(call_id, observation))
+The schemas are those of OpenAI's chat completions, which most servers of models speak; for a loop
+with a model see docs/tools.md.
 """
 
 from __future__ import annotations

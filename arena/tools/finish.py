@@ -9,11 +9,7 @@ from arena.tools.episode import Episode
 
 
 def finish(episode: Episode) -> dict[str, Any]:
-    """End the episode. Where a ranking is due, the selected papers are submitted in their order.
-
-    Args:
-        episode: the running episode.
-    """
+    """End the episode. Where a ranking is due, the selected papers are submitted in their order."""
     return {"submitted": episode.finish()}
 
 

@@ -17,7 +17,6 @@ def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1)
     """List the papers that a paper cites, oldest first, with id, title and date.
 
     Args:
-        episode: the running episode.
         paper_id: an id that a search returned.
         page: page of a long list, from 1; a page has 100 papers.
     """
@@ -28,7 +27,6 @@ def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) 
     """List the papers that cite a paper, oldest first, with id, title and date.
 
     Args:
-        episode: the running episode.
         paper_id: an id that a search returned.
         page: page of a long list, from 1; a page has 100 papers.
     """

@@ -21,7 +21,6 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     This ends the stage.
 
     Args:
-        episode: the running episode.
         mind_map: the root, {"label": heading, "children": [the same again ...], "papers": [ids]};
             children and papers may be left out.
     """

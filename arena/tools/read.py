@@ -22,7 +22,6 @@ def read(
     """Read a paper: section 0 is the abstract, the others are the full text, in pages.
 
     Args:
-        episode: the running episode.
         paper_id: an id that a search returned.
         section: number of the section, from 0; each result lists them.
         page: page of a long section, from 1.

@@ -37,7 +37,6 @@ def search(
     """Find papers by words. Returns hits with id, title, date and score, best first.
 
     Args:
-        episode: the running episode.
         query: what to search for, in plain words.
         k: how many hits at most.
         offset: how many of the best hits to pass over, to see what comes after them.

@@ -13,7 +13,6 @@ def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
     """Keep papers for later: `finish` submits them. Nothing ends.
 
     Args:
-        episode: the running episode.
         paper_ids: ids that searches returned; they are added to those selected before.
     """
     chosen = episode.selected | dict.fromkeys(episode.papers(paper_ids))

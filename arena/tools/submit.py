@@ -12,7 +12,6 @@ def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
     """Submit the papers, best first. This ends the stage. A repeated id counts once.
 
     Args:
-        episode: the running episode.
         paper_ids: ids that searches returned.
     """
     ranking = episode.papers(paper_ids)

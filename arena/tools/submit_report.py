@@ -13,7 +13,6 @@ def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
     """Submit the report: the sections that were written, or a whole text. This ends the stage.
 
     Args:
-        episode: the running episode.
         text: the whole report in Markdown that cites papers by id, as in [@id] or [@id; @other];
             left out, the draft is submitted.
     """

@@ -18,7 +18,6 @@ def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     among its citations.
 
     Args:
-        episode: the running episode.
         heading: heading of the section, on one line.
         text: Markdown that cites papers by id, as in [@id] or [@id; @other]; headings inside it
             begin with ###. Empty text removes the section.
