@@ -47,5 +47,5 @@ def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) 
 
 
 def short(text: str) -> str:
-    """Return a text that fits beside an axis or in a legend, on one line."""
+    """Return a text that fits next to an axis or in a legend, on one line."""
     return shown(text, 40)

@@ -22,7 +22,7 @@ from arena.errors import ArenaError, CorpusError
 
 LOCK = ".lock"
 REPLACED = "replaced"
-"""Name, beside the new directory, under which the old one waits."""
+"""Name of the old directory while it waits next to the new one."""
 
 
 class OutputKind(NamedTuple):
@@ -195,7 +195,7 @@ def atomic_directory(directory: Path) -> Iterator[Path]:
 
 
 def publish(new: Path, output: Path) -> None:
-    """Move the directory `new` to `output`; what was there waits beside `new`."""
+    """Move the directory `new` to `output`; what was there waits next to `new`."""
     old = new.with_name(REPLACED)
     if output.exists() and any(output.iterdir()):
         output.rename(old)

@@ -58,7 +58,7 @@ class Map(AnswerKind):
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
-        """Write the maps, and a picture of each beside the survey's own if it has one."""
+        """Write the maps, and a picture of each next to the survey's own if it has one."""
         names = ["mind_maps.jsonl"]
         write_rows(output / names[0], "mind_map", {s: m.to_json() for s, m in answers.items()})
         gold = {survey_id: tasks.mind_map(survey_id) for survey_id in answers}
@@ -68,7 +68,7 @@ class Map(AnswerKind):
 def write_pictures(
     output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
 ) -> list[str]:
-    """Draw each submitted map, beside the survey's own if it has one; return the files' names."""
+    """Draw each submitted map, next to the survey's own if it has one; return the files' names."""
     from arena.mindmap import beside, render
 
     names = []

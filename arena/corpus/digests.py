@@ -1,4 +1,4 @@
-"""Digests of papers: what a language model made of each paper's own text, beside the corpus."""
+"""Digests of papers: what a language model made of each paper's own text, next to the corpus."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Digests:
     def shown(self, given: Collection[str]) -> ShownDigests:
         """Return the digests that an episode may show.
 
-        If only references of surveys have one, a digest would tell that some survey cites the
+        If only references of surveys have one, a digest would reveal that a survey cites the
         paper: then those of the papers in `given`, with which the episode begins, and no others.
         """
         if self.complete:

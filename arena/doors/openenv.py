@@ -33,7 +33,7 @@ class Answer(core.CallToolObservation):  # type: ignore[misc]
     """
 
     def model_dump(self, *, exclude: Any = None, **options: Any) -> dict[str, Any]:
-        """Return what a model may read: OpenEnv sends the metadata beside it as well.
+        """Return what a model may read: OpenEnv sends the metadata as well.
 
         Without `exclude` it is the text alone: the result of a call over ``/mcp``.
         """

@@ -159,7 +159,7 @@ def record_end(budget: Mapping[str, int], last: PlayedStep) -> dict[str, Any]:
 
 
 def episode_seed(seed: int, place: int) -> int:
-    """Return the seed of the episode at a place of a run; it tells nothing of the survey."""
+    """Return the seed of the episode at a place of a run; it reveals nothing of the survey."""
     digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
 

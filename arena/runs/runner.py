@@ -155,7 +155,7 @@ def _manifest(
     metrics: Sequence[str],
     agent_options: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return what tells this run from others, as its manifest has it."""
+    """Return what distinguishes this run from others, for its manifest."""
     env, factory, config = player.env, player.agents, player.config
     engine = corpus.retriever(config.retriever, **config.retriever_options)
     encoder = environment.encoder_of(config, metrics)

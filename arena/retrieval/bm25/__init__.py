@@ -7,7 +7,7 @@ and later computes)::
     idf(t) = ln(1 + (N - df(t) + 0.5) / (df(t) + 0.5))
 
 With ``statistics="cutoff"`` N, df and avgdl count only the documents of the scope, so that a
-score tells nothing of later papers; with ``"corpus"`` they count every searchable document, as
+score reveals nothing of later papers; with ``"corpus"`` they count every searchable document, as
 conventional engines do. The engine ``lucene`` has the same options and statistics.
 """
 

@@ -66,7 +66,7 @@ class Java:
     def __init__(self, jnius: Any) -> None:
         self._jnius = jnius
         self._classes = lru_cache(None)(jnius.autoclass)
-        # Lucene tells its logger that it runs well; the reference keeps the setting alive.
+        # Lucene logs that it runs well; the reference keeps the setting alive.
         self._logger = self("java.util.logging.Logger").getLogger("org.apache.lucene")
         self._logger.setLevel(self("java.util.logging.Level").OFF)
         self.version = str(self("java.lang.System").getProperty("java.runtime.version"))

@@ -297,7 +297,7 @@ def main(task: str, directory: str, parent: str, k1: str = "0", b: str = "0") ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     if task == "write":
         # The system ends this process with its parent, also while Java is busy and nothing is read.
-        # A thread that searches may end before its process: there the end of the input tells.
+        # A thread that searches may end before its process: there the end of the input is the sign.
         with contextlib.suppress(OSError, AttributeError):  # not on Linux
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
