@@ -95,7 +95,7 @@ def test_dates(date: object, day: int, precision: str) -> None:
     ids=clip,
 )  # fmt: skip
 def test_a_date_that_is_none(date: object) -> None:
-    with pytest.raises(DataError, match=r"date: .* no (date|day of the calendar)\. Write YYYY"):
+    with pytest.raises(DataError, match=r"date: .* not a (date|day of the calendar)\. Write YYYY"):
         parse_paper({**PAPER, "date": date})
     with pytest.raises(DataError) as caught:
         parse_date(date)
