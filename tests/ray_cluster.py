@@ -198,7 +198,7 @@ class Driver:
         self.process = cluster.start([sys.executable, __file__, "drive"])
 
     def begin(self, code: str) -> None:
-        """Have it run code that sets `answer`, to what JSON can hold."""
+        """Have it run code that sets `answer`, to JSON values."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(code) + "\n")
         self.process.stdin.flush()

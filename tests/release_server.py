@@ -164,7 +164,7 @@ class ReleaseServer:
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, *_: Any) -> None:
-                """A client that was killed is no news."""
+                """Say nothing of a client that was killed."""
 
         server = Server(("127.0.0.1", 0), Handler)
         server.daemon_threads, server.block_on_close = True, False

@@ -15,7 +15,7 @@ from corpus_builder.world import World, WorldConfig
 
 
 class ToyRelease(Release):
-    """Every record holds a whole paper, as the source ``jsonl`` reads it."""
+    """Every record is a whole paper, as the source ``jsonl`` reads it."""
 
     example: ClassVar[str] = "--input DIR"
 

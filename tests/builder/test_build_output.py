@@ -1,4 +1,4 @@
-"""Building: the output directory is never half a corpus, and holds nothing of others."""
+"""Building: the output directory is never half a corpus, and files of others stay."""
 
 from __future__ import annotations
 

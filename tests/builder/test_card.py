@@ -64,7 +64,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_example_by_hand(tiny: Path) -> None:
-    # s1 has 12 references; the corpus holds p3 p2 p4 p5 p6 p8 of the seven listed, and of them
+    # s1 has 12 references; the corpus has p3 p2 p4 p5 p6 p8 of the seven listed, and of them
     # p3 p2 p4 are in reach. s2 has p1 alone, which is later than s2.
     text = page(tiny)
     counts = dict(rows(text, "Counts"))

@@ -71,7 +71,7 @@ def test_only_the_card_and_the_hash_of_the_manifest_change(copy: Path) -> None:
         (lambda card: (card / "README.md").write_text("!"), "has other content"),
     ],
 )
-def test_a_damaged_card_is_seen_and_mended(copy: Path, damage: Any, told: str) -> None:
+def test_a_damaged_card_is_seen_and_repaired(copy: Path, damage: Any, told: str) -> None:
     write_card(copy)
     whole = contents(copy)
     damage(copy / "card")
@@ -123,8 +123,8 @@ def test_sigkill(copy: Path, tmp_path: Path, moment: str) -> None:
     kill_at(f"from corpus_builder import manifest\n{MOMENTS[moment]}", MAIN, ["card", copy])
     assert Corpus.open(copy).at("2030").search("dense")  # whatever happened, the corpus works
     assert not any(name.startswith(".card.building") for name in verify(copy)["problems"])
-    mended = command(copy)
-    assert mended.returncode == 0, mended.stderr
+    repaired = command(copy)
+    assert repaired.returncode == 0, repaired.stderr
     assert contents(copy) == contents(whole)
     assert verify(copy)["problems"] == INTACT
 

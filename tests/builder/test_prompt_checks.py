@@ -1,4 +1,4 @@
-"""Prompts: their level, the cutoff that they name, titles that they hold; flags in a corpus."""
+"""Prompts: their level, the cutoff that they name, titles that they contain; flags in a corpus."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The real ReportBench, Bloom-Eval, TaxoBench, TaxoAlign, and the collection; skipped if absent.
 
-The file surveys.jsonl holds another person's joins of the same surveys to the same papers.
+The file surveys.jsonl has another person's joins of the same surveys to the same papers.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def test_the_published_surveys_of_researcharena(real_data):
 
 
 def test_prompts_of_reportbench(joined):
-    """10 of 54 hold a reference's title; all but one name a cutoff."""
+    """10 of 54 contain a reference's title; all but one name a cutoff."""
     flags: dict[str, set[str]] = {}
     for id_, record in joined["reportbench"][0].items():
         prompt = record["prompt"]

@@ -131,7 +131,7 @@ answer = None
 
 
 def build(release: Path, directory: Path, stuck: str = "") -> str:
-    """Return code that builds into the folder ``ray`` of a directory, with notes beside it."""
+    """Return code that builds into the folder ``ray`` of a directory, with notes next to it."""
     (directory / "notes").mkdir()
     (directory / "ray").mkdir()
     return BUILD.format(
@@ -248,7 +248,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 # The last: one node is left.
 
 
-def test_a_node_dies_and_the_build_goes_on(
+def test_a_node_dies_and_the_build_continues(
     cluster: Cluster, driver: Driver, release: Path, built: dict[str, str], tmp_path: Path
 ) -> None:
     """The second node never ends the shard that it has begun, until its power fails."""

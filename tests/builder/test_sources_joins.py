@@ -203,7 +203,7 @@ def test_an_article_that_cites_by_numbers_in_round_brackets():
 
 
 def test_an_article_that_cites_by_author_and_year():
-    """By hand: an entry has lost its authors; Carr 2012 is no record; and O stands for 0."""
+    """By hand: an entry has lost its authors; Carr 2012 is not a record; and O stands for 0."""
     records = [
         {"title": "Nets", "authors": ["Ames A", "Böhm B"], "date": "2011"},
         {"title": "Trees of nets", "authors": ["Ames A", "Dunn D", "Eden E"], "date": "2O12b"},

@@ -242,7 +242,7 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     cut.write_bytes(data[: len(data) // 2])
     with pytest.raises(DataError, match=r"1 of 4 shards end early, 'papers/001.gz' after line \d+"):
         run(ToyRelease(tmp_path / "r"), tmp_path / "c")
-    # Mended, or taken as it is, only that shard is read again.
+    # Repaired, or taken as it is, only that shard is read again.
     kept = [tmp_path / f"c.stages/parse/shards/papers/{n}.gz" for n in ("000", "002", "003")]
     before = [path.stat().st_mtime_ns for path in kept]
     reports = run(ToyRelease(tmp_path / "r"), tmp_path / "c", changes={"allow_damaged": True})
