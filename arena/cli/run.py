@@ -123,6 +123,13 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
         line = f"arena replay: {report.difference}. Nothing after it was replayed."
         print(" ".join(line.split()), file=sys.stderr)
         raise SystemExit(1)
+    if report.changed:
+        print(
+            f"arena replay: changed since the run: {', '.join(report.changed)}. The episodes give "
+            "other files; `arena run --overwrite` writes them.",
+            file=sys.stderr,
+        )
+        raise SystemExit(1)
     if not json:
         print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
 

@@ -25,8 +25,17 @@ MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
 TIMING = "timing.json"
+MACHINE = "machine.json"
 RUN = OutputKind("run", MANIFEST, {"agent": str, "sha256": dict})
-_FILES = ("qrels.trec", "metrics.json", FOUND_FILE, TRAJECTORIES, TIMING, "judgements/*.json")
+_FILES = (
+    "qrels.trec",
+    "metrics.json",
+    FOUND_FILE,
+    TRAJECTORIES,
+    TIMING,
+    MACHINE,
+    "judgements/*.json",
+)
 _FORM: dict[str, Any] = {
     "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
     "environment": {"retriever": str, "reward": str}, "budget": {"max_steps": int}, "seed": int,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
+from arena._internal.lazy import versions
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
@@ -24,6 +29,22 @@ from arena.tasks import (
 )
 
 _UNRECORDED = ("description", "references")  # a text for lists; a setting of the environment
+
+
+@cache
+def machine() -> dict[str, str | None]:
+    """Return what a run depends on outside of its inputs: recorded, and never compared."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):  # no git, or no clone
+        commit = None
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **versions("numpy", "numba"),
+        "commit": commit,
+    }
 
 
 def definition_of(task: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from arena import __version__
-from arena._internal.files import sha256_json
+from arena._internal.files import sha256_file, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import UnknownNameError, clip, did_you_mean
@@ -19,7 +20,9 @@ from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep, episode_seed, play, record_end, record_step
-from arena.runs.trajectories import plain
+from arena.runs.runner import write_results
+from arena.runs.trajectories import TRAJECTORIES, plain
+from arena.tasks import TaskSet
 
 _SHOWN = 300
 _OBSERVATION = "the observation"
@@ -49,21 +52,36 @@ class ReplayDifference(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """Report of a replay: numbers, the first difference, and what changed without being one."""
+    """Report of a replay.
+
+    Attributes:
+        episodes: Episodes that were played again.
+        steps: Their steps.
+        difference: The first difference, after which nothing is played.
+        changed: Files of the finished run that are not what its episodes give.
+        remarks: What has changed and is no difference.
+    """
 
     episodes: int
     steps: int
     difference: ReplayDifference | None
+    changed: list[str]
     remarks: list[str]
+
+    @property
+    def equal(self) -> bool:
+        """Whether the run was reproduced."""
+        return self.difference is None and not self.changed
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
         difference = self.difference
         return {
-            "equal": difference is None,
+            "equal": self.equal,
             "episodes": self.episodes,
             "steps": self.steps,
             "difference": None if difference is None else difference._asdict(),
+            "changed": self.changed,
             "remarks": self.remarks,
         }
 
@@ -81,8 +99,9 @@ def replay(
 
     Compares the seed and the observation after the reset; for every step the observation, its
     error, the reward, its terms, and whether and how the episode ended; and at the end what was
-    spent, the metrics and the answers. Stops at the first difference. Different code or another
-    release is a remark, not a difference.
+    spent, the metrics and the answers. Stops at the first difference. Then writes the results of a
+    finished run again, elsewhere, and compares the files: rankings, other answers and metrics.
+    Different code or another release is a remark, not a difference.
 
     Args:
         run: Directory of a run, finished or not; an incomplete last line is skipped.
@@ -110,11 +129,14 @@ def replay(
                 break
             if watch is not None:
                 watch(record, played)
+    changed = []
+    if difference is None and recorded.files is not None and episodes == len(surveys):
+        changed = _changed_files(recorded, task_set)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
     if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
         remarks.append("The encoder of headings, or a library that it uses, has changed.")
-    return Replay(episodes, steps, difference, remarks)
+    return Replay(episodes, steps, difference, changed, remarks)
 
 
 def replay_steps(
@@ -183,6 +205,29 @@ def _compared(
         end = plain(record_end(budget, now))
         for what, name in (("what was spent", "spent"), ("metrics",) * 2, ("answers",) * 2):
             yield what, record[name], end[name]
+
+
+def _changed_files(recorded: OpenedRun, tasks: TaskSet) -> list[str]:
+    """Return the files that are not what the episodes give.
+
+    How a picture is drawn may change with the code, so its hash in the manifest counts.
+    """
+    assert recorded.files is not None
+    with tempfile.TemporaryDirectory() as directory:
+        again = Path(directory)
+        (again / TRAJECTORIES).symlink_to(recorded.path.resolve())
+        _, names = write_results(again, recorded.manifest, tasks)
+        expected = {
+            name: recorded.files[name] if name.endswith(".svg") else sha256_file(again / name)
+            for name in names
+            if name != TRAJECTORIES
+        }
+    files = {name: recorded.directory / name for name in expected}
+    return [
+        name
+        for name, path in files.items()
+        if not path.is_file() or sha256_file(path) != expected[name]
+    ]
 
 
 def _code_remarks(manifest: dict[str, Any], code: str) -> list[str]:

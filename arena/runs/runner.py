@@ -23,7 +23,14 @@ from arena.errors import DataError, NoLabelsError
 from arena.metrics import ENCODER
 from arena.mindmap import identity
 from arena.runs import environment
-from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
+from arena.runs.directory import (
+    FOUND_FILE,
+    MACHINE,
+    MANIFEST,
+    MANIFEST_VERSION,
+    run_directory,
+    timing,
+)
 from arena.runs.episodes import Player, play_episodes
 from arena.runs.scoring import Answers, Scorer, checked_metrics
 from arena.runs.trajectories import (
@@ -124,6 +131,8 @@ def run(
         records = play_episodes(player, rest, jobs, isolate)
         bar = progress(records, total=len(rest), desc=f"{task} {player.agents.name}", unit="survey")
         clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
+        if rest:
+            write_json(output / MACHINE, environment.machine())
         with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
                 append(file, same | record)

@@ -159,7 +159,7 @@ def test_every_baseline_replays(world, tmp_path, task, agent):
     summary = arena.run(world, task, agent, tmp_path / "run", surveys=3)
     report = replay(tmp_path / "run", world)
     steps = sum(entry["steps"] for entry in summary["per_survey"].values())
-    assert report == (3, steps, None, [])
+    assert report == (3, steps, None, [], [])
     before = run_contents(tmp_path / "run")
     assert replay(tmp_path / "run", world) == report  # twice in a row
     assert run_contents(tmp_path / "run") == before
@@ -246,7 +246,8 @@ def test_the_command(world, finished, tmp_path, capsys):
     assert capsys.readouterr() == ("All equal: 2 episodes, 22 steps.\n", "")
     assert arena.cli.main(["replay", str(finished), *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "equal": True, "episodes": 2, "steps": 22, "difference": None, "remarks": [],
+        "equal": True, "episodes": 2, "steps": 22, "difference": None,
+        "changed": [], "remarks": [],
     }  # fmt: skip
     run, survey = changed(finished, tmp_path, another_query)
     with pytest.raises(SystemExit, match=r"^1$"):
@@ -279,6 +280,22 @@ def edited(finished, tmp_path, **changes):
     text = "".join(json.dumps(record) + "\n" for record in records)
     (tmp_path / "run/trajectories.jsonl").write_text(text)
     return tmp_path / "run"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [("run.trec", " 1 ", " 2 "), ("metrics.json", "recall@100", "recall@99")],
+)
+def test_an_edited_result_is_reported(world, finished, tmp_path, capsys, name, old, new):
+    run = shutil.copytree(finished, tmp_path / "run")
+    text = (run / name).read_text()
+    (run / name).write_text(text.replace(old, new, 1))
+    assert arena.replay(run, world).changed == [name]
+    with pytest.raises(SystemExit, match=r"^1$"):
+        arena.cli.main(["replay", str(run), "--corpus", str(world)])
+    assert f"changed since the run: {name}." in capsys.readouterr().err
+    (run / name).unlink()
+    assert not arena.replay(run, world).equal
 
 
 @pytest.mark.parametrize("name", ["corpus", "tasks", "index"])
