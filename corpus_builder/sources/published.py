@@ -279,6 +279,6 @@ def check_record(record: object, where: str, keys: Mapping[str, type], data_set:
         raise DataError(f"{where}: {clip(record)} is not a JSON object: this is not {data_set}.")
     for key, kind in keys.items():
         if not isinstance(record.get(key), kind):
-            value = clip(record[key], 60) if key in record else "no such key"
+            value = clip(record[key], 60) if key in record else "missing"
             raise DataError(f"{where}: {key!r} is {value}: this is not {data_set}.")
     return record

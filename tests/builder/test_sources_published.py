@@ -338,7 +338,7 @@ REFUSED = [
     ("taxobench", lambda d: d / "absent", "absent' does not exist. Name TaxoBench, which has"),
     ("taxobench", lambda d: d, "contains no data.jsonl. Name TaxoBench"),
     ("taxobench", lambda d: reportbench(d / "r") / "ReportBench_v1.1.jsonl",
-     "line 1: 'survey' is no such key: this is not TaxoBench's data.jsonl."),
+     "line 1: 'survey' is missing: this is not TaxoBench's data.jsonl."),
     ("taxobench", lambda d: taxobench(d / "t", pdfs=["x"]), "'x' is not a JSON object"),
     ("taxobench", lambda d: taxobench(d / "t", id=None), "id=None: this is not TaxoBench"),
     ("reportbench", lambda d: taxobench(d / "t"), "contains no ReportBench_*.jsonl"),
