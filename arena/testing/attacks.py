@@ -269,7 +269,7 @@ class Attacker:
         if part["type"] == "integer":
             least = part.get("minimum", 0)
             most = part.get("maximum", max(least, 10**12))
-            more = rng.choice((0, 0, 0, 1, rng.randint(0, 9), rng.randint(0, 99), most))
+            more = rng.choice((0, 0, 1, 9, rng.randint(0, 5), rng.randint(0, 99), most))
             return min(most, least + more)
         if part["type"] == "object":
             return self.tree()
