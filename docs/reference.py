@@ -83,9 +83,11 @@ def page() -> str:
     for kind, registry in (("sources", SOURCES), ("judges", JUDGES), ("executors", EXECUTORS)):
         kinds[kind] = registry.describe()
     parts.append(NAMES)
-    parts += table(
-        (kind, f"`{name}`", text) for kind, names in kinds.items() for name, text in names.items()
-    )
+    described: dict[tuple[str, str], list[str]] = {}  # description -> names
+    for kind, names in kinds.items():
+        for name, text in names.items():
+            described.setdefault((kind, text), []).append(f"`{name}`")
+    parts += table((kind, ", ".join(names), text) for (kind, text), names in described.items())
     return "\n".join(parts) + "\n"
 
 
