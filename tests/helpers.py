@@ -87,7 +87,9 @@ def contents(directory: Path) -> dict[str, bytes]:
     }
 
 
-RUN_FILES = {"run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl", "manifest.json"}
+RUN_FILES = {
+    "run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl", "manifest.json", "machine.json",
+}  # fmt: skip
 
 
 def run_contents(directory: Path) -> dict[str, bytes]:

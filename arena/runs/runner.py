@@ -215,7 +215,7 @@ def write_results(
             "truncated": record["truncated"],
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
-    task, encoder = manifest["task"], manifest["environment"].get("encoder", ENCODER)
+    task, encoder = manifest["task"], manifest["environment"].get("encoder") or ENCODER
     besides = manifest.get("metrics", {}).get("names", ())
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
     summary = scorer.summary(answers, seen, scores)

@@ -31,7 +31,7 @@ def test_the_files(world, title_run):
     assert manifest["sha256"]["prompts"] is None  # this agent has none
     for name in ("corpus", "index", "tasks", "environment", "code"):
         assert re.fullmatch("[0-9a-f]{64}", manifest["sha256"][name])
-    assert set(manifest["files"]) == RUN_FILES - {"manifest.json"}
+    assert set(manifest["files"]) == RUN_FILES - {"machine.json", "manifest.json"}
     summary = json.loads((title_run / "metrics.json").read_text())
     surveys = pq.read_table(world / "tasks/surveys.parquet").to_pylist()
     assert list(summary["per_survey"]) == sorted(s["id"] for s in surveys)
