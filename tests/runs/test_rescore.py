@@ -118,8 +118,9 @@ def test_mind_maps_by_another_encoder(world, three):
 def test_the_files_of_a_task_of_stages(world, three):
     surveys = sorted(TaskSet(world).surveys)[:3]
     assert set(run_contents(three)) == {
-        "machine.json", "manifest.json", "metrics.json", "mind_maps.jsonl", "qrels.trec", "run.discovery.trec",
-        "run.selection.trec", "trajectories.jsonl", *(f"pictures/{s}.svg" for s in surveys),
+        "machine.json", "manifest.json", "metrics.json", "mind_maps.jsonl", "qrels.trec",
+        "run.discovery.trec", "run.selection.trec", "trajectories.jsonl",
+        *(f"pictures/{s}.svg" for s in surveys),
     }  # fmt: skip
     maps = [json.loads(line) for line in (three / "mind_maps.jsonl").read_text().splitlines()]
     assert [row["survey"] for row in maps] == surveys
