@@ -9,13 +9,11 @@ import os
 import platform
 import random
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -172,21 +170,3 @@ def queries_of(corpus: arena.Corpus, seed: int = 0) -> Iterator[str]:
             words += title[start : start + count]
         given.add(" ".join(words))
         yield " ".join(words)
-
-
-@contextmanager
-def serving(
-    corpus: arena.Corpus, retriever: str, words: Sequence[str]
-) -> Iterator[tuple[str, int]]:
-    """Yield the URL of ``arena serve WORDS`` in a process of its own, and that process' number."""
-    command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
-    command += ["--corpus", str(corpus.directory), "--retriever", retriever]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            line = server.stdout.readline().split()
-            if not line:
-                raise DataError("the server did not start; its message stands above.")
-            yield line[2], server.pid
-        finally:
-            server.terminate()
