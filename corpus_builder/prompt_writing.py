@@ -221,7 +221,7 @@ def read_prompt(text: str, title: str, date: str, references: Sequence[str]) -> 
         raise ParseError("It is empty.")
     faults = check_prompt("", prompt, title, date, references)
     cutoff = cutoff_in(prompt)
-    if cutoff != date and date.startswith(cutoff or "-"):  # a month or a year alone is no day
+    if cutoff != date and date.startswith(cutoff or "-"):  # a month or a year alone is not a day
         faults.append(PromptFlag("", "other_cutoff", cutoff or ""))
     if faults:
         raise ParseError(" ".join(_REASONS[flag].format(detail) for _, flag, detail in faults))

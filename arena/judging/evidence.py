@@ -108,7 +108,7 @@ def _read_rows(keys: Sequence[str], text: str) -> list[Row]:
     if isinstance(found, dict):  # a list under some name, or a single row
         found = next((value for value in found.values() if isinstance(value, list)), [found])
     if not all(isinstance(row, dict) and type(row.get(k)) is str for row in found for k in keys):
-        raise ParseError(f"It is no JSON list of objects with texts under {', '.join(keys)}.")
+        raise ParseError(f"It is not a JSON list of objects with texts under {', '.join(keys)}.")
     return list(found)
 
 
@@ -288,7 +288,7 @@ def _read(key: str, known: Mapping[str, Any], text: str) -> tuple[Any, str]:
     found = as_json(text)
     value = str(found.get(key)).strip().lower() if isinstance(found, dict) else ""
     if value not in known:
-        raise ParseError(f'It is no JSON object whose "{key}" is {" or ".join(known)}.')
+        raise ParseError(f'It is not a JSON object whose "{key}" is {" or ".join(known)}.')
     return known[value], " ".join(str(found.get("reason", "")).split())
 
 

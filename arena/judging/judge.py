@@ -100,7 +100,7 @@ def _plain(name: str) -> str:
 
 def _plain_keys(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ParseError("It is no JSON object with the dimensions as its keys.")
+        raise ParseError("It is not a JSON object with the dimensions as its keys.")
     return {_plain(str(key)): part for key, part in value.items()}
 
 

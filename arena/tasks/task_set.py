@@ -152,7 +152,7 @@ class TaskSet:
         """Yield the names of all papers of the corpus, whatever their date, and of all surveys.
 
         They are for scoring, and never for an agent. First come the papers in document order, then
-        the surveys that are no paper of the corpus. Their `ids` are ``arxiv:...`` and ``doi:...``.
+        the surveys that the corpus does not have. Their `ids` are ``arxiv:...`` and ``doi:...``.
         """
         import pyarrow.parquet as pq
 

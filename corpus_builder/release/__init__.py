@@ -139,9 +139,9 @@ def read_json(text: bytes | str) -> Any:
         # Given bytes, it would take other encodings than UTF-8.
         return json.loads(text.decode() if isinstance(text, bytes) else text)
     except UnicodeDecodeError as error:
-        raise RejectError("no UTF-8", clip(str(error))) from None
+        raise RejectError("not UTF-8", clip(str(error))) from None
     except (ValueError, RecursionError) as error:
-        raise RejectError("no JSON", clip(f"{error}: {text[:60]!r}", 120)) from None
+        raise RejectError("not JSON", clip(f"{error}: {text[:60]!r}", 120)) from None
 
 
 REPORT = "report.json"

@@ -18,7 +18,7 @@ _INT64 = 1 << 63
 def record_of(record: object, *keys: str) -> Mapping[str, Any]:
     """Return a record that has all `keys`, or raise RejectError."""
     if type(record) is not dict:
-        raise RejectError("no object", clip(record))
+        raise RejectError("not an object", clip(record))
     for key in keys:
         if key not in record:
             raise RejectError("of another dataset", f"no {key!r}, but {clip(sorted(record)[:8])}")

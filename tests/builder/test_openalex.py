@@ -123,7 +123,7 @@ def test_what_is_no_paper_is_passed_over(tmp_path):
         (work(id=f"{BASE}W"), "no id"),
         (work(id=12), "no id"),
         (work(title=None, display_name=" "), "no title"),
-        (["work"], "no object"),
+        (["work"], "not an object"),
     ],
 )
 def test_rejects(tmp_path, record, reason):

@@ -26,16 +26,16 @@ GOOD = [as_bytes(paper(number)) for number in range(1, 4)]
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b'{"corpusid": 9, "title": "A\n', "no JSON"),
-        (b"<html>Not found</html>\n", "no JSON"),
-        (b'{"corpusid": 9, "title": "A\0B"}\n', "no JSON"),  # a bare NUL
-        (b"\0\0\0\0\n", "no JSON"),
-        ('{"corpusid": 9, "title": "Überblick"}\n'.encode("latin-1"), "no UTF-8"),
-        (b"[" * 100_000 + b"\n", "no JSON"),
-        (b"9" * 100_000 + b"\n", "no JSON"),
-        (b"[]\n", "no object"),
-        (b'"paper"\n', "no object"),
-        (b"null\n", "no object"),
+        (b'{"corpusid": 9, "title": "A\n', "not JSON"),
+        (b"<html>Not found</html>\n", "not JSON"),
+        (b'{"corpusid": 9, "title": "A\0B"}\n', "not JSON"),  # a bare NUL
+        (b"\0\0\0\0\n", "not JSON"),
+        ('{"corpusid": 9, "title": "Überblick"}\n'.encode("latin-1"), "not UTF-8"),
+        (b"[" * 100_000 + b"\n", "not JSON"),
+        (b"9" * 100_000 + b"\n", "not JSON"),
+        (b"[]\n", "not an object"),
+        (b'"paper"\n', "not an object"),
+        (b"null\n", "not an object"),
         (b'{"corpusid": 9}\n', "of another dataset"),
         (as_bytes(citation()), "of another dataset"),
         (as_bytes({"corpusid": 9, "title": None}), "no title"),

@@ -94,7 +94,7 @@ def test_one_of_each(bad, tmp_path):
     counts = report["datasets"]
     assert counts["papers"]["lines"] == 106
     assert counts["papers"]["rows"] == {"papers": 104}
-    assert counts["papers"]["rejected"] == {"no JSON": 1, "no UTF-8": 1}
+    assert counts["papers"]["rejected"] == {"not JSON": 1, "not UTF-8": 1}
     assert counts["papers"]["flaws"] == {"date implausible": 2}
     assert counts["citations"]["rejected"] == {"cites itself": 1}
     assert counts["s2orc"]["rejected"] == {"text too long": 1}
@@ -109,10 +109,10 @@ def test_one_of_each(bad, tmp_path):
     assert "103" not in rows
     assert rejects(output) == [
         ("citations/a.gz", 99, "cites itself", False),
-        ("papers/a.gz", 51, "no JSON", False),
+        ("papers/a.gz", 51, "not JSON", False),
         ("papers/a.gz", 53, "date implausible", True),
         ("papers/a.gz", 54, "date implausible", True),
-        ("papers/a.gz", 55, "no UTF-8", False),
+        ("papers/a.gz", 55, "not UTF-8", False),
         ("s2orc/a.gz", 2, "annotation out of range", True),
         ("s2orc/a.gz", 3, "cites itself", True),
         ("s2orc/a.gz", 4, "text too long", False),

@@ -176,7 +176,7 @@ def test_no_paragraph_is_no_full_text_but_its_bibliography_counts():
         ({"corpusid": None, "content": {"text": "a"}}, "no id"),
         ({"corpusid": 7, "abstract": "We sum up."}, "of another dataset"),
         ({"paper_id": "7"}, "of another dataset"),
-        ([7], "no object"),
+        ([7], "not an object"),
         ({"corpusid": 7, "content": {"text": "a" * 101}}, "text too long"),
     ],
 )

@@ -208,16 +208,16 @@ def test_too_many_rejects_stop_the_build(tmp_path: Path) -> None:
     toy = bad_release(tmp_path / "r", [*line(PAPER, SURVEY), b"nonsense", b"[]"])
     with pytest.raises(DataError) as raised:
         run(toy, tmp_path / "c")
-    assert "2 of 4 records of 'papers' cannot be used: no JSON 1, no id 1." in str(raised.value)
+    assert "2 of 4 records of 'papers' cannot be used: no id 1, not JSON 1." in str(raised.value)
     rejects = tmp_path / "c.stages" / "parse" / "rejects.jsonl"
     assert str(rejects) in str(raised.value)
     staged = [json.loads(text) for text in rejects.read_text().splitlines()]
     assert [(r["shard"], r["line"], r["reason"], r["kept"]) for r in staged] == [
-        ("papers/0.gz", 3, "no JSON", False),
+        ("papers/0.gz", 3, "not JSON", False),
         ("papers/0.gz", 4, "no id", False),
     ]
     reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.5})
-    assert reports["parse"]["datasets"]["papers"]["rejected"] == {"no JSON": 1, "no id": 1}
+    assert reports["parse"]["datasets"]["papers"]["rejected"] == {"not JSON": 1, "no id": 1}
     assert verify(tmp_path / "c")["problems"] == {}
 
 

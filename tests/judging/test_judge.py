@@ -45,7 +45,7 @@ def test_answers_that_can_be_read(text):
     ("text", "problem"),
     [
         ("I would say 4.", "no JSON"),
-        ("[1, 2, 3, 4]", "no JSON object with the dimensions"),
+        ("[1, 2, 3, 4]", "not a JSON object with the dimensions"),
         ('{"coverage": 4, "organization": 3, "logic": 2}', "topology has no score"),
         (answer(0, 2, 3, 5), "coverage has no score that is a whole number from 1 to 5"),
         (answer(1, 2.5, 3, 5), "organization"),

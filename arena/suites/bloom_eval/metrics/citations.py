@@ -211,5 +211,5 @@ def _read(text: str) -> bool:
     found = as_json(text)
     value = str(found.get("supported")).lower() if isinstance(found, dict) else ""
     if value not in ("true", "false", "yes", "no"):
-        raise ParseError('It is no JSON object whose "supported" is true or false.')
+        raise ParseError('It is not a JSON object whose "supported" is true or false.')
     return value in ("true", "yes")

@@ -223,7 +223,7 @@ def _read_lists(keys: Sequence[str], text: str) -> dict[str, list[str]]:
     if isinstance(found, list) and len(keys) == 1:
         found = {keys[0]: found}
     if not isinstance(found, dict) or not any(isinstance(found.get(key), list) for key in keys):
-        raise ParseError(f"It is no JSON object with lists under {', '.join(keys)}.")
+        raise ParseError(f"It is not a JSON object with lists under {', '.join(keys)}.")
     lists = {key: found[key] if isinstance(found.get(key), list) else [] for key in keys}
     return {
         key: [" ".join(item.split()) for item in items if isinstance(item, str) and item.strip()]
