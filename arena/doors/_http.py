@@ -31,9 +31,9 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
 def serve_app(
-    app: ASGIApp, host: str, port: int, path: str = "", *, websockets: bool = False
+    app: ASGIApp, host: str, port: int, path: str = "", note: str = "", *, websockets: bool = False
 ) -> None:
-    """Serve an application until Ctrl-C; print its address, followed by `path`, first.
+    """Serve an application until Ctrl-C; print its address, followed by `path`, and a note first.
 
     A host that other machines reach needs the token of the environment variable `TOKEN`, which
     clients must send. Port 0 takes a free one.
@@ -42,7 +42,7 @@ def serve_app(
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
-        print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
+        print(f"Serving at {address(listening)}{path} until Ctrl-C.{note}", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
             server.run([listening])
 

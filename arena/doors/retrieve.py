@@ -189,6 +189,5 @@ def serve(
         arena serve retrieve --corpus demo/world --before 2015-01-01
     """
     searcher = Searcher(corpus, before, retriever, retriever_option, topk)
-    if before is not None:
-        print(f"Papers before {searcher.health['before']} alone.", flush=True)
-    serve_app(make_app(searcher), host, port, "/retrieve")
+    note = "" if before is None else f" Papers before {searcher.health['before']} alone."
+    serve_app(make_app(searcher), host, port, "/retrieve", note)

@@ -151,7 +151,8 @@ def test_it_ends_when_all_fail(server: ReleaseServer, tmp_path: Path) -> None:
         server.objects["papers", f"part_{n:03}.gz"] = Stored(shard(n))
         server.data[f"part_{n:03}.gz"] = [Trouble(reset=True)] * 9
     fails(server, tmp_path, "0 of 20 files are complete", parallel=1)
-    assert len(server.fetched()) == 12  # three files, with 4 attempts each
+    # Three files, with 4 attempts each; the thread may have begun the next one.
+    assert 12 <= len(server.fetched()) <= 16
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,9 @@ def test_the_command(mini):
         [*command, "--before", "2020-03-06", "--port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
     ) as server:  # fmt: skip
-        assert server.stdout.readline() == "Papers before 2020-03-06 alone.\n"
-        url = server.stdout.readline().split()[2]
+        line = server.stdout.readline()
+        assert line.endswith(" until Ctrl-C. Papers before 2020-03-06 alone.\n")
+        url = line.split()[2]
         got = requests.post(url.replace("//", "//:secret@"), json=ASK, timeout=60)
         assert [hit["id"] for hit in got.json()["result"][0]] == ["p:day"]
         port = url.split(":")[2].split("/")[0]

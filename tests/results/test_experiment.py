@@ -370,7 +370,7 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
         assert main([*command, "--output", name]) == 0
     trees = [tree(tmp_path / name) for name in ("live", "a", "b")]
     assert trees[0] == trees[1] == trees[2]
-    assert len(trees[0]) == 4 + 2 * 5 + 1
+    assert len(trees[0]) == 4 + 2 * 6 + 1
     for content in trees[0].values():
         for secret in (b"127.0.0.1", str(tmp_path).encode(), str(world).encode()):
             assert secret not in content
