@@ -208,6 +208,7 @@ class Registry(Generic[T]):
 
 
 _loaded: dict[Path, tuple[int, ModuleType]] = {}
+_folders: list[Path] = []  # of loaded files, which import their neighbours
 
 
 def load_file(file: str | Path) -> ModuleType:
@@ -222,6 +223,17 @@ def load_file(file: str | Path) -> ModuleType:
     name = f"plugin_{path.stem}"
     while name in sys.modules and sys.modules[name].__file__ != str(path):
         name += "+"  # left out of the hash of code
+    if path.parent not in _folders:
+        _folders.append(path.parent)
+        sys.path.append(str(path.parent))
+    for other in (*path.parent.glob("*.py"), *path.parent.glob("*/__init__.py")):
+        module_name = other.parent.name if other.stem == "__init__" else other.stem
+        taken = Path(getattr(sys.modules.get(module_name), "__file__", None) or other).resolve()
+        if taken != other and any(folder in taken.parents for folder in _folders):
+            raise DataError(
+                f"{str(other)!r} cannot be imported: {str(taken)!r} is loaded by that name. "
+                "Rename one of them, or load them in two processes."
+            )
     specification = importlib.util.spec_from_file_location(name, path)
     assert specification is not None
     assert specification.loader is not None

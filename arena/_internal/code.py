@@ -7,8 +7,10 @@ import functools
 import hashlib
 import inspect
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -28,7 +30,8 @@ def code_sha256(*roots: Any) -> str:
     count: comments, layout, imports for type checking, and docstrings other than those of tools.
 
     Roots are dotted names of modules of this project, such as ``"arena.runs"``, and classes or
-    functions, such as an agent. Of those from elsewhere, the docstrings count, too.
+    functions, such as an agent. Of those from elsewhere, the docstrings count, too, and the files
+    that they import and that are not installed.
     """
     names: list[str] = []
     digests: dict[str, str] = {}
@@ -40,10 +43,45 @@ def code_sha256(*roots: Any) -> str:
         else:
             digest, imported = _parsed_item(root)
             digests[f"{root.__module__.rstrip('+')}:{root.__qualname__}"] = digest
-            names += imported
+            names += [name for name in imported if _is_ours(name)]
+            digests |= local_files(root)
     digests |= imported_files(*names)
     lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def local_files(root: Any) -> dict[str, str]:
+    """Return name -> hash of each file elsewhere that a class or function imports.
+
+    Installed packages and the standard library do not count: their versions do.
+    """
+    if _is_ours(inspect.unwrap(root).__module__):
+        return {}
+    digests: dict[str, str] = {}
+    waiting = list(_parsed_item(inspect.unwrap(root))[1])
+    while waiting:
+        name = waiting.pop()
+        if (directory := _directory(name.partition(".")[0])) is None:
+            continue
+        for path in _files(name, directory):
+            file = path.relative_to(directory).as_posix()
+            if file not in digests:
+                digests[file], imported = _parsed(path.read_bytes(), True)
+                waiting += imported
+    return digests
+
+
+def _directory(module: str) -> Path | None:
+    """Return the directory that a module lies in, unless it is of this project or installed."""
+    spec = None
+    with suppress(ImportError, ValueError):
+        spec = None if _is_ours(module) else find_spec(module)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    path = Path(spec.origin).resolve()
+    if any(Path(place).resolve() in path.parents for place in sysconfig.get_paths().values()):
+        return None
+    return path.parents[1] if spec.submodule_search_locations else path.parent
 
 
 def imported_files(*names: str) -> dict[str, str]:
@@ -52,7 +90,7 @@ def imported_files(*names: str) -> dict[str, str]:
     waiting, done = list(names), set[str]()
     while waiting:
         name = waiting.pop()
-        for path in _files(name) if name not in done else ():
+        for path in _files(name, _ROOT) if _is_ours(name) and name not in done else ():
             file = path.relative_to(_ROOT).as_posix()
             if file not in digests:
                 digests[file], imported = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
@@ -65,20 +103,18 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in _PACKAGES
 
 
-def _files(name: str) -> list[Path]:
-    """Return the files that an import of a dotted name of this project may execute."""
+def _files(name: str, root: Path) -> list[Path]:
+    """Return the files below `root` that an import of a dotted name may execute."""
     parts = name.split(".")
-    if not _is_ours(name):
-        return []
     found: list[Path] = []
     while parts and not found:
-        place = _ROOT.joinpath(*parts)
+        place = root.joinpath(*parts)
         if place.with_suffix(".py").is_file():
             found = [place.with_suffix(".py")]
         elif (place / "__init__.py").is_file():
             found = sorted(place.rglob("*.py")) if len(parts) > 1 else [place / "__init__.py"]
         parts.pop()
-    above = [_ROOT.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
+    above = [root.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
     return found + above
 
 

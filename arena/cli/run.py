@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from json import dumps, loads
+from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
@@ -69,6 +70,7 @@ def run(
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
     from arena.runs import run as play
+    from arena.runs.trajectories import TRAJECTORIES
     from arena.tasks import TaskSet
 
     started = time.monotonic()
@@ -78,6 +80,8 @@ def run(
         "reward_options": reward_option, "encoder": encoder,
     }  # fmt: skip
     settings = {name: value for name, value in settings.items() if value}
+    episodes = Path(output) / TRAJECTORIES
+    before = episodes.stat().st_size if episodes.is_file() and not overwrite else None
     with resumable():
         summary = play(
             opened,
@@ -97,6 +101,8 @@ def run(
         print_json(summary)
         return
     print_summary(summary, summary["agent"])
+    if before == episodes.stat().st_size:
+        print("The run was finished before: no episode was played.")
     print(f"{time.monotonic() - started:.1f} s; files in {output}")
 
 

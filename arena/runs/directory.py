@@ -65,7 +65,7 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
     for key, value in manifest.items():
         if key in ("environment", "budget") and isinstance(before.get(key), dict):
             differing += [part for part in value if before[key].get(part) != value[part]]
-        elif key not in ("sha256", "metrics") and before.get(key) != value:
+        elif key not in ("sha256", "metrics", "agent_files") and before.get(key) != value:
             differing.append(key)
     then, now = before["sha256"], manifest["sha256"]
     differing += [f"sha256 of {name}" for name in now if then.get(name) != now[name]]

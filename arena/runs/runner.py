@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from arena import __version__, trec
-from arena._internal.code import code_sha256
+from arena._internal.code import code_sha256, local_files
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.options import checked
 from arena._internal.terminal import progress
@@ -188,6 +188,7 @@ def _manifest(
             "seed": player.seed,
             "surveys": player.surveys,
             **({"tasks": tasks.options} if tasks.options else {}),
+            **({"agent_files": files} if (files := local_files(factory.kind)) else {}),
             "sha256": environment.hashes(env, corpus, tasks, encoder)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,

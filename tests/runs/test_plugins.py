@@ -232,3 +232,50 @@ def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):
     assert capsys.readouterr().err == (
         f"arena: error: {str(file)!r} line 4: ZeroDivisionError: division by zero\n"
     )
+
+
+HELPED = """
+import json
+from helper_of_mine import K
+from arena import Agent
+
+
+class Mine(Agent):
+    def act(self, observation):
+        hits = json.loads(observation["result"]).get("hits")
+        if hits is not None:
+            return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
+        return {"tool": "search", "arguments": {"query": observation["topic"], "k": K}}
+"""
+
+
+def test_what_an_agent_imports_counts_as_the_agent(world, tmp_path):
+    """In processes of their own, as a person would, who changes a file between two commands."""
+    (tmp_path / "mine.py").write_text(HELPED)
+    helper = tmp_path / "helper_of_mine.py"
+
+    def run(k: int) -> subprocess.CompletedProcess[str]:
+        helper.write_text(f"K = {k}\n")
+        return subprocess.run(
+            [sys.executable, "-m", "arena", "run", "--corpus", str(world), "--task", "discovery",
+             "--agent", f"{tmp_path}/mine.py:Mine", "--output", str(tmp_path / "run"),
+             "--surveys", "2"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+
+    first, again, other = run(10), run(10), run(20)
+    assert (first.returncode, again.returncode, other.returncode) == (0, 0, 2), first.stderr
+    assert "no episode was played" in again.stdout and "no episode" not in first.stdout
+    assert "code of arena, baselines or the agent has changed" in other.stderr
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert list(manifest["agent_files"]) == ["helper_of_mine.py"]
+
+
+def test_two_files_with_other_neighbours_of_one_name(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "shared_name.py").write_text(f"NAME = {name!r}\n")
+        (tmp_path / name / "agent.py").write_text("import shared_name\n")
+    arena.registry.load_file(tmp_path / "one" / "agent.py")
+    with pytest.raises(DataError, match=r"two/shared_name.py' cannot be imported: .* Rename"):
+        arena.registry.load_file(tmp_path / "two" / "agent.py")
