@@ -269,7 +269,11 @@ def _tiers(
         if scores:
             tiers[tier] = {
                 "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
-                "without": [name for name, each in of_metric.items() if tier_mean(each) is None],
+                "without": [
+                    name
+                    for name, metric in survey_metrics().items()
+                    if metric.tier == tier and tier_mean(of_metric.get(name, {})) is None
+                ],
                 "columns": [*scores],
             }  # fmt: skip
     return tiers

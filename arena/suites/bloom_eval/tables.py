@@ -27,7 +27,7 @@ class SurveyEvaluation(Evaluation):
 
     Attributes:
         tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
-            and the metrics that have no mean (``without``).
+            and the metrics of the tier that are not in it (``without``).
         counted: Column -> number of topics that have it.
         details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
         agreement: Column -> how the scores and people's go together over the topics.
@@ -65,8 +65,11 @@ class SurveyEvaluation(Evaluation):
             for name in found["columns"]:
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
-            metrics = len({name.partition("_")[0] for name in found["columns"]})
-            share = f"{metrics - len(found['without'])} of {metrics} metrics"
+            lacking = found["without"]
+            metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
+            share = f"{len(metrics) - len(lacking)} of {len(metrics)} metrics"
+            if lacking:
+                share += f", without {', '.join(lacking)}"
             rows.append((tier, "average", found["mean"], share, averages[tier]))
         return rows
 

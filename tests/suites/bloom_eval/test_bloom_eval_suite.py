@@ -37,6 +37,7 @@ def score(**options):
     return result
 
 
+TIER = ["scons", "scs", "sts"]  # the metrics of analysis
 # 2 levels and 1 heading beside 3 and 3: sqrt(2/3 * 1/3)
 SCORES = {"a": 1.0, "b": 2 / 3, "c": None, "d": 2**0.5 / 3}
 
@@ -48,7 +49,8 @@ def test_every_number_by_hand(folders):
     }
     mean = pytest.approx((1 + 2 / 3 + 2**0.5 / 3) / 3)
     assert result["mean"] == {"scons": mean} and result["counted"] == {"scons": 3}
-    tier = {"mean": mean, "f1_only": mean, "without": [], "columns": ["scons"]}
+    without = [name for name in TIER if name != "scons"]  # they were not computed
+    tier = {"mean": mean, "f1_only": mean, "without": without, "columns": ["scons"]}
     assert result["tiers"] == {"analysis": tier}
     assert result["missing"] == ["c"]
     assert result["problems"][0].startswith("c: scons: generated: ")
@@ -83,7 +85,7 @@ def test_a_metric_without_a_score_is_named(folders, tmp_path):
     (tmp_path / "human" / "a.md").write_text("No heading.")
     result = score(**folders, topics=("a",))
     assert result["tiers"]["analysis"]["mean"] is None
-    assert result["tiers"]["analysis"]["without"] == ["scons"]
+    assert result["tiers"]["analysis"]["without"] == TIER
     assert result["problems"] == ["a: scons: the experts' survey has no outline."]
 
 
@@ -134,7 +136,7 @@ def test_the_terminal_shows_table_3(folders, capsys):
     lines = capsys.readouterr().out.splitlines()
     cells = ["analysis", "scons", "0.7127", "3", "of", "4", "0.54", "0.74", "0.72", "0.75", "1.00"]
     assert lines[2].split() == cells
-    assert "1 of 1 metrics" in lines[3]
+    assert "1 of 3 metrics, without scs, sts" in lines[3]
     assert lines[-1] == "1 of 4 surveys have no prediction."
 
 
