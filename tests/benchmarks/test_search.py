@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from helpers import contents
 from benchmarks import collection
 from benchmarks.__main__ import main
 from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
+from benchmarks.report import Clock
 from benchmarks.search import ENGINES, agreement
 
 
@@ -129,3 +132,14 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: Any) 
     assert main(["search", *arguments]) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
+
+
+def test_the_cpu_time_of_an_engine_counts_its_process() -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
+    with Clock() as clock:
+        child = subprocess.Popen(
+            [sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None and child.stdout.readline()
+    child.communicate(b"\n")
+    assert clock.cpu >= 0.3
