@@ -104,9 +104,14 @@ class Searcher:
         queries = [queries] if isinstance(queries, str) else queries
         if not isinstance(queries, list) or not all(isinstance(q, str) for q in queries):
             raise DataError(f"{given[0]}={clip(queries)}: give texts.")
-        topk, scored = request.get("topk") or self._topk, request.get("return_scores") or False
+        topk, scored = request.get("topk"), request.get("return_scores") or False
+        if topk is None or (type(topk) is int and topk == 0):  # Search-R1's servers do so
+            topk = self._topk
         if type(topk) is not int or not 1 <= topk <= MAX_TOPK:
-            raise DataError(f"topk={clip(topk)}: give an integer from 0 to {MAX_TOPK:,}.")
+            raise DataError(
+                f"topk={clip(topk)}: give an integer from 1 to {MAX_TOPK:,}; null or 0 is this "
+                f"server's {self._topk}."
+            )
         if not isinstance(scored, bool):
             raise DataError(f"return_scores={clip(scored)}: give true or false.")
         if len(queries) > MAX_QUERIES or len(queries) * topk > MAX_PAPERS:
