@@ -31,7 +31,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         mind-map, or one answer per stage.
 
     Actions:
-        ``{"tool": name, "arguments": {...}}`` or the same as JSON text, with the tools
+        ``{"tool": name, "arguments": {...}}`` or the same as JSON text, or a call in the form of
+        OpenAI's (``name``, and ``arguments`` as JSON text), with the tools
         ``search(query, k=10, offset=0, retriever=None)``,
         ``read(paper_id, section=0, page=1)``, ``references(paper_id, page=1)``,
         ``citations(paper_id, page=1)``, ``select(paper_ids)``, ``finish()``, and
@@ -142,7 +143,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         A call that cannot be carried out costs a step and nothing else; the result says why.
 
         Args:
-            action: ``{"tool": name, "arguments": {...}}`` or the same as JSON text.
+            action: ``{"tool": name, "arguments": {...}}`` or another form of it, see the class.
 
         Returns:
             Observation, reward, terminated (submitted or finished), truncated (a budget is used

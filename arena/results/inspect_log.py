@@ -10,11 +10,12 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from arena import __version__
-from arena._internal.files import atomic_write, sha256_file
+from arena._internal.files import atomic_write, read_json, sha256_file
 from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip
@@ -25,6 +26,7 @@ from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay
 from arena.runs.trajectories import TRAJECTORIES
+from arena.tools.base import usual_call
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 """The time of everything in a log: a run keeps no clock."""
@@ -245,8 +247,11 @@ def _sample(
 
 def _call(action: Any) -> tuple[str, dict[str, Any]]:
     """Return tool and arguments; an action that is malformed stands whole among the arguments."""
-    if isinstance(action, dict) and isinstance(action.get("arguments"), dict):
-        return str(action.get("tool")), action["arguments"]
+    with suppress(ValueError):
+        action = read_json(action) if isinstance(action, str) else action
+    call = usual_call(action) if isinstance(action, dict) else {}
+    if isinstance(call.get("arguments"), dict):
+        return str(call.get("tool")), call["arguments"]
     return "malformed", {"action": action}
 
 

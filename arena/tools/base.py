@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Optional
@@ -272,6 +273,7 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
             return f"the action {clip(value)} is not JSON. {_FORM}"
     if not isinstance(value, dict):
         return f"the action {clip(value)} is not an object. {_FORM}"
+    value = usual_call(value)
     if extra := value.keys() - {"tool", "arguments"}:
         return f"an action has no key {clip(min(extra, key=str))}. {_FORM}"
     name, arguments = value.get("tool"), value.get("arguments", {})
@@ -285,9 +287,9 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
     except ValueError:
         pass
     parts, required = tool.schema["properties"], tool.schema["required"]
-    # JSON has one type of number, and models write 10.0 for 10; null leaves an argument out.
+    # Models write 10.0 or "10" for 10; null leaves an argument out.
     given = {
-        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        key: _integer(value) if parts.get(key, {}).get("type") == "integer" else value
         for key, value in arguments.items()
         if value is not None or key in required or key not in parts
     }
@@ -297,6 +299,26 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
         return Call(tool, vars(tool.check(given)))
     except ValidationError as error:
         return _refusal(tool, error)
+
+
+def usual_call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call as ``{"tool": name, "arguments": {...}}`` if it has the form of OpenAI's.
+
+    That has ``name`` in place of ``tool``, and its arguments are JSON text.
+    """
+    if "name" in call and "tool" not in call:
+        call = {"tool" if key == "name" else key: value for key, value in call.items()}
+    if isinstance(text := call.get("arguments"), str):
+        with suppress(ValueError):
+            call = {**call, "arguments": read_json(text or "{}")}
+    return call
+
+
+def _integer(value: Any) -> Any:
+    """Return the integer that a number or a text of digits stands for; all else as it is."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,18}", value) else value
 
 
 def _is_plain(action: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import MappingProxyType
 
+import gymnasium
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.envs import TextSpace, ToolCallSpace
+from arena.results import inspect_log
 from arena.tools import TOOLS
 
 BAD_ACTIONS = [
@@ -34,7 +36,10 @@ BAD_ACTIONS = [
     (call("search", query="cats", k=10**5000), "is out of range"),
     (call("search"), "needs the argument 'query'"),
     (call("search", query=5), "query=5 is not a string"),
-    (call("search", query="cats", k="5"), "k='5' is not an integer"),
+    (call("search", query="cats", k="five"), "k='five' is not an integer"),
+    (call("search", query="cats", k="500"), "k=500 is out of range"),
+    ({"tool": "search", "name": "search"}, "no key 'name'"),
+    ({"name": "search", "arguments": "[]"}, "arguments=[] is not an object"),
     (call("search", query="cats", k=5.5), "k=5.5 is not an integer"),
     (call("search", query="cats", k=True), "k=True is not an integer"),
     (call("search", query="cats", k=0), "Give k from 1 to 100"),
@@ -201,13 +206,47 @@ def world_env(world):
     return make_env(world)
 
 
-def test_an_action_may_be_text(world):
+ARGUMENTS = '{"query": "membrane", "k": 3}'
+FORMS = [
+    {"tool": "search", "arguments": {"query": "membrane", "k": 3}},
+    f'{{"tool": "search", "arguments": {ARGUMENTS}}}',
+    {"tool": "search", "arguments": ARGUMENTS},
+    json.dumps({"tool": "search", "arguments": ARGUMENTS}),
+    {"name": "search", "arguments": {"query": "membrane", "k": 3}},
+    {"name": "search", "arguments": ARGUMENTS},
+    {"tool": "search", "arguments": {"query": "membrane", "k": "3"}},
+    {"name": "search", "arguments": '{"query": "membrane", "k": "3"}'},
+]
+
+
+def test_an_action_may_have_the_form_that_models_write(world):
+    """The same step in a scalar and a vector environment, in a log, and in the space."""
     env = make_env(world)
-    env.reset(seed=1)
-    as_object = env.step(call("search", query="membrane", k=3))
-    env.reset(seed=1)
-    as_text = env.step('{"tool": "search", "arguments": {"query": "membrane", "k": 3}}')
-    assert as_text == as_object
+    many = gymnasium.make_vec("arena/Discovery-v0", len(FORMS), corpus=world)
+    survey = sorted(arena_surveys(world))[0]
+    many.reset(options={"survey": survey})
+    observations, rewards, *_ = many.step(FORMS)
+    for number, action in enumerate(FORMS):
+        env.reset(options={"survey": survey})
+        observation, reward, *_ = env.step(action)
+        assert len(json.loads(observation["result"])["hits"]) == 3
+        assert env.action_space.contains(action)
+        assert inspect_log._call(action)[0] == "search"
+        assert (observations["result"][number], rewards[number]) == (observation["result"], reward)
+        assert (observation["result"], reward) == (observations["result"][0], rewards[0])
+
+
+def test_a_recorded_action_of_any_form_replays(world, tmp_path):
+    class Forms(arena.Agent):
+        forms = iter([*FORMS, {"name": "finish", "arguments": ""}])
+
+        def act(self, observation):
+            return next(self.forms)
+
+    arena.run(world, "discovery", Forms, tmp_path / "run", surveys=1)
+    assert arena.replay(tmp_path / "run", world).equal
+    (line,) = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+    assert not any("error" in step for step in json.loads(line)["steps"])
 
 
 def hidden_from(world, survey):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from types import SimpleNamespace
 
 import gymnasium
@@ -151,7 +152,10 @@ def test_sampled_calls_fit_and_come_back_from_a_message(world, name):
     }
 
 
-texts = st.text(max_size=8) | st.sampled_from(["bm25", "search", "{}"])
+INTEGERS, DIGITS = {"k", "offset", "section", "page"}, re.compile("-?[0-9]+").fullmatch
+texts = (
+    st.text(max_size=8) | st.integers(-2, 12).map(str) | st.sampled_from(["bm25", "search", "{}"])
+)
 values = (
     st.none() | st.booleans() | st.integers(-2, 12) | st.floats(-2, 12) | texts
     | st.lists(texts | st.integers(), max_size=3)
@@ -169,10 +173,14 @@ values = (
 )  # fmt: skip
 def test_what_fits_the_schema_is_a_call_and_nothing_else_is(survey_env, tool, arguments):
     schema = schemas_of(survey_env)[tool]["parameters"]
-    # Beyond the schema: null is an optional argument left out, a tree may come as its text. Short
-    # of it: 3.0 is an integer in a schema, but none here.
+    # Beyond the schema: null is an optional argument left out, a tree may come as its text, an
+    # integer as its digits. Short of it: 3.0 is an integer in a schema, but none here.
     allowed = {
-        key: {} if key == "mind_map" and isinstance(value, str) else value
+        key: {}
+        if key == "mind_map" and isinstance(value, str)
+        else int(value)
+        if key in INTEGERS and isinstance(value, str) and DIGITS(value)
+        else value
         for key, value in arguments.items()
         if value is not None or key in schema["required"] or key not in schema["properties"]
     }
