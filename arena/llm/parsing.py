@@ -25,23 +25,59 @@ _FENCED = re.compile(r"```[^\n`]{0,40}\n(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(
     r"\s{0,200}(?:[-*•+–—‣◦]|\(?\d{1,3}[.):]|\(\d{1,3}\)|\[\d{1,3}\]|[a-zA-Z][.)])\s+(?=\S)"
 )
-_THOUGHT = re.compile(r"^[ \t]{0,20}</think>[ \t]{0,20}$", re.MULTILINE)
+_THINK = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)[>\]▷]"
+# The marks of most models, of Kimi, gpt-oss, Gemma, Command and OpenThinker.
+_THOUGHT = re.compile(
+    rf"""(?P<final><\|channel\|>final<\|message\|>|assistantfinal)
+    |(?P<open>(?<![`"'“])[<\[◁]{_THINK}|<\|channel\|?>\s?(?:analysis|commentary|thought)\b
+        |<\|(?:START_THINKING|begin_of_thought)\|>|\Aanalysis(?=[a-z]))
+    |(?P<close>(?<![`"'“])(?:</|\[/|◁/){_THINK}(?P<alone>[ \t]{{0,20}}$)?
+        |<\|(?:end|call|END_THINKING|end_of_thought)\|>|<channel\|>)
+    |(?P<quote>")|\n""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_WITHIN = re.compile(r"<[a-z]", re.IGNORECASE)
+# Where no JSON continues: at a fence, and at a bracket that begins a line behind a text.
+_BREAK = re.compile(
+    r"^[ \t]*```|(?:[^\s,:\[{]\s*?\n[ \t]*\n|[^\s,:\[\]{}]\s*\n)(?=[\[{])", re.MULTILINE
+)
+_BRACKET = re.compile(r"[\[{]")
+_ALONE = re.compile(r"(?<![^\n])(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?\Z")
+_CUT_OFF = re.compile(r"\{\s*(?:[\"']|\w+\s*:)|\[\s*[\[{\"']")
 _CLOSING = re.compile(r"</[\w-]{1,40}>?\s{0,200}\Z")
 _MARKS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("*", "*"))
 
 
 def without_thoughts(text: str) -> str:
-    """Return what stands after the thoughts that some models write before an answer.
+    """Return a text without the thoughts that models write before an answer or between its parts.
 
-    They begin the text with ``<think>``, or end in a line ``</think>`` of its own. The same mark
-    within an answer, such as in a title that it quotes, cuts nothing off.
+    They stand in ``<think>``, ``[THINK]``, ``<reasoning>`` and the like or in another channel than
+    the final one, or end in a line that ends with ``</think>``. What a thought that does not end
+    says is no answer: the text may be empty. The same mark within an answer, such as in a title
+    that it quotes or lists, cuts nothing off.
     """
-    if text.lstrip().startswith("<think>"):
-        rest = text.partition("</think>")[2]
-    else:
-        end = _THOUGHT.search(text)
-        rest = text[end.end() :] if end else text
-    return rest if rest.strip() else text
+    parts: list[str] = []
+    start = line = 0
+    inside = quoted = closed = False
+    for mark in _THOUGHT.finditer(text):
+        if mark["final"] or (mark["alone"] is not None and not inside and not closed):
+            parts = []
+        elif mark["open"] and not (inside or quoted or _is_item(text, line, mark.start())):
+            parts.append(text[start : mark.start()])
+            inside = True
+            continue
+        elif not (inside and mark["close"]):
+            line = mark.end() if mark[0] == "\n" else line
+            quoted = mark[0] != "\n" and quoted != bool(mark["quote"])
+            continue
+        start = line = mark.end()
+        inside, quoted, closed = False, False, True
+    return "".join(parts if inside else [*parts, text[start:]])
+
+
+def _is_item(text: str, start: int, end: int) -> bool:
+    """Return whether a line's beginning is that of a list item or of a tag's content."""
+    return bool(_BULLET.match(text, start, end + 1) or _WITHIN.search(text, start, end))
 
 
 def tagged(text: str, tag: str) -> str:
@@ -88,58 +124,72 @@ def as_json(text: str) -> Any:
     """Return the JSON object or list in a text, also if it is not quite JSON.
 
     Prose and code fences around it, trailing commas, single quotes, names without quotes, Python's
-    ``None`` and ``True``, comments, and an end that was cut off are repaired. Of several the
-    longest that can be read counts. NaN and infinities become None.
+    ``None`` and ``True``, comments, and an end that was cut off are repaired. NaN and infinities
+    become None. Of several the last object, or list with one in it, counts, so that no draft and
+    no quotation before the answer does; without any, the last list of texts, else the longest. An
+    empty one counts before them if it ends the text in a line of its own.
 
     Raises:
-        ParseError: if there is none, or it is nested more than 100 levels deep, or it is not
-            quite JSON and longer than `REPAIRED` or too laborious to repair.
+        ParseError: if there is none, or it is nested more than 100 levels deep, or the last is
+            not quite JSON and longer than `REPAIRED` or too laborious to repair.
 
     >>> as_json("Here: {'a': [1, 2,], b: None} Bye.")
     {'a': [1, 2], 'b': None}
     """
     text = without_thoughts(text)
     looks = iter(range(_LOOKS))
-    for start, end in sorted(_regions(text), key=lambda region: region[0] - region[1]):
+    lists: list[tuple[int, Any]] = []
+    for start, end in reversed(list(_regions(text))):
+        part = text[start:end]
         try:
-            value = json.loads(text[start:end])
+            value = json.loads(part)
+            strict = True
         except ValueError:  # not too deep: see `_regions`
-            if end - start > REPAIRED:
-                continue
+            strict = False
             try:
-                value = _repair(text[start:end], looks) or None
+                value = _repair(part, looks) if len(part) <= REPAIRED else None
             except Exception:  # it also has assertions that fail
-                continue
-        if isinstance(value, dict | list):
+                value = None
+            if not value and _CUT_OFF.match(part) and ":" in part:
+                break  # an earlier one is not the answer
+        within = value if isinstance(value, list) else [value]
+        alone = strict and not value and _ALONE.match(text, start)
+        if alone or any(isinstance(each, dict | list) and each for each in within):
             return clean(value)
+        if isinstance(value, dict | list) and (strict or value):
+            texts = strict and any(isinstance(each, str) for each in within)
+            lists.append((len(text) + 1 if texts else len(part), value))
+    else:
+        if lists:
+            return clean(max(lists, key=lambda each: each[0])[1])
     raise ParseError("There is no JSON object or list in it that can be read.")
 
 
-def _regions(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the outermost stretches that may be JSON, without too deep ones.
+def _regions(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the outermost stretches that may be JSON, without too deep ones.
 
     A bracket that is never closed may be prose; then the search begins again behind it, a few
     times, so that the time stays linear.
     """
-    regions: list[tuple[int, int]] = []
-    at = restarts = 0
-    while opening := re.compile(r"[\[{]").search(text, at):
-        start = opening.start()
-        depth = deepest = end = 0
-        for match in _STRUCTURE.finditer(text, start):
-            if match[0] in "[]{}":
-                depth += 1 if match[0] in "[{" else -1
-                deepest = max(deepest, depth)
-                if not depth:
-                    end = match.end()
-                    break
-        if deepest <= _DEEPEST:
-            regions.append((start, end or len(text)))
-        restarts += not end
-        if restarts == _RESTARTS or (deepest > _DEEPEST and not end):
-            break
-        at = end or start + 1
-    return regions
+    for at, stop in pairwise([0, *(match.end() for match in _BREAK.finditer(text)), len(text)]):
+        restarts = 0
+        while opening := _BRACKET.search(text, at, stop):
+            start = opening.start()
+            depth = deepest = end = 0
+            for match in _STRUCTURE.finditer(text, start, stop):
+                if match[0] in "[]{}":
+                    depth += 1 if match[0] in "[{" else -1
+                    deepest = max(deepest, depth)
+                    if not depth:
+                        end = match.end()
+                        break
+            if deepest <= _DEEPEST:
+                yield start, end or stop
+            restarts += not end
+            cut_off = not end and (deepest > _DEEPEST or _CUT_OFF.match(text, start))
+            if restarts == _RESTARTS or cut_off:
+                break
+            at = end or start + 1
 
 
 def _repair(text: str, looks: Iterator[int]) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena.llm import ParseError, as_json, as_list, tagged, unfenced
+from arena.llm import ParseError, as_json, as_list, tagged, unfenced, without_thoughts
 
 TAGGED = [
     ("<Queries>a</Queries>", "a"),
@@ -27,7 +27,6 @@ TAGGED = [
     ("<think>In <Queries>x</Queries>?</think><Queries>a</Queries>", "a"),
     ("Should I say <Queries>x</Queries>?\n</think>\n\n<Queries>a</Queries>", "a"),
     ("<Queries>\na </think> b\n</Queries>", "a </think> b"),
-    ("<think><Queries>never closed</Queries>", "never closed"),
     ("<Queries>a < b and <i>c</i></Queries>", "a < b and <i>c</i>"),
 ]
 
@@ -38,8 +37,10 @@ def test_tags(text, content):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "none", "<Queriesx>a</Queriesx>", "<Queries></Queries>", "<Queries>"]
-)
+    "text",
+    ["", "none", "<Queriesx>a</Queriesx>", "<Queries></Queries>", "<Queries>",
+     "<think><Queries>a draft</Queries>"],
+)  # fmt: skip
 def test_tags_that_are_not_there(text):
     with pytest.raises(ParseError, match="<Queries>"):
         tagged(text, "Queries")
@@ -80,6 +81,68 @@ def test_json(text, value):
 def test_no_json(text):
     with pytest.raises(ParseError):
         as_json(text)
+
+
+DRAFT = json.dumps({name: {"score": 5, "reason": "as the map says"} for name in ("a", "b")})
+VERDICT = json.dumps({name: {"score": 1} for name in ("a", "b")})
+LAST = [
+    "It contains {draft}.\n\n{verdict}",
+    "It says {draft}, but I say {verdict} I hope [this] helps {you}. [3]",
+    "```json\n{draft}\n```\nMine:\n```json\n{verdict}\n```",
+    "It says {draft}.\n{verdict,}",  # repaired
+    'The set [0, 1) and "{"a": {"score": 5}, "x": "\n\n{verdict}',  # nothing is closed
+    "[THINK]Or {draft}?[/THINK]\n{verdict}",
+    "<thinking>Or {draft}?</thinking>{verdict}",
+    "Well. <reasoning>\n{draft}\n</reasoning>\n{verdict} <thought>Or {draft}?</thought>",
+    "{draft}\n</think>\n\n{verdict}",
+    "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|message|>{verdict}",
+    "analysisOr {draft}?assistantfinal{verdict}",
+    "<|channel>thought\n{draft}<channel|>{verdict}",
+    "<|START_THINKING|>{draft}<|END_THINKING|>{verdict}",
+    "◁think▷{draft}◁/think▷{verdict}",
+    "{draft} {verdict}<|end|>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LAST)
+def test_the_last_object_counts_outside_thoughts(text):
+    for verdict in (VERDICT, f"[{VERDICT}]"):
+        each = text.replace("{verdict,}", f"{verdict[:-1]},{verdict[-1]}")
+        each = each.replace("{draft}", DRAFT).replace("{verdict}", verdict)
+        assert as_json(each) == json.loads(verdict)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<think>Or {draft}", "Sure. <think>Or {draft}?", "[THINK]{draft}[/THINK]", "{draft}</think>",
+     "<|channel|>analysis<|message|>{draft}", "It says {draft}.\n{verdict}, [1,, "],
+)  # fmt: skip
+def test_a_draft_or_a_quotation_alone_is_no_answer(text):
+    verdict = VERDICT[:-1] + ", 'x': {" + "1, " * 9_000
+    with pytest.raises(ParseError):
+        as_json(text.replace("{draft}", DRAFT).replace("{verdict}", verdict))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('["Kinds", "Uses"]\n{"Kinds": null, "Uses": null}', {"Kinds": None, "Uses": None}),
+        ('{"Kinds": ["p1"]}\nNot filed: ["p2", "p3", "p4"]', {"Kinds": ["p1"]}),
+        ('{"Kinds": ["p1"]}\nNot filed: []', {"Kinds": ["p1"]}),
+        ('It contains [{"statement": "x"}].\n\n[]', []),
+        ('["a draft", "b", "c"]\nFinally: ["d"] [1]', ["d"]),
+        ('{"title": "Beyond <think>: {more}"}', {"title": "Beyond <think>: {more}"}),
+        ('{"a": {"b": 1},\n\n"c": [{"d": 2}\n{"e": "cut o',
+         {"a": {"b": 1}, "c": [{"d": 2}, {"e": "cut o"}]}),
+    ],
+)  # fmt: skip
+def test_which_of_several_counts(text, value):
+    assert as_json(text) == value
+
+
+def test_marks_of_thoughts_that_an_answer_lists_or_quotes():
+    for text in ("- Beyond <think>: x\n- b", 'Say "<think>" {more}\n- b', "Use `</think>`\nnow"):
+        assert without_thoughts(text) == text
 
 
 LISTS = [
@@ -164,7 +227,8 @@ def test_json_is_read_as_json_whatever_stands_before_it(value, before):
 @pytest.mark.parametrize(
     "part",
     ["[", "{", '"', "'", "`", "```\n", "<topic>", "</topic>", "<", "<topic ", '{"', '\\"', "[[]",
-     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:",
+     "- ", " ", "\n", "<think>", "</think>", "1.", "- <think>", '"<think>', "\n{", "}\n\n{",
+     '{"a":', "['", "[a ", "[//\n", "a:", "{a:",
      "a "],
 )  # fmt: skip
 def test_a_long_text_of_one_thing_is_read_in_linear_time(part):
