@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -50,7 +51,9 @@ EXTRAS = {
 
 def extra_of(module: str) -> str | None:
     """Return the extra that installs a module, or None: the row of the table, or its own name."""
-    own = metadata.metadata("researcharena").get_all("Provides-Extra") or []
+    own: list[str] = []
+    with suppress(metadata.PackageNotFoundError):  # run from a clone, and not installed
+        own = metadata.metadata("researcharena").get_all("Provides-Extra") or []
     return EXTRAS.get(module) or (module if module in own else None)
 
 
