@@ -54,8 +54,8 @@ def probes(tools: Mapping[str, Tool]) -> Iterator[Probe]:
 
     An argument is missing or unknown, or has a value of another type, of unusual size, at a bound
     or beyond it. The schema of the tool says which of these calls are allowed. Left out is what
-    environments accept though the schema does not: null for an optional argument, and an object
-    as text.
+    environments accept though the schema does not: null for an optional argument, an object as
+    text, and an integer as its digits.
     """
     for action in _NO_CALLS:
         yield Probe(action, False)
@@ -85,7 +85,8 @@ def _odd_arguments(schema_text: str) -> list[tuple[dict[str, Any], bool, str]]:
         bounds = [part[b] + d for b in ("minimum", "maximum") for d in (0, -1, 1) if b in part]
         for value in (*_VALUES, *bounds):
             is_null = value is None and key not in required
-            if not is_null and not (part["type"] == "object" and isinstance(value, str)):
+            as_text = part["type"] == "object" or (part["type"] == "integer" and value == "5")
+            if not is_null and not (as_text and isinstance(value, str)):
                 odd.append((good | {key: value}, f"{key}={clip(value)}"))
     is_valid = Draft202012Validator(schema).is_valid
     return [(arguments, is_valid(arguments), what) for arguments, what in odd]
