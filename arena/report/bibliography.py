@@ -21,6 +21,8 @@ _WEAK = re.compile("sources|literature|citations|notes", re.IGNORECASE)
 _DEFINITION = re.compile(
     r"^\[(\^[^\[\]\s]{1,60}|\d{1,5}|[^\[\]]{1,60}(?=\]:\s*<?https?://))\]:\s*", re.MULTILINE
 )
+_FOOTNOTE = re.compile(r"^\[\^[^\[\]\s]{1,60}\](?!:)", re.MULTILINE)
+_LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or 1]
 _BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
 _BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
 _YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
@@ -141,7 +143,7 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
     """Yield the labels of each entry, with blanks between, and its text."""
     texts: list[str] = []
     for block in blocks:
-        text = _with_addresses(block.inline)
+        text = _FOOTNOTE.sub(r"\g<0>:", _with_addresses(block.inline))
         if (definition := _DEFINITION.match(text)) and not definition[1].isdigit():
             _, *labelled = _DEFINITION.split(text)
             yield from zip(labelled[::2], labelled[1::2], strict=True)
@@ -149,7 +151,7 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
         if block.number and not _BRACKETED.match(text):
             text = f"[{block.number}] {text}"
         texts.append(text)
-    is_bracketed = any(re.match(r"\W{0,3}\d{1,4}[\])］】]", text) for text in texts)
+    is_bracketed = any(_LOOSE.match(text) for text in texts)
     is_bare = not is_bracketed and sum(
         re.match(r"\d{1,3}(?: \d{1,3})*\s\D", text) is not None for text in texts
     ) * 3 > len(texts)  # fmt: skip
@@ -157,12 +159,15 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
         yield from (("", text) for text in _unnumbered(texts))
         return
     starts = _bracketed if is_bracketed else _bare
-    first = next(i for i, text in enumerate(texts) if next(starts(text), (1,))[0] == 0)
+    if is_bracketed and not any(next(starts(text), (1,))[0] == 0 for text in texts):
+        texts = [_LOOSE.sub(r"[\1]", text) for text in texts]
+    places = (place for place, text in enumerate(texts) if next(starts(text), (1,))[0] == 0)
+    first = next(places, len(texts))
     yield from (("", text) for text in _unnumbered(texts[:first]))
     whole = "\n".join(texts[first:])
     found = list(starts(whole))
     ends = [start for start, _, _ in found[1:]] + [len(whole)]
-    for (_, begin, numbers), end in zip(found, ends, strict=True):
+    for (_, begin, numbers), end in zip(found, ends, strict=False):  # none: no end
         yield numbers, whole[begin:end].strip()
 
 
@@ -186,20 +191,21 @@ def _bare(text: str) -> Iterator[tuple[int, int, str]]:
     address = 0
     for match in _BARE.finditer(text):
         at_line = match.start() == 0 or text[match.start() - 1] == "\n"
-        if at_line or (" " in match[1] and URL.search(text, address, match.start())):
-            yield match.start(), match.end(), match[1]
-            address = match.end()
+        if at_line or " " in match[1]:
+            if at_line or URL.search(text, address, match.start()):
+                yield match.start(), match.end(), match[1]
+            address = match.start()  # an address ends at the blank before it
 
 
 def _unnumbered(texts: Sequence[str]) -> Iterator[str]:
     """Yield entries without numbers; recognised text breaks some apart and joins others."""
-    joined: list[str] = []
+    joined: list[list[str]] = []
     for text in texts:
-        if joined and (_UNFINISHED.search(joined[-1]) or text[:1].islower()):
-            joined[-1] += f" {text}"
+        if joined and (_UNFINISHED.search(joined[-1][-1][-4:]) or text[:1].islower()):
+            joined[-1].append(text)
         else:
-            joined.append(text)
-    for text in joined:
+            joined.append([text])
+    for text in map(" ".join, joined):
         if len(_ACL_YEAR.findall(text)) > 1:  # Names. 2020. Title. Venue.
             start = 0
             for year, after in pairwise(_ACL_YEAR.finditer(text)):
@@ -273,7 +279,7 @@ def _title(text: str) -> str:
 def _author_names(text: str) -> list[str]:
     """Return what citations may call an entry: ``smith 2020a``, ``smith jones 2020a``."""
     year = _year(text)
-    without = URL.sub(" ", text).replace("- ", "-")
+    without = " ".join(URL.sub(" ", text).split()).replace("- ", "-")
     chunks = [chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(without[:2000])]
     people = [
         _LAST_INITIALS.sub("", chunk).split()[-1].lower()
@@ -333,6 +339,7 @@ def address_ids(address: str) -> tuple[str, ...]:
     >>> address_ids("http://www.X.org/a/?p=1&utm_source=chat#top")
     ('url:x.org/a?p=1',)
     """
+    address = address[:4000]
     if match := _ARXIV.search(address):
         return (f"arxiv:{match[1]}",)
     if match := _OPENREVIEW.search(address):
@@ -344,15 +351,15 @@ def address_ids(address: str) -> tuple[str, ...]:
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").removeprefix("www.")
-    except ValueError:  # a malformed host
+        query = parse_qsl(parts.query, keep_blank_values=True)
+        kept = urlencode([(name, value) for name, value in query if not _TRACKING.match(name)])
+    except ValueError:  # a malformed host, half a character
         return (f"url:{address}",)
     path = unquote(parts.path)
     if "/10." in path and (doi := doi_key(path[path.index("/10.") + 1 :])):
         if doi.startswith("doi:") and not host.endswith("doi.org"):
             doi = _DOI_END.sub("", doi)
         return (doi,)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    kept = urlencode([(name, value) for name, value in query if not _TRACKING.match(name)])
     return (f"url:{host}{parts.path.rstrip('/')}{'?' if kept else ''}{kept}",)
 
 
@@ -360,8 +367,9 @@ def addresses_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the addresses in a text stand, without the punctuation behind them."""
     for match in URL.finditer(text):
         address = match[0].rstrip(".,;:!?'’*_")
-        while address.endswith(")") and address.count(")") > address.count("("):
-            address = address[:-1].rstrip(".,;:!?'’*_")
+        more = address.count(")") - address.count("(")
+        while address.endswith(")") and more > 0:
+            address, more = address[:-1].rstrip(".,;:!?'’*_"), more - 1
         yield match.start(), match.start() + len(address)
 
 

@@ -74,8 +74,10 @@ def _pandoc(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 # By address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
 
-_NO_WORDS = re.compile(r"[\[(【]*(?:\W|\d|https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv)*[\])】]*",
-                       re.IGNORECASE)  # fmt: skip
+_NO_WORDS = re.compile(
+    r"https?://\S+|(?<![\w-])(?<![\w-]\.)(?:[\w-]++\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
 
 
@@ -89,7 +91,7 @@ def _links(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         if not link.address.lower().startswith(("http://", "https://")):
             continue
         words = text.text[link.start : link.end]
-        title = "" if _NO_WORDS.fullmatch(words) else words
+        title = words if re.search(r"[^\W\d]", _NO_WORDS.sub(" ", words)) else ""
         reference = _linked(link.address, title, bibliography)
         yield Mark(link.start, link.end, (reference,), kept=bool(title))
     for start, end in addresses_in(text.bare):
@@ -166,7 +168,8 @@ def _spread(text: str) -> list[int]:
     [1, 3, 4, 5, 9]
     """
     numbers: list[int] = []
-    for piece in re.split(r"\s*[,;，、\s]\s*(?![-–—])", re.sub(r"\s*[-–—]+\s*", "-", text.strip())):
+    text = re.sub(" ?[-–—]+ ?", "-", " ".join(text.split()))
+    for piece in re.split(" ?[,;，、 ] ?(?![-–—])", text):
         ends = [int(end) for end in piece.split("-") if end]
         if ends and ends[0] < ends[-1] <= ends[0] + _LONGEST:
             numbers += range(ends[0], ends[-1] + 1)
@@ -175,7 +178,7 @@ def _spread(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-_RAISED = re.compile(r"\^\{\s*(\d{1,4}(?:\s*[,;\s–—-]\s*\d{1,4})*)\s*\}")
+_RAISED = re.compile(r"\^\{\s*+(\d{1,4}(?:(?:\s*+[,;–—-]|\s)\s*+\d{1,4})*+)\s*+\}")
 _RUN = r"\d{1,3}(?:[ ,]+\d{1,3})*"
 _BARE = re.compile(
     rf"(?:(?<=[^\W\d_])|(?<=[)\]\"”'’%.,;:!?}}\x00])|(?<=\b(?:19|20)\d\d))[ \n]+(?P<before>{_RUN})"
@@ -236,18 +239,19 @@ def _cites_bare_numbers(texts: Iterable[Inline]) -> bool:
 
 # By author and year: ``(Smith et al., 2020; Lee, 2021a)``, ``Smith and Lee [2020]``
 
-_WORD = r"(?:[^\W\d_a-z][\w’'`-]*(?:- ?\w+)?)"
-_PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s+)"
-_NAME = rf"{_PARTICLE}*{_WORD}(?:\s+{_PARTICLE}*{_WORD}){{0,2}}"
-_MORE = rf"(?:(?:\s*,\s*|\s*,?\s+(?:and|&)\s+){_NAME}){{0,4}}"
-_NAMES = rf"{_NAME}{_MORE}(?:\s*,?\s+et\s+al\b\.?)?(?:['’]s?)?"
 _YEAR = r"(?:19|20)\d{2}[a-z]?"
-_YEARS = rf"{_YEAR}(?:\s*(?:,|and|&)\s*(?:{_YEAR}|[a-z](?![\w.])))*"
-_ONE = re.compile(rf"(?P<names>{_NAMES})\s*[,.]*\s*(?P<years>{_YEARS})(?![\w/-])")
+# A word ends at a year, at a letter, or with the rest of it that a line break cut off: "Ben- gio".
+_CUT = r"- (?!et\b|and\b)\w"
+_WORD = rf"(?:[^\W\d_a-z](?:(?!{_CUT}|{_YEAR}(?![\w/-]))[\w’'`-])*+(?:{_CUT}\w*+)?+)"
+_PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s++)"
+_NAME = rf"{_PARTICLE}{{0,3}}{_WORD}(?:\s++{_PARTICLE}{{0,3}}{_WORD}){{0,2}}"
+_MORE = rf"(?:(?:\s*+,\s*+|(?:\s*+,)?+\s++(?:and|&)\s++){_NAME}){{0,4}}"
+_NAMES = rf"{_NAME}{_MORE}(?:(?:\s*+,)?+\s++et\s++al\b\.?)?(?:['’]s?)?"
+_NAMES = rf"(?<![\w’'`-])(?:(?={_PARTICLE})|[a-z\d_’'`-]*+)(?P<names>{_NAMES})"
+_YEARS = rf"{_YEAR}(?:\s*+(?:,|and|&)\s*+(?:{_YEAR}|[a-z](?![\w.])))*"
+_ONE = re.compile(rf"{_NAMES}\s*+[,.]*+\s*+(?P<years>{_YEARS})(?![\w/-])")
 _NAME_GROUP = re.compile(r"\(([^()]{6,1500})\)|\[([^\[\]]{6,1500})\]")
-_NARRATIVE = re.compile(
-    rf"(?P<names>{_NAMES}),?\s*(?:\((?P<round>{_YEARS})\)|\[(?P<square>{_YEARS})\])"
-)
+_NARRATIVE = re.compile(rf"{_NAMES},?\s*+(?:\((?P<round>{_YEARS})\)|\[(?P<square>{_YEARS})\])")
 _NO_NAME = re.compile(
     r"january|february|march|april|may|june|july|august|september|october|november|december|spring"
     r"|summer|autumn|fall|winter|since|until|in|by|early|late|mid"
@@ -264,7 +268,7 @@ def _names(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         return
     for match in _NARRATIVE.finditer(text.bare):
         if found := _named(match["names"], match["round"] or match["square"], bibliography):
-            yield Mark(match.start(), match.end(), found, kept=True)
+            yield Mark(match.start("names"), match.end(), found, kept=True)
     for group in _NAME_GROUP.finditer(text.bare):
         found = tuple(
             reference
@@ -277,11 +281,12 @@ def _names(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 
 def _named(names: str, years: str, bibliography: Bibliography) -> tuple[Reference, ...]:
-    several = re.search(r"\bet\s+al\b|\band\b|&", names)
-    bare = re.sub(r"\s*,?\s+et\s+al\b\.?|['’]s?$", "", names)
+    names = " ".join(names.split())
+    several = re.search(r"\bet al\b|\band\b|&", names)
+    bare = re.sub(r" ?,? et al\b\.?|['’]s?$", "", names)
     people = [
-        re.sub(r"^.*\s", "", re.sub(r"-\s+", "-", person).strip()).lower()
-        for person in re.split(r"\s*,\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+", bare)
+        person.replace("- ", "-").strip().rpartition(" ")[2].lower()
+        for person in re.split(" ?, ?(?:and |& ?)?| (?:and|&) ", bare)
     ]
     found = []
     for year in _each_year(years):

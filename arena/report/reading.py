@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from html.parser import HTMLParser
+from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,17 +28,16 @@ from arena.report.model import (
     Link,
     Report,
     ReportSection,
-    Statement,
     TextBlock,
 )
-from arena.report.sentences import MARK, add_statements
+from arena.report.sentences import MARK, Draft, add_statements, as_statements
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\n[^:\n]*+:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
 
 
 def read_report(source: str | bytes | Path, styles: Collection[str] | None = None) -> Report:
@@ -74,7 +74,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     sections = _sections(body, lines, start, ends)
     chosen = [style for style in STYLES if styles is None or style in styles]
     references = {each.key: each for each in bibliography.references}
-    statements: list[Statement] = []
+    drafts: list[Draft] = []
     used: set[str] = set()
     section = len(sections) - 1 - sum(block.level > 0 for block in body)
     for block in body:
@@ -84,9 +84,9 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
             marks = find_marks(block.inline, bibliography, chosen, used)
             for reference in (each for mark in marks for each in mark.references):
                 references.setdefault(reference.key, reference)
-            add_statements(statements, block.inline, marks, section)
+            add_statements(drafts, block.inline, marks, section)
     found = tuple(references.values())
-    return Report(title, tuple(sections), tuple(statements), found, tuple(sorted(used)))
+    return Report(title, tuple(sections), as_statements(drafts), found, tuple(sorted(used)))
 
 
 def decode(data: bytes) -> str:
@@ -123,8 +123,8 @@ def _sections(
 
     heads = [block for block in blocks if block.level]
     top = min((block.level for block in heads), default=1)
-    before = source(start) if blocks and not blocks[0].level else ""
-    return [ReportSection("", 1, before)] * bool(before) + [
+    unnamed = [ReportSection("", 1, source(start))] if blocks and not blocks[0].level else []
+    return unnamed + [
         ReportSection(" ".join(head.inline.text.split()), head.level - top + 1, source(head.end))
         for head in heads
     ]
@@ -132,7 +132,7 @@ def _sections(
 
 # The blocks of Markdown, through markdown-it-py
 
-_RAISED = re.compile(r"\s*\{?\s*\}?\s*\^\s*(?:\{([\d\s,;–-]+)\}|(\d))\s*")
+_RAISED = re.compile(r"\s*+(?:\{\s*+)?(?:\}\s*+)?\^\s*+(?:\{([\d\s,;–-]+)\}|(\d))\s*")
 _MARK = re.compile(r"\s*(?:\d{1,3}(?:(?:\s|\\quad|,)+\d{1,3})*|\[\d{1,3} \+ [^\[\]]*\])\s*")
 _CELL = re.compile(r"</?(?:p|div|td|th|tr|li|br)\b", re.IGNORECASE)
 _TAG = re.compile(
@@ -164,7 +164,7 @@ def parse(text: str, literal: bool = False) -> list[TextBlock]:
         elif kind == "tr_close" and row:
             blocks.append(TextBlock(0, place[0], place[1], "", False, _joined(row)))
             row = None
-        elif kind == "inline" and token.map:
+        elif kind == "inline" and token.map and (heading or row is not None or _shown(token)):
             inline = flatten(token.children or [], literal)
             if row is not None:
                 row.append(inline)
@@ -175,13 +175,18 @@ def parse(text: str, literal: bool = False) -> list[TextBlock]:
     return blocks
 
 
+def _shown(token: Token) -> bool:
+    """Return whether a paragraph has more than blanks, as U+3000 is one."""
+    return bool(token.content.strip())
+
+
 def _joined(cells: Sequence[Inline]) -> Inline:
-    text, bare, links = "", "", []
+    cells = list(dropwhile(lambda cell: not cell.text, cells))
+    links, size = [], 0
     for cell in cells:
-        if text:
-            text, bare = f"{text} | ", f"{bare} | "
-        links += [Link(len(text) + a, len(text) + b, where) for a, b, where in cell.links]
-        text, bare = text + cell.text, bare + cell.bare
+        links += [Link(size + a, size + b, where) for a, b, where in cell.links]
+        size += len(cell.text) + len(" | ")
+    text, bare = " | ".join(cell.text for cell in cells), " | ".join(cell.bare for cell in cells)
     return Inline(text, bare, tuple(links))
 
 
@@ -257,7 +262,7 @@ def _parser() -> MarkdownIt:
 # A page of HTML as Markdown
 
 _PAGE = re.compile(
-    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|article|main|div|h1|p)\b",
+    r"\s*+(?><!--.*?-->\s*)*+<(?:!doctype html|html|head|body|article|main|div|h1|p)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _UNSEEN = {"script", "style", "head", "nav", "template", "noscript", "svg"}

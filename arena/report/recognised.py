@@ -19,10 +19,9 @@ from arena.report.model import (
     Reference,
     Report,
     ReportSection,
-    Statement,
     TextBlock,
 )
-from arena.report.sentences import add_statements
+from arena.report.sentences import Draft, add_statements, as_statements
 from arena.text.identifiers import normal_title
 
 _STYLES = ("numbers", "author-year")
@@ -37,7 +36,7 @@ _BEHIND = re.compile(r"(?<=[^\d\s])([;,])\s?(\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)(?
 _LIST = re.compile("references|bibliography|literaturecited")
 _NUMBER = re.compile(r"^\s*(\d{1,3})\.\s*(?=[^\W\d])")
 _STUCK = re.compile(r"(?<=[,.])(?=[A-Z]|and\b|(?:19|20)\d\d[a-z]?\.)")
-_ZEROS = re.compile(r"(?<!\w)\d[\dOo]*[Oo][\dOo]*(?=[a-z]?\b)")
+_ZEROS = re.compile(r"(?<!\w)\d++[Oo][\dOo]*+(?=[a-z]?\b)")
 _INITIALS = re.compile(r"\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
 
 
@@ -137,7 +136,7 @@ def article_report(title: str, abstract: str, citations: Citations) -> Report:
     letters = r"\s*".join(map(re.escape, re.sub(r"\s", "", first)[:12]))
     begin = re.compile(rf"(?<!\S)(?:1\s*[.．]\s*)?{letters}") if letters else None
     sections: list[ReportSection] = []
-    statements: list[Statement] = []
+    drafts: list[Draft] = []
     for heading, text, marks in (("Abstract", abstract, []), *citations.sections):
         name = re.sub(r"[\W\d]", "", heading).casefold()  # recognition breaks blanks
         if (not text and heading == "Abstract") or _LIST.fullmatch(name):
@@ -147,7 +146,7 @@ def article_report(title: str, abstract: str, citations: Citations) -> Report:
         # A sentence ends where a paragraph does.
         line = text.replace("\n\n", f"{BREAK}\n")
         kept = [mark for mark in marks if mark.end <= len(text)]
-        add_statements(statements, Inline(line, line), kept, len(sections))
+        add_statements(drafts, Inline(line, line), kept, len(sections))
         number = re.match(r"\d+(?:\.\d+)*", heading)
         level = 1 + (number[0].count(".") if number else 0)
         sections.append(ReportSection(heading, level, text))
@@ -156,7 +155,7 @@ def article_report(title: str, abstract: str, citations: Citations) -> Report:
         for reference in (each for mark in marks for each in mark.references):
             references.setdefault(reference.key, reference)
     return Report(
-        title, tuple(sections), tuple(statements), tuple(references.values()), citations.styles
+        title, tuple(sections), as_statements(drafts), tuple(references.values()), citations.styles
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from arena.report.model import BREAK, Inline, Mark, Statement
 
@@ -11,7 +11,8 @@ MARK = "\ue000"
 """Stands for a mark of citation in a text to split."""
 
 _END = re.compile(
-    rf"[.!?…]+[\"'”’»)\]]*(?P<marks>(?:\s*{MARK})*)(?=\s|$|-\s)|[。！？]+[”’」』）]*(?:\s*{MARK})*|{BREAK}"
+    rf"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?P<marks>(?:\s*+{MARK})*)(?=\s|$|-\s)"
+    rf"|[。！？]++[”’」』）]*+(?:\s*+{MARK})*|{BREAK}"
 )
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(\[“\"'\-–/])(?:[A-Za-z]|e\.g|i\.e|a\.k\.a|w\.r\.t|et al|et|al|cf|vs|viz|resp|approx"
@@ -19,7 +20,7 @@ _ABBREVIATED = re.compile(
     r"|[Dd]ef|[Nn]os?|[Vv]ols?|pp?|[Ee]d|[Ee]ds|Dr|Prof|Mr|Mrs|Ms|St|Jr|Sr|Inc|Ltd|Co|Corp|Univ|Dept|Proc"
     r"|Conf|Int|J|Trans|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.$"
 )
-_LOWER = re.compile(rf"[\s{MARK}]*[a-z,;:)\]%]")
+_LOWER = re.compile(rf"[\s{MARK}]*+[a-z,;:)\]%]")
 
 
 def split_sentences(text: str) -> list[str]:
@@ -52,32 +53,40 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
+Draft = tuple[str, int, dict[str, None]]
+"""A statement whose citations are still collected: its text, section and distinct keys."""
+
+
+def as_statements(drafts: Iterable[Draft]) -> tuple[Statement, ...]:
+    """Return the statements that drafts have become."""
+    return tuple(Statement(text, section, tuple(keys)) for text, section, keys in drafts)
+
+
 def add_statements(
-    statements: list[Statement], inline: Inline, marks: Sequence[Mark], section: int
+    drafts: list[Draft], inline: Inline, marks: Sequence[Mark], section: int
 ) -> None:
     """Add the sentences of a paragraph; marks without words belong to the sentence before."""
     pieces, at = [], 0
+    shown = inline.text.replace(MARK, " ")  # an entity may name the character
     for mark in marks:
-        pieces += [inline.text[at : mark.end if mark.kept else mark.start], MARK]
+        pieces += [shown[at : mark.end if mark.kept else mark.start], MARK]
         at = mark.end
-    pieces.append(inline.text[at:])
+    pieces.append(shown[at:])
     waiting = iter(marks)
     for sentence in split_sentences("".join(pieces)):
         cited = (next(waiting).references for _ in range(sentence.count(MARK)))
-        keys = [reference.key for references in cited for reference in references]
+        keys = {reference.key: None for references in cited for reference in references}
         text = _clean(sentence)
         text = text if re.search(r"\w", text) else ""
-        if text or (keys and not statements):
-            text = text or " ".join(inline.text.split())
-            statements.append(Statement(text, section, tuple(dict.fromkeys(keys))))
+        if text or (keys and not drafts):
+            drafts.append((text or " ".join(inline.text.split()), section, keys))
         elif keys:
-            both = tuple(dict.fromkeys((*statements[-1].citations, *keys)))
-            statements[-1] = statements[-1]._replace(citations=both)
+            drafts[-1][2].update(keys)
 
 
 def _clean(sentence: str) -> str:
     """Return a sentence without marks and the blanks and brackets that they leave."""
-    text = re.sub(rf"\s*[(\[]\s*(?:{MARK}[\s,;]*)+[)\]]", "", sentence)
-    text = re.sub(rf"\s*(?:{MARK}\s*)+(?=[.,;:!?)\]])", "", text)
+    text = re.sub(rf" ?[(\[] ?(?:{MARK}[ ,;]*)++[)\]]", "", " ".join(sentence.split()))
+    text = re.sub(rf"(?<!{MARK})(?<!{MARK} ) ?(?:{MARK} ?)++(?=[.,;:!?)\]])", "", text)
     text = text.replace(MARK, " ").replace(BREAK, " ")
     return " ".join(text.split())

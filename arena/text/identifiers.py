@@ -11,7 +11,8 @@ _NEW = r"\d{4}\.\d{4,5}"
 _OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?")
 _ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv\s*[:.\s]\s*|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)", re.IGNORECASE
+    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)",
+    re.IGNORECASE,
 )
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _ARXIV_DOI = "10.48550/arxiv."

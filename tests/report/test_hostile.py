@@ -1,0 +1,99 @@
+"""Whatever a text contains, reading it ends: without an exception, and in linear time."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.report import read_report
+
+LISTED = "# T\n\nIt works [1].\n\n# References\n\n"
+
+
+@pytest.mark.parametrize(
+    ("entries", "read"),
+    [
+        ("[^1] Smith", [("^1", "Smith")]),
+        ("[^a] Smith\n[^b] Lee", [("^a", "Smith"), ("^b", "Lee")]),
+        ("**1)** Smith\n\n**2)** Lee", [("1", "Smith"), ("2", "Lee")]),
+        ("#1) Smith\n\n#2) Lee", [("1", "Smith"), ("2", "Lee")]),
+        ("1] Smith\n\n2] Lee", [("1", "Smith"), ("2", "Lee")]),
+        ("1] ", [("1", "")]),
+        ("7\tSmith https://a.b/c", [("7 Smith https://a.b/c (1)", "7 Smith https://a.b/c")]),
+        *(
+            (
+                f"Smith, J. Sorting. 2020. Available:{blank}https://a.b/c",
+                [("smith 2020", "Smith, J. Sorting. 2020. Available: https://a.b/c")],
+            )
+            for blank in "\n\t\u00a0 "
+        ),
+    ],
+)
+def test_an_entry_is_read_as_far_as_it_can_be(entries, read):
+    found = read_report(LISTED + entries).references
+    assert [(each.key, each.text) for each in found][: len(read)] == read
+
+
+@pytest.mark.parametrize("text", ["\u3000", "\u00a0\n\u3000\n", "\x1c", "\u2028", "", "\n"])
+def test_a_report_of_blanks_has_nothing(text):
+    assert read_report(text) == read_report("")
+    assert not read_report(text).sections
+
+
+def test_characters_that_the_reader_uses_itself_are_blanks_of_a_text():
+    report = read_report("It works&#xE000; well&#xE001; [1]. Or\ue000 not.")
+    assert [each[::2] for each in report.statements] == [("It works well", ("1",)), ("Or not.", ())]
+
+
+def test_half_a_character_in_an_address_is_kept():
+    (reference,) = read_report("See https://a.b/?x=\ud800y now.").references
+    assert reference.ids[0].startswith("url:")
+
+
+PARTS = st.sampled_from(
+    [
+        *".!\u3000[]()Aa1-*_`$\\^{}<>#|@“\n\t ",
+        "\n\n", "[1] ", "[^1]", "1) ", "1] ", "(Smith, 2020)", "Smith, J. ", "2020. ", "et al. ",
+        "https://a.b/c ", "[a](http://b.c) ", "# References\n\n", "1. ", "<p>", "<!--", "&#xE000;",
+        "[@a]", "arxiv: ", "doi:10.1000/", "^{1 ", "Available:\n", "a.b", "---\n", "|a|b|\n|-|-|\n",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=40).map("".join))
+def test_no_text_raises(text):
+    for each in (text, LISTED + text, f"<p>{text}</p>"):
+        report = read_report(each)
+        keys = {reference.key for reference in report.references}
+        assert keys.issuperset(key for each in report.statements for key in each.citations)
+
+
+SIZES = (1_000, 10_000, 100_000)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *".! \u3000[(é1$", "ACGT", "1 ", ", 1", "a-", "Aa- ", "Aa. ", "van ", "Smith, ", "2020, ",
+        "[1] ", "[1]. ", "^{1 1", "et al. ", "\\(", "\\[", "a.b.", "[a](http://b.c) ", "arxiv ",
+        "a 1 1 ", "a\n\n", "|a", "torch.nn.functional.", "org.apache.a.", "www.a.", "https://a.b- ",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("# T\n\n", ""), (f"{LISTED}[1] ", ""), ("See [", "](https://b.c/d).")],
+    ids=["text", "entry", "link"],
+)
+def test_the_work_a_character_is_bounded(unit, before, after):
+    times = []
+    for size in SIZES:
+        text = before + (unit * size)[:size] + after
+        start = time.process_time()
+        read_report(text)
+        times.append(max(time.process_time() - start, 0.03))
+    for smaller, larger in pairwise(times):
+        assert larger < 30 * smaller, times
