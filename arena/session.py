@@ -58,7 +58,8 @@ class CapacityError(ArenaError):
 class Totals(NamedTuple):
     """What an episode has earned so far, with the sums of its reward terms and the budget left.
 
-    Refused actions count as steps. Metrics are empty until the episode is over.
+    Refused actions count as steps. Metrics are empty until the episode is over. `valid` is False
+    where a tool failed, which is no fault of the agent: then the reward is not the agent's.
     """
 
     survey: str
@@ -68,6 +69,7 @@ class Totals(NamedTuple):
     metrics: dict[str, float]
     budget: dict[str, int]
     over: bool
+    valid: bool = True
 
 
 class SessionStep(NamedTuple):
@@ -111,7 +113,7 @@ class EpisodeSession:
         self.last: SessionStep | None = None
         self.used = clock()
         self._observation = self.first
-        self._steps, self._over = 0, False
+        self._steps, self._over, self._valid = 0, False, True
         self._rewards: list[float] = []
         self._terms: dict[str, list[float]] = {}
         self._metrics: dict[str, float] = {}
@@ -133,7 +135,7 @@ class EpisodeSession:
             observation, reward, terminated, truncated, info = self._env.step(action)
         except Exception:  # of an engine, or of a tool of a plug-in
             _log.exception("a step of the survey %r failed", self.survey)
-            self._over = True
+            self._over, self._valid = True, False
             return self._refused(_FAILED)
         self._observation, self._over = observation, terminated or truncated
         self._rewards.append(reward)
@@ -142,6 +144,16 @@ class EpisodeSession:
         self._metrics = info.get("metrics", {})
         failed = observation["result"].startswith('{"error":')
         return SessionStep(observation, float(reward), terminated, truncated, info, failed)
+
+    def finish(self) -> Totals:
+        """End the episode of a model that stopped: what it selected or wrote counts.
+
+        Calls the tool ``finish``, once, unless the episode is over. Returns the totals.
+        """
+        with self._lock:
+            if not self._over:
+                self.last = self._step({"tool": "finish", "arguments": {}})
+        return self.totals()
 
     def totals(self) -> Totals:
         """Return what the episode has earned so far."""
@@ -154,6 +166,7 @@ class EpisodeSession:
                 dict(self._metrics),
                 dict(self._observation["budget"]),
                 self._over,
+                self._valid,
             )
 
     @property
@@ -173,7 +186,8 @@ class EpisodeSession:
 
     def _refused(self, message: str) -> SessionStep:
         observation = self._observation | {"result": encode({"error": message})}
-        return SessionStep(observation, 0.0, False, True, {"survey": self.survey}, True)
+        info = {"survey": self.survey, "valid": self._valid}
+        return SessionStep(observation, 0.0, False, True, info, True)
 
 
 class Sessions:
@@ -302,15 +316,14 @@ class Sessions:
             raise
 
     def close(self, key: str) -> Totals:
-        """Close a session and return its totals."""
+        """Close a session; `EpisodeSession.finish` its episode and return the totals."""
         session = self.get(key)
         self._open.pop(key, None)
-        return session.totals()
+        return session.finish()
 
     def discard(self, key: str) -> None:
-        """Close a session if it is still open: its idle time-out may have closed it."""
-        with suppress(UnknownSessionError):
-            self.close(key)
+        """Drop a session if it is still open: its idle time-out may have closed it."""
+        self._open.pop(key, None)
 
     def reap(self) -> float:
         """Close the sessions whose time is over; return the seconds until the next one's is."""

@@ -24,6 +24,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams
 from inspect_ai.util import registry_info, store
 
 from arena.corpus import Corpus
+from arena.errors import ArenaError, clip
 from arena.session import EpisodeSession, Sessions
 from arena.tasks import TASKS, TaskSet
 
@@ -62,10 +63,9 @@ def episodes(
     @scorer(metrics={"*": [mean(), stderr()]}, name="metrics")  # type: ignore[untyped-decorator]
     def metrics() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
-            session = sessions.get(state.uuid)
-            if not session.over:  # what was selected or written counts
-                await to_thread.run_sync(session.step, {"tool": "finish", "arguments": {}})
-            totals = session.totals()
+            totals = await to_thread.run_sync(sessions.get(state.uuid).finish)
+            if not totals.valid:  # no score, but an error of the sample
+                raise ArenaError(f"a tool failed on the survey {clip(totals.survey)}.")
             value = totals.metrics | {"reward": totals.reward}
             if specification.headline in value:  # the viewer shows the first one most
                 value = {specification.headline: value[specification.headline]} | value

@@ -50,9 +50,13 @@ class _Rollout:
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
         return self._session.opening
 
-    def get_reward(self) -> float:
-        """Return the sum of the rewards of the episode."""
-        return self._session.totals().reward
+    def get_reward(self) -> float | None:
+        """Return the sum of the rewards of the episode; None, which TRL masks, if not valid.
+
+        TRL asks when the model has stopped: what it selected or wrote counts.
+        """
+        totals = self._session.finish()
+        return totals.reward if totals.valid else None
 
 
 def environment_factory(

@@ -38,10 +38,13 @@ class EpisodeState(vf.State):  # type: ignore[misc]
     reward: float = 0.0
     metrics: dict[str, float] = Field(default_factory=dict)
     over: bool = False
+    error: str = ""
 
     def take(self, totals: Totals) -> None:
         """Keep what an episode has earned so far."""
         self.reward, self.metrics, self.over = totals.reward, totals.metrics, totals.over
+        if not totals.valid:
+            self.error = f"a tool failed on the survey {totals.survey!r}."
 
 
 class ToolsConfig(vf.SharedToolsetConfig):  # type: ignore[misc]
@@ -90,6 +93,8 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         try:
             session = self._session()
         except ArenaError as error:
+            if not self.state.over:  # no fault of the model: `finalize` raises it
+                self.state.error = str(error)
             return result_of(encode({"error": str(error)}), True)
         step = await to_thread.run_sync(session.step, action)
         if "reward_terms" in step.info:  # else the episode is over, or its tool is broken
@@ -152,9 +157,11 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
         The tool server is out of reach by now; so the actions are carried out again, here.
         """
         left = not trace.state.over
-        if left:
+        if not trace.state.error and left:
             totals = await asyncio.to_thread(_finish, sessions_of(self.served), trace.state)
             trace.state.take(totals)
+        if trace.state.error:  # a reward of 0 would not be the agent's
+            raise ArenaError(trace.state.error)
         earned = {"reward": trace.state.reward, "metrics": trace.state.metrics}
         trace.info["arena"] = earned | {"left": left}  # in the file of traces, as no state is
 
@@ -176,9 +183,9 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
 
 def _finish(sessions: Sessions, state: EpisodeState) -> Any:
     session = EpisodeSession(state.key, sessions.env.fork(), state.seed, state.survey)
-    for action in [*state.actions, {"tool": "finish", "arguments": {}}]:
+    for action in state.actions:
         session.step(action)
-    return session.totals()
+    return session.finish()
 
 
 class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]

@@ -74,6 +74,8 @@ def compute_score(
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
         raise DataError(totals["error"])
+    if not totals.get("valid", True):  # the reward is not the agent's
+        raise DataError(f"a tool failed on the survey {totals['survey']!r}.")
     return {"score": totals["reward"], "over": float(totals["over"]), "steps": totals["steps"]}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import math
 import threading
 import time
@@ -58,6 +59,26 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
         sessions.get("a")
 
 
+def test_the_episode_of_a_model_that_stops_is_finished_once(world: Path) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, reward="gain+recall@100")
+    observation, _ = env.reset(seed=3)
+    observation, *_ = env.step({"tool": "search", "arguments": {"query": observation["topic"]}})
+    papers = [hit["id"] for hit in json.loads(observation["result"])["hits"]]
+    sessions = Sessions(env)
+    totals = []
+    for key, end in (("finish", FINISH), ("stop", None), ("close", None)):
+        session = sessions.open(key, seed=3)
+        session.step({"tool": "search", "arguments": {"query": session.first["topic"]}})
+        session.step({"tool": "select", "arguments": {"paper_ids": papers}})
+        if end is not None:
+            session.step(end)
+        totals.append(sessions.close(key) if key == "close" else session.finish())
+        assert session.finish() == totals[-1]
+    assert totals[0] == totals[1] == totals[2]
+    assert totals[0].terms["recall@100"] == totals[0].metrics["recall@100"] > 0
+    assert (totals[0].steps, totals[0].over) == (3, True)
+
+
 def test_a_fork_shares_all_but_the_episode(env: Any) -> None:
     plain = env.unwrapped
     plain.reset(seed=3)
@@ -105,6 +126,8 @@ def test_a_tool_that_breaks_ends_its_own_session_alone(world: Path, tmp_path: Pa
     assert step.failed
     assert "zero" not in step.observation["result"]
     assert one.over
+    assert step.info["valid"] is one.finish().valid is sessions.close("one").valid is False
+    assert other.totals().valid
     assert not other.step({"tool": "divide", "arguments": {"number": 1}}).failed
 
 
@@ -205,7 +228,7 @@ def test_many_threads_play_many_sessions(env: Any) -> None:
         thread.join()
     for number, seed in enumerate(seeds):
         assert results[f"{number}"] == results[f"{seed}"]
-        assert results[f"{number}"].steps == 5
+        assert results[f"{number}"].steps == 6  # with `finish`
     assert len(sessions) == 0
 
 

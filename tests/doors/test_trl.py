@@ -92,6 +92,20 @@ def test_a_reward_is_the_sum_and_the_end_an_error(world: Path) -> None:
         rollout.search(query="more")
 
 
+def test_a_model_that_stops_is_paid_for_what_it_selected(world: Path) -> None:
+    (survey,) = TaskSet(world).scorable[:1]
+    gold = sorted(TaskSet(world).gold(survey).gains)
+    rollout = environment_factory(world, reward="recall@100")()
+    rollout.reset(survey=survey)
+    rollout.select(paper_ids=gold[:1])
+    assert rollout.get_reward() == rollout.get_reward() == 1 / len(gold)
+    rollout.reset(survey=survey)
+    rollout._session._env.step = lambda action: 1 / 0  # an engine that fails
+    with pytest.raises(ToolError, match="no fault of the call"):
+        rollout.search(query="x")
+    assert rollout.get_reward() is None
+
+
 def test_what_trl_says_of_an_unknown_tool_and_of_the_end(world: Path) -> None:
     behind = DoorEnv(TrlDoor(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
     behind.reset(seed=1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -14,7 +16,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from llm_server import LLMServer, Trouble, completion, tool_call
 
-from arena.errors import UnknownNameError
+from arena.errors import ArenaError, UnknownNameError
 from arena.session import Sessions, opening_text, step_text
 from arena.tasks import TaskSet
 
@@ -183,4 +185,20 @@ def test_a_closed_session_is_not_opened_again(world: Path) -> None:
     assert result.is_error
     assert "no open session" in result.content[0].text
     assert len(sessions) == 0
+    door_of.close()
+
+
+def test_without_a_session_there_is_no_reward(world: Path) -> None:
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world), most=1)
+    door_of = VerifiersDoor(sessions)
+    door_of.open(1, None)
+    sessions._open.clear()
+    sessions.open("of another rollout")
+    result = door_of._portal.call(door_of._client.call_tool, "finish", {})
+    assert result.is_error
+    trace: Any = SimpleNamespace(state=door_of._tools.rollout, info={})
+    assert not trace.state.over
+    with pytest.raises(ArenaError, match="all 1 sessions are in use"):
+        asyncio.run(door.SurveyTask.finalize(None, trace))
+    assert trace.info == {}
     door_of.close()

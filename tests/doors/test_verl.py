@@ -55,6 +55,8 @@ def test_the_score_is_the_sum_of_the_rewards() -> None:
     score = door.compute_score("arena/discovery", "", "", {"index": 0, "arena": totals})
     assert score == {"score": 0.25, "over": 1.0, "steps": 3}
     assert door.compute_score("", "", "", {}) == {"score": 0.0, "over": 0.0, "steps": 0}
+    with pytest.raises(DataError, match="a tool failed"):
+        door.compute_score("", "", "", {"arena": totals | {"valid": False, "survey": "x"}})
     with pytest.raises(DataError, match="no survey"):
         door.compute_score("", "", "", {"arena": {"error": "no survey named 'x'."}})
 
