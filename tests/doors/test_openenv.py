@@ -23,7 +23,6 @@ from serving import serving
 
 from arena.doors.openenv import make_app
 from arena.session import Sessions, opening_text
-from benchmarks.__main__ import main as benchmark
 
 ROOT = Path(__file__).parents[2]
 SEARCH = {"query": "nested lattice", "k": 3}
@@ -76,15 +75,6 @@ def test_health_counts_open_episodes(url: str) -> None:
         client.reset(seed=0)
         health = requests.get(f"{url}/health", timeout=60).json()
         assert health == {"status": "healthy", "open": before + 1}
-
-
-def test_the_benchmark_plays_on_one_server(world: Path, tmp_path: Path) -> None:
-    file = tmp_path / "out.json"
-    words = ["doors", "--corpus", str(world), "--openenv", "--sessions", "3"]
-    words += ["--episodes", "7", "--searches", "2", "--idle", "5", "--json", str(file)]
-    assert benchmark(words) == 0
-    (row,) = json.loads(file.read_text())["rows"]
-    assert (len(row["calls"]), row["lost"], row["left"]) == (14, 0, 0)
 
 
 def test_one_client_too_many_is_refused(sessions: Sessions) -> None:
