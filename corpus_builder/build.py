@@ -20,7 +20,7 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import other_files, staged_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.text.identifiers import title_key
+from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
 from corpus_builder.database import connected, count, execute, literal, readable_errors
 from corpus_builder.executors import Executor
@@ -229,7 +229,7 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
             day, precision = paper.date or (None, None)
             sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
             papers.add(
-                (paper.id, paper.title, title_key(paper.title), paper.abstract, day, precision,
+                (paper.id, paper.title, normal_title(paper.title), paper.abstract, day, precision,
                  paper.is_survey, paper.venue, paper.authors, paper.fields,
                  *identifiers_of(paper_keys(place.record)), sections, place.file, place.line)
             )  # fmt: skip
@@ -242,7 +242,7 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
         surveys_of = _parsed(source.surveys(), parse_survey, SURVEY_KEYS, unknown["surveys"])
         for place, survey in surveys_of:
             surveys.add(
-                (survey.id, survey.title, title_key(survey.title), survey.date.day,
+                (survey.id, survey.title, normal_title(survey.title), survey.date.day,
                  survey.date.precision, survey.n_references_total, survey.mind_map,
                  *identifiers_of(paper_keys(place.record)), survey.prompts or None, survey.domain,
                  survey.outline, survey.article, survey.listed_titles, place.file, place.line)

@@ -611,6 +611,12 @@ def unflagged(rows):
     row["is_survey"], row["searchable"] = False, True
 
 
+def unflagged_with_markup(rows):
+    unflagged(rows)
+    row = next(row for row in rows if row["id"] == "p:twin")
+    row["title"] = r"<i>Sparse</i> mod&amp;eacute;ls\textit{: a} <span x=y>review</span>"
+
+
 def with_text(rows):
     next(row for row in rows if row["is_survey"])["abstract"] = "Zirconium."
 
@@ -651,6 +657,7 @@ FILES = [
     ("tasks/surveys.parquet", survey_of_a_half_month, "files.dates"),
     ("papers.parquet", out_of_order, "files.order"),
     ("papers.parquet", unflagged, "files.surveys"),
+    ("papers.parquet", unflagged_with_markup, "files.surveys"),
     ("papers.parquet", with_text, "files.surveys"),
     ("papers.parquet", undated_and_searchable, "files.surveys"),
     ("references.parquet", cites_a_survey, "files.links"),

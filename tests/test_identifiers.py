@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from arena.testing.stored import title_key
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, arxiv_month, doi_key, normal_title
 
 
@@ -20,10 +23,27 @@ from arena.text.identifiers import arxiv_key, arxiv_keys_in, arxiv_month, doi_ke
         ("Fish &amp; Ships", "Fish & ships"),
         ("Structured\nlatent  manifolds", "Structured latent manifolds"),
         ("ﬁne-tuning", "Fine tuning"),
+        (r"Gr\"obner bases by S{\o}ren \AA", "Grobner bases by Søren Å"),
+        ('On <span class="x" lang=de>CO<sub>2</sub></span>', "On CO2"),
+        (
+            "On <mml:math><mml:msub><mml:mi>CO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math>",
+            "On CO2",
+        ),
+        (
+            '<math display="inline"><semantics><mi>n</mi><annotation encoding="x">n_0</annotation>'
+            "</semantics></math>-grams",
+            "n-grams",
+        ),
+        (
+            "&amp;lt;i&amp;gt;E. coli&amp;lt;/i&amp;gt; &amp;amp; Gr&amp;ouml;bner",
+            "E. coli and Gröbner".replace("and", "&"),
+        ),
+        ("İstanbul and soft\u00adhyphens", "istanbul and softhyphens"),
     ],
 )
 def test_spellings_of_one_title(one, other):
     assert normal_title(one) == normal_title(other) != ""
+    assert title_key(one) == title_key(other) == normal_title(one)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +55,23 @@ def test_spellings_of_one_title(one, other):
         ("Nets I", "Nets II"),
         (r"The $\alpha$ rule", r"The $\beta$ rule"),
         ("a < b", "a > c"),
+        ("On Vec<T>", "On Vec<U>"),
+        ("Deep nets", "Deep nets: a survey"),
     ],
 )
 def test_titles_of_two_works(one, other):
     assert normal_title(one) != normal_title(other)
+    assert (title_key(one), title_key(other)) == (normal_title(one), normal_title(other))
+
+
+PARTS = ["<i>", "</i>", "<mml:mi>", "<T>", "<span a=b>", "&amp;amp;lt;", "&lt;b&gt;", "\\textit{",
+         "}", "\\v ", "\\aa", "\\alpha", "\\\"", "{\\o}", "\\c{c}", "é", "ß", "İ", "深", "a", "B",
+         " ", "2", "<"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join))
+def test_the_audit_reads_titles_alike_by_code_of_its_own(title):
+    assert title_key(title) == normal_title(title)
 
 
 def test_identifiers_in_bibliographies():

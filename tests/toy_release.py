@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena.text.identifiers import title_key
+from arena.text.identifiers import normal_title
 from corpus_builder.records import parse_paper
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.sources.matching import identifiers_of, paper_keys
@@ -39,8 +39,8 @@ class ToyRelease(Release):
         day, precision = paper.date or (None, None)
         sink.add(
             "papers",
-            (paper.id, paper.title, title_key(paper.title), day, precision, paper.is_survey, None,
-             paper.venue, paper.authors, paper.fields, *identifiers_of(paper_keys(record))),
+            (paper.id, paper.title, normal_title(paper.title), day, precision, paper.is_survey,
+             None, paper.venue, paper.authors, paper.fields, *identifiers_of(paper_keys(record))),
         )  # fmt: skip
         sink.add("abstracts", (paper.id, paper.abstract))
         sections = [{"heading": heading, "text": text} for heading, text in paper.sections]

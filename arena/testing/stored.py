@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import html
 import json
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -245,11 +246,36 @@ class StoredCorpus:
         return table.to_pylist()  # type: ignore[no-any-return]
 
 
+# Names of tags and commands without a meaning of their own: written apart from the builder's list.
+_TAGS = re.compile(
+    "i|b|u|a|p|br|em|su[bp]|scp?|tt|small|strong|italic|bold|span|font|semantics|inline-formula|"
+    "tex-math|math|m[ino]|mrow|mtext|mstyle|mspace|mfrac|msu[bp]|msubsup|mml:.+|jats:.+"
+)
+_FONTS = re.compile("emph|ensuremath|mbox|bf|it|em|rm|tt|s[clf]|(?:text|math)[a-z]*")
+_SPELLED = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+
+
 @lru_cache(200_000)
 def title_key(title: str) -> str:
-    """Return the letters and digits of a title without case, accents and punctuation."""
-    folded = unicodedata.normalize("NFKD", html.unescape(title)).casefold()
-    return "".join(c for c in unicodedata.normalize("NFKD", folded) if c.isalnum())
+    """Return the letters and digits of a title without case, accents, punctuation and markup."""
+    plain = html.unescape(html.unescape(html.unescape(title)))
+    plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
+    plain = re.sub(r"</?([A-Za-z][\w:-]*)(?:\s[^<>]*)?/?>", _of_tag, plain)
+    plain = re.sub(r"\\([a-zA-Z]+)(?=([\s{]?))", _of_command, plain)
+    folded = unicodedata.normalize("NFKD", plain).casefold()
+    letters = (c for c in unicodedata.normalize("NFKD", folded) if c.isalnum())
+    return "".join(_SPELLED.get(c, c) for c in letters)
+
+
+def _of_tag(tag: re.Match[str]) -> str:
+    return "" if _TAGS.fullmatch(tag[1].lower()) else tag[0]
+
+
+def _of_command(command: re.Match[str]) -> str:
+    name = command[1]
+    is_font = _FONTS.fullmatch(name)
+    is_accent = len(name) == 1 and name in "uvHcdbkrt" and command[2]
+    return "" if is_font or is_accent else "a" if name in ("aa", "aA", "Aa", "AA") else name
 
 
 def last_day(date: str | None, precision: str | None) -> str | None:

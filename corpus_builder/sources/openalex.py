@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
-from arena.text.identifiers import arxiv_key, doi_key, title_key
+from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
 from corpus_builder.release.values import (
@@ -96,7 +96,7 @@ class OpenAlex(Release):
         row = (
             work,
             title,
-            title_key(title),
+            normal_title(title),
             day,
             precision,
             self._reviews and kind == "review",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.text.identifiers import title_key
+from arena.text.identifiers import normal_title
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink, read_json
 from corpus_builder.release.folder import existing_folder, find_shards, no_shards, year_of
 from corpus_builder.release.values import (
@@ -121,7 +121,7 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
     row = (
         paper,
         title,
-        title_key(title),
+        normal_title(title),
         day,
         precision,
         reviews and isinstance(types, list) and "Review" in types,
