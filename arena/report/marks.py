@@ -170,7 +170,7 @@ def _spread(text: str) -> list[int]:
     numbers: list[int] = []
     text = re.sub(" ?[-–—]+ ?", "-", " ".join(text.split()))
     for piece in re.split(" ?[,;，、 ] ?(?![-–—])", text):
-        ends = [int(end) for end in piece.split("-") if end]
+        ends = [int(end) for end in re.findall(r"\d+", piece)]  # of "3,-5", too
         if ends and ends[0] < ends[-1] <= ends[0] + _LONGEST:
             numbers += range(ends[0], ends[-1] + 1)
         else:

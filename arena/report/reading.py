@@ -289,6 +289,13 @@ class _Page(HTMLParser):
         self._links: list[str] = []
         self._lists: list[int] = []  # number of each open list's last item; -1 without numbers
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Read ``<![`` as a comment where the standard library raises an error."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i, report)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _UNSEEN:
             self._unseen.append(tag)

@@ -49,6 +49,11 @@ def test_characters_that_the_reader_uses_itself_are_blanks_of_a_text():
     assert [each[::2] for each in report.statements] == [("It works well", ("1",)), ("Or not.", ())]
 
 
+def test_a_comma_before_a_range_and_a_section_of_sgml_are_read():
+    assert [each.key for each in read_report("It works [3,-5].").references] == ["3", "4", "5"]
+    assert read_report("<p>It <![a[ works.</p>").statements
+
+
 def test_half_a_character_in_an_address_is_kept():
     (reference,) = read_report("See https://a.b/?x=\ud800y now.").references
     assert reference.ids[0].startswith("url:")
@@ -60,6 +65,7 @@ PARTS = st.sampled_from(
         "\n\n", "[1] ", "[^1]", "1) ", "1] ", "(Smith, 2020)", "Smith, J. ", "2020. ", "et al. ",
         "https://a.b/c ", "[a](http://b.c) ", "# References\n\n", "1. ", "<p>", "<!--", "&#xE000;",
         "[@a]", "arxiv: ", "doi:10.1000/", "^{1 ", "Available:\n", "a.b", "---\n", "|a|b|\n|-|-|\n",
+        "<![", "<![a[", "[3,-5]",
     ]
 )  # fmt: skip
 
