@@ -34,9 +34,12 @@ _UNRECORDED = ("description", "references")  # a text for lists; a setting of th
 @cache
 def machine() -> dict[str, str | None]:
     """Return what a run depends on outside of its inputs: recorded, and never compared."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    here, commit = Path(__file__), None
+    try:  # that of a clone of this project, not of one that a virtual environment lies in
+        for words in (["ls-files", "--error-unmatch", here.name], ["rev-parse", "HEAD"]):
+            command = ["git", "-C", str(here.parent), *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            commit = done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):  # no git, or no clone
         commit = None
     return {

@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from helpers import RUN_FILES, gold_of, make_env, run_contents
@@ -32,6 +34,12 @@ def test_the_files(world, title_run):
     for name in ("corpus", "index", "tasks", "environment", "code"):
         assert re.fullmatch("[0-9a-f]{64}", manifest["sha256"][name])
     assert set(manifest["files"]) == RUN_FILES - {"machine.json", "manifest.json"}
+    machine = json.loads((title_run / "machine.json").read_text())
+    assert set(machine) == {"python", "platform", "numpy", "numba", "commit"}
+    assert (machine["python"], machine["numpy"]) == (sys.version.split()[0], np.__version__)
+    head = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True).stdout.strip()
+    assert machine["commit"] == (commit or None)
     summary = json.loads((title_run / "metrics.json").read_text())
     surveys = pq.read_table(world / "tasks/surveys.parquet").to_pylist()
     assert list(summary["per_survey"]) == sorted(s["id"] for s in surveys)
