@@ -1,4 +1,4 @@
-"""A build whose stage ``parse`` is done, of papers told in a test."""
+"""A build whose stage ``parse`` is done, of papers that a test gives."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class Exposure:
             for check, shown, what in self._shown(key, leaf, view):
                 line = _line(shown)
                 known = any(shown in each or line in _line(each) for each in sent)
-                told = check != "leak.survey-title" and self._is_in_reach(line, view)
-                if not known and not told:
+                readable = check != "leak.survey-title" and self._is_in_reach(line, view)
+                if not known and not readable:
                     yield check, f"{what}, and is in {key!r}: {leaf!r:.200}"
 
     def _shown(self, key: str, leaf: Any, view: PlainView) -> Iterator[tuple[str, str, str]]:
