@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from llm_server import LLMServer, last_text
-from local_model import LocalModel, missing
+from local_model_server import LocalModel, missing
 
 import arena
 from arena.cli import main

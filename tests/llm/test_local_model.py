@@ -14,7 +14,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
-from local_model import EXAMPLE, LocalModel, missing
+from local_model_server import EXAMPLE, LocalModel, missing
 
 import arena
 from arena.agents import actions_from, tool_message
