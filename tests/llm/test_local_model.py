@@ -143,7 +143,8 @@ def test_a_run_and_its_replay_without_the_server(local_model, world, agent):
 
 def test_it_ends_with_the_process_that_started_it():
     script = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); from local_model import LocalModel\n"
+        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
+        "from local_model_server import LocalModel\n"
         "model = LocalModel().__enter__(); print(model.url, flush=True); os._exit(1)"
     )
     started = subprocess.run(
