@@ -220,11 +220,11 @@ def _vector(checked: CheckedEnv) -> None:
     """The id's own vector environment plays as Gymnasium's SyncVectorEnv over scalar ones."""
     if checked.spec.vector_entry_point is None:
         return
-    # The recorded actions, of which each place has those of its seed; then malformed ones.
+    # The recorded actions, of which each place has those of its seed; malformed ones, once.
     traces = [checked.traces[place % len(checked.traces)] for place in range(_NUM_ENVS)]
-    rows = [[trace.actions[n % len(trace.actions)] for trace in traces] for n in range(2 * STEPS)]
-    rows += [[probe.action] * _NUM_ENVS for probe in probes(checked.tools) if not probe.allowed]
-    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+    good = [[trace.actions[n % len(trace.actions)] for trace in traces] for n in range(2 * STEPS)]
+    odd = [[probe.action] * _NUM_ENVS for probe in probes(checked.tools) if not probe.allowed]
+    for mode, rows in ((AutoresetMode.NEXT_STEP, good + odd), (AutoresetMode.SAME_STEP, good)):
         sync = checked.make_vector(_NUM_ENVS, "sync", vector_kwargs={"autoreset_mode": mode})
         own = checked.make_vector(_NUM_ENVS, "vector_entry_point", autoreset_mode=mode)
         batches: Any = [env.reset(seed=checked.seeds[0]) for env in (sync, own)]

@@ -151,9 +151,9 @@ sys.addaudithook(lambda event, arguments: event in ("open", "os.listdir", "os.sc
                  opened.append(str(arguments[0])))
 import arena, arena.cli
 corpus, output = sys.argv[1:]
-assert arena.cli.main(["audit", "--corpus", corpus, "--actions", "60"]) == 0
-for task in ("discovery", "selection"):
-    arena.run(corpus, task, "title", f"{output}/{task}")
+assert arena.cli.main(["audit", "arena/Survey-v0", "--corpus", corpus, "--actions", "60"]) == 0
+for task in arena.TASKS.names():
+    arena.run(corpus, task, "random", f"{output}/{task}")
 assert any("/tasks/gold.parquet" in path for path in opened)  # it does see what is opened
 print([path for path in opened if "/card" in path and "/card" in path.replace(corpus, "")])
 """

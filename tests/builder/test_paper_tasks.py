@@ -158,7 +158,8 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
 
 
 def test_an_audit_of_them_is_clean(world, world_tasks):
-    report = audit(world, actions=1_200, tasks=world_tasks)
+    environments = ["arena/Discovery-v0", "arena/Selection-v0"]
+    report = audit(world, actions=1_200, environments=environments, tasks=world_tasks)
     assert report.findings == []
     assert report.counts["surveys"] > 20
 

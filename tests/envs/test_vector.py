@@ -157,10 +157,9 @@ def stories(draw: Any, ids: list[str]) -> dict[str, Any]:
 PROPERTY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", environment_ids())
 @PROPERTY
-@given(data=st.data())
+@given(mode=st.sampled_from(MODES), data=st.data())
 def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
     story = data.draw(stories(ids))
     options = {

@@ -95,11 +95,17 @@ SIZES = (1_000, 10_000, 100_000)
     ids=["text", "entry", "link"],
 )
 def test_the_work_a_character_is_bounded(unit, before, after):
-    times = []
-    for size in SIZES:
-        text = before + (unit * size)[:size] + after
-        start = time.process_time()
-        read_report(text)
-        times.append(max(time.process_time() - start, 0.03))
-    for smaller, larger in pairwise(times):
-        assert larger < 30 * smaller, times
+    texts = [before + (unit * size)[:size] + after for size in SIZES]
+    times = [seconds(text) for text in texts]
+    for smaller, larger in pairwise(range(len(SIZES))):
+        # A collection of garbage or another process may fall into one reading, not into three.
+        for _ in range(2):
+            if times[larger] >= 30 * times[smaller]:
+                times[larger] = seconds(texts[larger])
+        assert times[larger] < 30 * times[smaller], times
+
+
+def seconds(text):
+    start = time.process_time()
+    read_report(text)
+    return max(time.process_time() - start, 0.03)
