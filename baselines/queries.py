@@ -170,10 +170,10 @@ class SelfRAG(LLMAgent):
     ``[No Retrieve]``. If so, it judges each of the first hits, ``[Relevant]`` or
     ``[Irrelevant]``, then answers ``[Enough]``, or ``[Continue]`` with a better query; and so on.
 
-    It submits the hits of the final query alone, since in the paper the model "refines its final
-    query generation based on the discovered information from intermediate retrievals". Papers
-    judged relevant in any round come first, then those not judged, then those judged irrelevant,
-    each in the engine's order. A query without hits leaves the ranking as it is.
+    It submits the hits of the final query alone, in the engine's order: in the paper the model
+    "refines its final query generation based on the discovered information from intermediate
+    retrievals", and papers "are ranked based on the similarity scores". A query without hits leaves
+    the ranking as it is.
 
     It stops when the model decides so, repeats a query or writes no readable judgement, and when
     rounds or searches run out. Without a first query it begins with the topic, as `title` does.
@@ -186,6 +186,8 @@ class SelfRAG(LLMAgent):
         abstracts: Whether to read the abstracts of the papers to judge, as far as the budget
             allows; otherwise they are judged by their titles.
         k: Hits per query, 1 to 1000; fewer where the environment allows no more.
+        rerank: Whether papers judged relevant in any round come first, then those not judged, then
+            those judged irrelevant, each in the engine's order. Not in the paper.
     """
 
     folder = "self-rag"
@@ -205,6 +207,7 @@ class SelfRAG(LLMAgent):
         batch: Annotated[int, Interval(ge=1, le=1000)] = 20,
         abstracts: bool = False,
         k: Annotated[int, Interval(ge=1, le=1000)] = 100,
+        rerank: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
@@ -213,6 +216,7 @@ class SelfRAG(LLMAgent):
         self._batch = batch
         self._abstracts = abstracts
         self._k = k
+        self._rerank = rerank
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search, judge and refine until the query is good enough."""
@@ -223,7 +227,7 @@ class SelfRAG(LLMAgent):
         while True:
             tried.append(query)
             hits = [hit.id for hit in (yield from desk.search(query, self._k))]
-            desk.ranking = in_order(hits or desk.ranking, relevant)
+            desk.ranking = self._ranked(hits or desk.ranking, relevant)
             if not wanted:
                 return
             unseen = [i for i in hits[: self._judged] if i not in relevant]
@@ -233,7 +237,7 @@ class SelfRAG(LLMAgent):
             if unseen and not judged:
                 return  # nothing to refine by
             relevant |= judged
-            desk.ranking = in_order(desk.ranking, relevant)
+            desk.ranking = self._ranked(desk.ranking, relevant)
             if len(tried) == self._max_rounds or not desk.searches_left:
                 return
             query = self._refined(desk, tried, relevant)
@@ -249,8 +253,6 @@ class SelfRAG(LLMAgent):
             known[name] = listed(papers, abstracts=False) or "(none)"
         return self.ask("refine", next_query, **known) or ""
 
-
-def in_order(ranking: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
-    """Return ids with the relevant ones first and the irrelevant ones last, otherwise in order."""
-    place = {True: 0, None: 1, False: 2}
-    return sorted(ranking, key=lambda paper_id: place[relevant.get(paper_id)])
+    def _ranked(self, hits: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
+        place = {True: 0, None: 1, False: 2}
+        return sorted(hits, key=lambda i: place[relevant.get(i)] if self._rerank else 0)

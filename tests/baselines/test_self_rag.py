@@ -51,7 +51,7 @@ def test_no_retrieval_on_demand_is_zero_shot(act):
 
 def test_relevant_first_irrelevant_last(act):
     """Of alpha: a, b, c."""
-    episode, prompts = act([LOOK + ALPHA, judged(False, True, True), ENOUGH])
+    episode, prompts = act([LOOK + ALPHA, judged(False, True, True), ENOUGH], rerank=True)
     assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
     titles = [LETTERS[paper] for paper in ("p:a", "p:b", "p:c")]
     assert part(prompts[1], "papers").splitlines() == [
@@ -63,10 +63,16 @@ def test_relevant_first_irrelevant_last(act):
     assert all(part(prompt, "topic") == "letters" for prompt in prompts)
 
 
+def test_the_order_is_the_engines(act):
+    """Of alpha: a, b, c."""
+    episode, _ = act([LOOK + ALPHA, judged(False, True, True), ENOUGH])
+    assert episode["answers"]["discovery"] == ["p:a", "p:b", "p:c"]
+
+
 def test_the_hits_of_the_final_query_are_submitted(act):
     """Of beta: c, d, a, where c is irrelevant and a was relevant before; b is not found again."""
     script = [LOOK + ALPHA, judged(True), MORE + BETA, judged(False), ENOUGH]
-    episode, prompts = act(script, judged=1)
+    episode, prompts = act(script, judged=1, rerank=True)
     assert queries_of(episode) == ["alpha", "beta"]
     assert episode["answers"]["discovery"] == ["p:a", "p:d", "p:c"]
     assert part(prompts[3], "papers") == "1. alpha beta beta beta"
@@ -77,7 +83,7 @@ def test_a_paper_is_judged_once(act):
     """Beta finds c, d, a, of which d is new; a query that finds nothing new asks for nothing."""
     script = [LOOK + ALPHA, judged(True, False, False), MORE + BETA, judged(True)]
     script += [MORE + bullets(["alpha beta"])]
-    episode, prompts = act(script)
+    episode, prompts = act(script, rerank=True)
     assert part(prompts[3], "papers") == "1. beta beta stone stone"
     # "alpha beta", all hits judged: a and d relevant, b and c not
     assert queries_of(episode) == ["alpha", "beta", "alpha beta"]
@@ -97,7 +103,7 @@ def test_judgements_in_several_requests(corpus):
         return judged("alpha alpha stone" in part(text, "papers"))
 
     with LLMServer(script) as server:
-        play(corpus, "discovery", "self-rag", "run", server, batch=1)
+        play(corpus, "discovery", "self-rag", "run", server, batch=1, rerank=True)
         assert len(server.requests) == 1 + 3 + 1
     (episode,) = episodes("run")
     assert episode["answers"]["discovery"] == ["p:b", "p:a", "p:c"]
@@ -129,7 +135,7 @@ def test_it_stops_by_itself(act):
 
 def test_a_query_that_finds_nothing_leaves_the_ranking(act):
     script = [LOOK + ALPHA, judged(False, True, True), MORE + bullets(["omega"]), ENOUGH]
-    episode, prompts = act(script)
+    episode, prompts = act(script, rerank=True)
     assert queries_of(episode) == ["alpha", "omega"]
     assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
     assert part(prompts[3], "tried").splitlines()[-1] == "2. omega"
