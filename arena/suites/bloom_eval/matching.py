@@ -85,7 +85,7 @@ def ratios(matched: int, human: int, generated: int) -> dict[str, float | None]:
     }
 
 
-def distribution_similarity(expert: Sequence[float], generated: Sequence[float]) -> float | None:
+def distribution_similarity(expert: Sequence[float], generated: Sequence[float]) -> float:
     """Return DS of two vectors of counts, in [0, 1]; 1 for the same shares.
 
     The mean of 1 - JSD/ln 2, 1 - Hellinger distance and 1 - total variation of the shares,
@@ -96,13 +96,13 @@ def distribution_similarity(expert: Sequence[float], generated: Sequence[float])
         generated: Counts of the same items, in the same order, in the generated survey.
 
     Returns:
-        None if a side counts nothing.
+        0 if a side counts nothing, as in the released code.
 
     >>> distribution_similarity([1, 2], [2, 4]), distribution_similarity([1, 0], [0, 5])
     (1.0, 0.0)
     """
     if not sum(expert) or not sum(generated):
-        return None
+        return 0.0
     p, q = (np.array(counts, dtype=float) / sum(counts) for counts in (expert, generated))
     middle = (p + q) / 2
     sides = (share[share > 0] * np.log(share[share > 0] / middle[share > 0]) for share in (p, q))

@@ -27,6 +27,6 @@ def test_it_is_symmetric_and_between_0_and_1(counts: list[tuple[int, int]]) -> N
     ours, theirs = ([pair[side] for pair in counts] for side in (0, 1))
     found = distribution_similarity(ours, theirs)
     assert found == distribution_similarity(theirs, ours)
-    assert (found is None) == (not any(ours) or not any(theirs))
-    assert found is None or 0 <= found <= 1
-    assert distribution_similarity(ours, ours) == (1.0 if any(ours) else None)
+    assert found == 0 or (any(ours) and any(theirs))
+    assert 0 <= found <= 1
+    assert distribution_similarity(ours, ours) == (1.0 if any(ours) else 0.0)

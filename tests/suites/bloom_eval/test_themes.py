@@ -82,8 +82,8 @@ def test_a_judge_pairs_themes_by_their_words(make_client) -> None:
         assert scores(EXPERTS, GENERATED, "tfsim", matcher="judge", judge=judge) == SHARED
 
 
-def test_without_a_shared_theme_there_is_no_distribution() -> None:
-    nothing = {"f1": 0.0, "precision": 0.0, "recall": 0.0, "ds": None}
+def test_without_a_shared_theme_everything_is_0() -> None:
+    nothing = {"f1": 0.0, "precision": 0.0, "recall": 0.0, "ds": 0.0}
     assert scores(EXPERTS, survey(*[STARS] * 5), "tfsim") == nothing
     assert scores(EXPERTS, survey(), "tfsim") == nothing
     assert set(scores(survey(FISH), EXPERTS, "tfsim").values()) == {None}

@@ -102,7 +102,7 @@ def efid(pair: SurveyPair) -> Finding:
 
     Bloom-Eval, B.1 and A.1: a judge lists methods and models, data sets, and evaluation metrics.
     Names that differ in case alone are equal; the matcher pairs the others of a category
-    one-to-one. ``ds`` is the distributional similarity of the frequencies of what is shared, None
+    one-to-one. ``ds`` is the distributional similarity of the frequencies of what is shared, 0
     if nothing is. A name counts as often as the sentences have it, in a spelling of the judge's
     list and not within a longer name; a name that they do not have is left out.
 
@@ -123,8 +123,9 @@ def efid(pair: SurveyPair) -> Finding:
         rows.append(("", found["human"].unread, "", found["generated"].unread, ""))
     totals = [sum(map(len, each.values())) for each in counts.values()]
     scores = ratios(len(shared), *totals)
-    scores["ds"] = distribution_similarity(*zip(*shared, strict=True)) if shared else None
-    reason = "" if shared else "the surveys share no entity." if totals[0] else "no entity."
+    times = [human for human, _ in shared], [generated for _, generated in shared]
+    scores["ds"] = distribution_similarity(*times) if totals[0] else None
+    reason = "" if totals[0] else "the judge finds no entity in the experts' survey."
     return Finding(scores, rows, ("category", "experts", "times", "generated", "times"), reason)
 
 

@@ -88,8 +88,8 @@ def tfsim(pair: SurveyPair) -> Finding:
 
     Bloom-Eval, B.2 and A.1. By embedding, themes pair by the cosine of their centres, at least
     `LEAST_COSINE` and `threshold`; a judge pairs them by their typical words. ``ds`` is the
-    distributional similarity of the numbers of references of the themes that are shared, None if
-    none is. None for experts with fewer than five references.
+    distributional similarity of the numbers of references of the themes that are shared, 0 if none
+    is. None for experts with fewer than five references.
     """
     human, generated = (themes_of(pair, side) for side in ("human", "generated"))
     pairs: list[tuple[int, int]] = []
@@ -101,16 +101,16 @@ def tfsim(pair: SurveyPair) -> Finding:
         form = pairs_schema("matched_pairs", "expert_topic", "llm_topic")
         pairs = pair.match(labels, others, "tfsim", form, near)
     scores = ratios(len(pairs), len(human), len(generated))
-    shared = [(len(human[i].works), len(generated[j].works)) for i, j in pairs]
-    scores["ds"] = distribution_similarity(*zip(*shared, strict=True)) if shared else None
+    sizes = [len(human[i].works) for i, _ in pairs], [len(generated[j].works) for _, j in pairs]
+    scores["ds"] = distribution_similarity(*sizes) if human else None
     cells = (
         [(f"{each.label}; such as {each.central}", str(len(each.works))) for each in side]
         for side in (human, generated)
     )
     rows = side_by_side(pairs, *cells)
     headers = ("experts' theme", "references", "generated theme", "references")
-    reason = "" if shared else "the bibliographies share no theme."
-    return Finding(scores, rows, headers, reason if human else "the experts' references form none.")
+    reason = "" if human else "the experts' references form no theme."
+    return Finding(scores, rows, headers, reason)
 
 
 def themes_of(pair: SurveyPair, side: str) -> list[Theme]:
