@@ -35,7 +35,18 @@ from arena.suites.bloom_eval.base import (
     survey_metrics,
 )
 from arena.suites.bloom_eval.data import read_surveys
-from arena.suites.bloom_eval.tables import SurveyEvaluation, as_html, table3, tier_mean
+from arena.suites.bloom_eval.tables import (
+    SurveyEvaluation,
+    as_html,
+    by_embedding,
+    table3,
+    tier_mean,
+)
+
+_BY_EMBEDDING = (
+    "By embedding: the paper's numbers beside these are by a model and by BERTopic: "
+    "do not compare them (--matcher judge, --clusters bertopic)."
+)
 
 
 @SUITES.register("bloom-eval")
@@ -146,7 +157,8 @@ def _evaluation(
     means = {name: mean(row[name] for row in rows.values()) for name in columns}
     return SurveyEvaluation(
         means, rows, [topic for topic in found if topic not in sides.generated],
-        _problems(details), settings,
+        [*_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else [])],
+        settings,
         tiers=_tiers(known, means),
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,

@@ -61,9 +61,11 @@ class SurveyEvaluation(Evaluation):
         """
         rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
         printed, averages = table3()["tiers"], paper_means()
+        marked = by_embedding(self.settings)
         for tier, found in self.tiers.items():
             for name in found["columns"]:
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
+                topics += ", by embedding" if name.partition("_")[0] in marked else ""
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
@@ -81,6 +83,15 @@ class SurveyEvaluation(Evaluation):
             for *row, paper in self.rows()
         ]
         return ["tier", "score", "generated", "counted", *systems], rows
+
+
+def by_embedding(settings: Mapping[str, Any]) -> set[str]:
+    """Return the metrics that embeddings pair or group where the paper asks a model or BERTopic."""
+    linkage = settings.get("clusters") == "linkage"
+    marked = {"tbal", "tfsim"} if linkage else set()
+    if settings.get("matcher") == "embedding":
+        marked |= {name for name, metric in survey_metrics().items() if "matcher" in metric.needs}
+    return marked
 
 
 @functools.cache
