@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
 from arena._internal.lazy import load
@@ -90,7 +92,8 @@ def score_surveys(
         schemas: Send JSON schemas, which many servers enforce.
         most: Statements of each survey whose citations are judged (default: all).
         longest: Characters of each survey that the judge reads (default: all).
-        corpus (DIR): Corpus that knows the papers that reports cite, and their abstracts.
+        corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
+            own links, their citations.
         labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
         page (FILE): Write a page that shows what made every number.
 
@@ -250,19 +253,23 @@ def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
 
 
 def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
-    """Return what finds the papers of a corpus that references name, with their abstracts."""
+    """Return what finds papers of a corpus by reference; its papers' links are the citations."""
     if corpus is None:
         return lambda _: None
     import pyarrow.parquet as pq
 
     library = Library(corpus)
     table = pq.read_table(Path(corpus) / layout.PAPERS, columns=["id", "abstract"])
-    abstracts = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    ids, abstracts = (column.to_pylist() for column in table.columns)
+    citing = np.diff(np.load(Path(corpus) / layout.CITING_STARTS)).tolist()
+    times = citing if any(citing) else [None] * len(ids)  # a corpus may have no links
+    papers = dict(zip(ids, zip(abstracts, times, strict=True), strict=True))
 
     def know(reference: Reference) -> Work | None:
         if (found := library.find(reference)) is None:
             return None
-        return Work(found.name.title, abstracts.get(found.name.id, ""), paper=found.name.id)
+        abstract, cited = papers.get(found.name.id, ("", None))
+        return Work(found.name.title, abstract, cited, paper=found.name.id)
 
     return know
 

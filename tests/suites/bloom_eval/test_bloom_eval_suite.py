@@ -168,3 +168,27 @@ def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, sa
     assert cli.main(["evaluate", "bloom-eval", *words]) == 2
     printed = capsys.readouterr()
     assert said in printed.err and printed.err.count("\n") == 1 and not printed.out
+
+
+def test_what_embeddings_pair_is_marked_beside_the_papers_numbers(folders):
+    marked = SUITES.get("bloom-eval")(metrics=("otc", "scons"), **folders)
+    counted = {row[1]: row[3] for row in marked.rows()}
+    assert counted["otc_f1"] == "3 of 4, by embedding" and counted["scons"] == "3 of 4"
+    assert marked.problems[-1].startswith("By embedding: ")
+    assert not any("By embedding" in each for each in score(**folders)["problems"])
+
+
+def test_a_corpus_counts_the_citations_of_what_reports_cite(world, tmp_path):
+    """Experts cite the world's three most cited papers, with over 50 links, the report two."""
+    ids = pq.read_table(world / "papers.parquet")["id"].to_pylist()
+    links = Counter(pq.read_table(world / "references.parquet")["cited"].to_pylist())
+    most = [ids[document] for document, times in links.most_common(3) if times > 50]
+    for side, cited in (("human", most), ("generated", most[1:])):
+        (tmp_path / side).mkdir()
+        marks = " ".join(f"[@{paper}]" for paper in cited)
+        (tmp_path / side / "t.md").write_text(f"# T\n\nThey cite {marks}.\n")
+    sides = {side: str(tmp_path / side) for side in ("human", "generated")}
+    result = SUITES.get("bloom-eval")(metrics=("hirc",), corpus=str(world), **sides)
+    assert result.surveys["t"]["hirc_recall"] == pytest.approx(2 / 3)
+    alone = SUITES.get("bloom-eval")(metrics=("hirc",), **sides)
+    assert alone.surveys["t"]["hirc_recall"] is None
