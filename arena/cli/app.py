@@ -22,7 +22,6 @@ import os
 import re
 import sys
 import textwrap
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import NoneType, UnionType
@@ -31,7 +30,7 @@ from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origi
 from arena._internal.lazy import missing
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
-from arena.registry import loaded_files
+from arena.failures import plug_in_frames
 
 Command = Callable[..., None]
 
@@ -294,8 +293,7 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (named := missing("this command", error)):
             return _fail(parser, named, 2)
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if frame.filename in loaded_files()]
+        own = plug_in_frames(error)
         if not own or os.environ.get("ARENA_DEBUG"):
             return _fail(parser, error, 1)
         where = f"{own[-1].filename!r} line {own[-1].lineno}"

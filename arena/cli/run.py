@@ -329,7 +329,10 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     if missing := sum(counted["missing"] for counted in digests):
         read = missing + sum(counted["shown"] for counted in digests)
         yield f"{missing} of {read} papers that were read have no digest: their abstract was shown."
-    if not counts["scored"]:
+    if failed := counts.get("failed"):
+        first = next(entry["failed"] for entry in entries if "failed" in entry)
+        yield f"{failed} answers failed to be scored, and no mean counts them. The first: {first}."
+    elif not counts["scored"]:
         yield f"No survey can be scored: none has {lacking}. See `arena-corpus info`."
     if counts.get("missing"):
         yield f"The run leaves out {counts['missing']} surveys; they score 0."

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from arena.errors import UnknownPaperError
+from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward
 from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric, kind_of
@@ -47,18 +48,27 @@ class Scoring(NamedTuple):
     ) -> tuple[dict[str, Any], dict[str, float]]:
         """Return what the info of the last step adds: answers, metrics and counts of gold.
 
-        Then metric -> score for the metrics that a reward pays.
+        Then metric -> score for the metrics that a reward pays. If an exception ends the scoring,
+        there are no metrics, and ``failed`` says which it was.
         """
         gold = self.tasks.gold(survey_id)
         context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
-        scores = evaluate_answers(self.task_name, answers, context)
-        info = {
+        info: dict[str, Any] = {
             "answers": {stage: kind_of(stage).to_json(answer) for stage, answer in answers.items()},
-            "metrics": scores,
+            "metrics": {},
             "gold": len(gold.gains),
             "references": gold.references,
             "references_total": gold.references_total,
         }
+        try:
+            scores = evaluate_answers(self.task_name, answers, context)
+            return info | {"metrics": scores}, self._paid(scores, answers, context)
+        except Exception as error:
+            return info | {"failed": failure_of_answer(error)}, {}
+
+    def _paid(
+        self, scores: Mapping[str, float], answers: Mapping[str, Any], context: ScoreContext
+    ) -> dict[str, float]:
         paid = {}
         for reward in self.rewards:
             if isinstance(reward, MetricReward):
@@ -68,7 +78,7 @@ class Scoring(NamedTuple):
                     score = evaluate_metric(self.task_name, name, answers, context)
                 if score is not None:
                     paid[name] = score
-        return info, paid
+        return paid
 
 
 class ScoredEpisode:

@@ -152,7 +152,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             scored), ``answers`` (stage -> submitted answer), and the numbers of references that
             are in reach (``gold``), listed (``references``) and cited by the survey in all
             (``references_total``). With `show` also ``digests``: how many of the papers that were
-            read are ``shown`` with a digest, and how many are ``missing`` one.
+            read are ``shown`` with a digest, and how many are ``missing`` one. If an exception
+            ended the scoring, ``metrics`` is empty, and ``failed`` is its kind, message and line.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.

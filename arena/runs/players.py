@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.lazy import missing
 from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
+from arena.failures import failure
 from arena.tasks import TaskSet, ideal_answers, kind_of
 
 if TYPE_CHECKING:
@@ -126,7 +125,5 @@ def failures(
             raise named from error
         what = str(error).rstrip(".")
         if not isinstance(error, ArenaError):
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{Path(frame.filename).name} line {frame.lineno}"
-            what = f"{type(error).__name__}: {clip(str(error), 200)} ({place})"
+            what = failure(error)
         raise AgentError(f"agent {name!r} failed {where}: {what}. {then}".strip()) from error

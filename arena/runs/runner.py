@@ -206,7 +206,7 @@ def write_results(
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
-    costs, seen, scores = {}, {}, {}
+    costs, seen, scores, failed = {}, {}, {}, {}
     for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
         answers[record["survey"]] = answers_of(record)
         seen[record["survey"]] = seen_of(record)
@@ -216,10 +216,12 @@ def write_results(
             "truncated": record["truncated"],
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
+        if "failed" in record:
+            failed[record["survey"]] = record["failed"]
     task, encoder = manifest["task"], manifest["environment"].get("encoder") or ENCODER
     besides = manifest.get("metrics", {}).get("names", ())
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
-    summary = scorer.summary(answers, seen, scores)
+    summary = scorer.summary(answers, seen, scores, failed)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from arena import trec
@@ -15,6 +16,7 @@ from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.failures import failure_of_answer
 from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap import MindMap, floors, identity
 from arena.mindmap.extractors import EXTRACTORS
@@ -98,33 +100,43 @@ class Scorer:
         answers: Mapping[str, Answers],
         seen: Mapping[str, Set[str] | None] | None = None,
         own: Mapping[str, Mapping[str, float]] | None = None,
+        failed: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """Score the answers to surveys, by id, and report what was reachable at all.
 
         `seen` are the ids that a report cites and its episode showed, `own` the scores that the
-        episode recorded, to score nothing twice.
+        episode recorded, to score nothing twice, and `failed` says which exceptions ended the
+        scoring of episodes: these have no scores. What fails here joins them.
 
         Returns:
             ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all
             metrics; the ceiling is the score of the best possible answers; None for no survey),
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
-            ``references_total`` counts and ``submitted``: stage -> number of papers, of
-            headings, or of papers that a report cites), ``counts``, and ``floors`` of a task's
-            mind-maps. If a metric is None for a survey, its mean is over the others, and
+            ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
+            or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
+            task's mind-maps. If a metric is None for a survey, its mean is over the others, and
             ``counts["scored_by"]`` says over how many. ``dates_guessed`` lists the surveys whose
             date is guessed, if there are any.
         """
         per_survey: dict[str, dict[str, Any]] = {}
-        scored, ceilings = [], []
+        failed, scored, ceilings = dict(failed), [], []
         for survey_id in sorted(answers):
             gold = self._tasks.gold(survey_id)
             recorded = None if own is None else own[survey_id]
-            scores = self(answers[survey_id], survey_id, (seen or {}).get(survey_id), recorded)
+            scores: dict[str, float | None] = {}
+            try:
+                if survey_id not in failed:
+                    scores = self(
+                        answers[survey_id], survey_id, (seen or {}).get(survey_id), recorded
+                    )
+            except Exception as error:
+                failed[survey_id] = failure_of_answer(error)
             if len(scores) == len(self.names):
                 scored.append(scores)
                 ceilings.append(self(ideal_answers(self._task, self._tasks, survey_id), survey_id))
             per_survey[survey_id] = dict.fromkeys(self.names) | {
                 **scores,
+                **({"failed": failed[survey_id]} if survey_id in failed else {}),
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
@@ -139,7 +151,8 @@ class Scorer:
             "counts": {
                 "surveys": len(per_survey),
                 "scored": len(scored),
-                "not_scored": len(per_survey) - len(scored),
+                "not_scored": len(per_survey) - len(scored) - len(failed),
+                **({"failed": len(failed)} if failed else {}),
                 **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
                 **{
                     key: sum(entry[key] for entry in per_survey.values())

@@ -19,6 +19,7 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.failures import failure_of_answer
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
@@ -101,6 +102,10 @@ def score_reports(
     settings["code"] = code_sha256(__name__)
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
     kept = [row for row in surveys.values() if not (official and row.get("reason"))]
+    if failed := sum("failed" in row for row in surveys.values()):
+        problems.append(
+            f"{failed} of {len(surveys)} surveys failed and are left out: see `failed`."
+        )
     if out := sum("reason" in row for row in surveys.values()):
         what = "are left out, as in the released code" if official else "count as 0"
         problems.append(f"{out} of {len(surveys)} surveys {what}.")
@@ -136,6 +141,10 @@ def _score(
         worst = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
         row = {**worst, "hits": 0, "cited": 0, "gold": gold_size}
         about |= {"reason": str(error)}
+    except Exception as error:
+        about |= {"failed": failure_of_answer(error)}
+        row = dict.fromkeys(OFFICIAL if official else _ZERO) | {"hits": 0, "cited": 0, "gold": 0}
+        resolved = None
     return row | about | dict.fromkeys(JUDGED), resolved
 
 

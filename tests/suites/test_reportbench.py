@@ -11,6 +11,7 @@ from llm_server import LLMServer
 
 from arena import cli
 from arena.errors import DataError
+from arena.report import read_report
 from arena.suites import SUITES
 from arena.suites.reportbench import distinct_works, read_data
 from corpus_builder.build import build
@@ -89,6 +90,21 @@ def test_works_are_distinct():
     ]  # fmt: skip
     assert set(works[0].ids) == {"arxiv:1706.03762"}
     assert distinct_works([{"bib_id": "x"}]) == []
+
+
+def test_a_report_that_fails_is_left_out_and_the_others_count(score, monkeypatch):
+    def failing(text):
+        if b"bad" in text:
+            raise IndexError("no such place")
+        return read_report(text)
+
+    monkeypatch.setattr("arena.suites.reportbench.read_report", failing)
+    result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": "bad"})
+    row = result["surveys"]["hep-th/0101001"]
+    assert row["failed"].startswith("IndexError: 'no such place' (test_reportbench.py line ")
+    assert (row["reference_precision"], row["gold"]) == (None, 0)
+    assert result["mean"]["reference_precision"] == 2 / 5
+    assert result["problems"] == ["1 of 2 surveys failed and are left out: see `failed`."]
 
 
 def test_every_number_by_hand(score):

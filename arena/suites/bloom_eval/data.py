@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.errors import DataError, clip
+from arena.failures import failure_of_answer
 from arena.report import Reference, read_report
 from arena.report.listing import plain
 from arena.report.recognised import article_report, find_citations, find_records, year_of
@@ -67,6 +68,8 @@ def read_surveys(
             problems[topic] = f"{name} cannot be read: {error.strerror}."
         except DataError as error:
             problems[topic] = str(error)
+        except Exception as error:
+            problems[topic] = failure_of_answer(error)
     problems |= {
         topic: f"{str(folder)!r} has no survey on {topic!r}."
         for topic in topics

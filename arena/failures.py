@@ -1,0 +1,34 @@
+"""Exceptions while one answer is scored: what they say, and which of them are the answer's."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from arena.errors import ArenaError, clip
+from arena.registry import loaded_files
+
+
+def failure(error: BaseException) -> str:
+    """Return the kind, the message and the line of an exception."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name} line {frame.lineno}"
+    return f"{type(error).__name__}: {clip(str(error), 200)} ({place})"
+
+
+def plug_in_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of an exception in files that `load_file` loaded."""
+    frames, files = traceback.extract_tb(error.__traceback__), loaded_files()
+    return [frame for frame in frames if frame.filename in files]
+
+
+def failure_of_answer(error: Exception) -> str:
+    """Return what `failure` says of an exception while an answer was scored.
+
+    Raise the exception again if it is no fault of the answer: bad input, the machine's, a missing
+    package, or a plug-in's.
+    """
+    others = (ArenaError, OSError, ImportError, MemoryError)
+    if isinstance(error, others) or plug_in_frames(error):
+        raise error
+    return failure(error)
