@@ -62,6 +62,8 @@ class Lines:
             self.bytes, self.sha256 = raw.count, raw.sha256.hexdigest()
             if not self.bytes:
                 self.damage = "the file is empty"
+            elif self._path.suffix == ".gz" and not packed:  # such as a page that tells of an error
+                self.damage = "it is not gzip"
 
 
 class _HashingReader(io.RawIOBase):

@@ -45,7 +45,7 @@ _FOLD = " \\\n    "
 
 # Why, by the name of a count in the report of a stage. One that is not here explains itself.
 _WHY = {
-    "damaged": "shards that end early; what came before is used",
+    "damaged": "shards that are damaged; what can be read is used",
     "rejected": "records that cannot be used",
     "flaws": "parts of records that were left out; the rest is used",
     "duplicate_ids": "records of an id that an earlier one has; the first counts",

@@ -316,7 +316,7 @@ def _parse(report: Mapping[str, Any]) -> Iterator[str]:
     for name, dataset in report["datasets"].items():
         parts = [f"{name}: {dataset['lines']:,} records in {dataset['shards']:,} shards"]
         if dataset["damaged"]:
-            parts.append(f"{dataset['damaged']:,} of them END EARLY")
+            parts.append(f"{dataset['damaged']:,} of them DAMAGED")
         parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
         yield "; ".join(parts)
     if duplicates := report["duplicate_ids"]:

@@ -176,7 +176,7 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
 
     Returns:
         The report: ``shard``, ``sha256``, ``lines`` (not blank), ``rows`` by table, ``rejected``,
-        ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
+        ``flaws`` and ``skipped`` by reason, ``damage`` (why lines are missing, or None).
     """
     shard, lines, count = task.shard, Lines(task.shard.path), 0
     counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}
@@ -212,6 +212,9 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
                         writers[table] = stack.enter_context(writer)
                     place = (shard.name, number) if table in _PLACED else ()
                     writers[table].add((*row, *place))
+        if count and counts["rejected"].total() == count:
+            first = next(iter(counts["rejected"]))
+            lines.damage = lines.damage or f"no line is a record: {first}"
         report = {
             "shard": shard.name,
             "sha256": lines.sha256,

@@ -130,7 +130,7 @@ def _check(
     if damaged and not plan.config.allow_damaged:
         first = damaged[0]
         raise DataError(
-            f"{len(damaged)} of {len(reports)} shards end early, {first['shard']!r} after line "
+            f"{len(damaged)} of {len(reports)} shards are damaged, {first['shard']!r} after line "
             f"{first['lines']} for one ({first['damage']}). Get them again, or set "
             "allow_damaged=true to continue with what can be read."
         )

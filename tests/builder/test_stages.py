@@ -240,7 +240,8 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     cut = tmp_path / "r" / "001.gz"
     data = cut.read_bytes()
     cut.write_bytes(data[: len(data) // 2])
-    with pytest.raises(DataError, match=r"1 of 4 shards end early, 'papers/001.gz' after line \d+"):
+    damage = r"1 of 4 shards are damaged, 'papers/001.gz' after line \d+"
+    with pytest.raises(DataError, match=damage):
         run(ToyRelease(tmp_path / "r"), tmp_path / "c")
     # Repaired, or taken as it is, only that shard is read again.
     kept = [tmp_path / f"c.stages/parse/shards/papers/{n}.gz" for n in ("000", "002", "003")]
@@ -252,6 +253,23 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     run(ToyRelease(tmp_path / "r"), tmp_path / "c")
     assert [path.stat().st_mtime_ns for path in kept] == before
     assert contents(tmp_path / "c") == contents(built)
+
+
+EXPIRED = b"<Error><Code>Expired token</Code>\n<Message>Sign again</Message></Error>\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        (EXPIRED, r"after line 2 for one \(it is not gzip\)"),
+        (gzip.compress(EXPIRED), r"after line 2 for one \(no line is a record: not JSON\)"),
+    ],
+)
+def test_a_page_in_place_of_a_shard_is_damage(toy, tmp_path, page, why) -> None:
+    shutil.copytree(toy._directory, tmp_path / "r")
+    (tmp_path / "r" / "001.gz").write_bytes(page)
+    with pytest.raises(DataError, match=f"1 of 4 shards are damaged, 'papers/001.gz' {why}"):
+        run(ToyRelease(tmp_path / "r"), tmp_path / "c", changes={"max_rejected": 0.9})
 
 
 @pytest.mark.parametrize(
@@ -378,7 +396,7 @@ def test_what_was_lost_is_said(tmp_path: Path) -> None:
     report = {"datasets": {"papers": papers}, "duplicate_ids": {"papers": 2}, "papers": 6,
               "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
     assert stage_lines("parse", report) == [
-        "papers: 9 records in 2 shards; 1 of them END EARLY; "
+        "papers: 9 records in 2 shards; 1 of them DAMAGED; "
         "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
         "duplicate ids, the first record counts: papers 2",
         "6 papers; 7 left out, without full text; 8 full texts of no paper",
