@@ -26,6 +26,9 @@ CORPUS = "corpus.parquet"
 first_day, first_precision, n_references, listed (entries of its bibliography, null without full
 text), file, line``."""
 
+OTHER_TITLES = "other-titles.parquet"
+"""``id, title, title_key`` of records of a paper of the corpus that name it otherwise."""
+
 _TWICE = "duplicate-ids.jsonl"
 _WORST = 3  # number of reasons that a message names
 _FEW = 20  # records; of fewer, a share means nothing
@@ -168,6 +171,10 @@ FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth,
 {join} (SELECT id, max(n_references) AS listed FROM texts GROUP BY id) USING (id)
 WHERE nth = 1
 """
+_OTHER_TITLES = """
+SELECT DISTINCT p.id, p.title, p.title_key FROM papers p JOIN corpus c USING (id)
+WHERE p.title <> c.title
+"""
 _REPEATED = """
 CREATE OR REPLACE TABLE repeated AS SELECT file, line, id FROM
 (SELECT file, line, id, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM {table})
@@ -186,6 +193,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
         join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
         execute(connection, _CORPUS.format(join=join))
         copy(connection, "SELECT * FROM corpus", steps.directory / CORPUS, "id")
+        copy(connection, _OTHER_TITLES, steps.directory / OTHER_TITLES, "id, title, title_key")
         twice: dict[str, int] = {}
         with (steps.directory / _TWICE).open("w", encoding="ascii") as rejects:
             for table in ("papers", "abstracts", "texts"):

@@ -16,7 +16,7 @@ from corpus_builder.database import connected, copy, count, execute, literal, ro
 from corpus_builder.files import read_report, write_report
 from corpus_builder.release import REPORT
 from corpus_builder.stages.base import Plan, Stage, Steps
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
+from corpus_builder.stages.reading import CORPUS, OTHER_TITLES, PARSE, SHARDS, view_tables
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 
 LINKED = "links.parquet"
@@ -76,16 +76,19 @@ COVERAGE = "coverage.parquet"
 
 _IDS = "ids.parquet"  # of all surveys
 
-# A paper that may be a survey is hidden, also where there is no judgement.
+# A paper that may be a survey is hidden, also where there is no judgement, and one that any record
+# calls like a survey.
 _VIEWS = """
-CREATE VIEW {papers} AS
-SELECT c.* REPLACE (c.is_survey OR coalesce(k.verdict <> 'other', false) AS is_survey)
-FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id);
 CREATE VIEW {surveys} AS
 SELECT c.id, c.title, c.title_key, c.first_day AS day, c.first_precision AS precision,
        c.n_references, c.listed
 FROM read_parquet({corpus}) c JOIN read_parquet({candidates}) k USING (id)
-WHERE k.verdict = 'survey'
+WHERE k.verdict = 'survey';
+CREATE VIEW {papers} AS
+SELECT c.* REPLACE (c.is_survey OR coalesce(k.verdict <> 'other', false) OR id IN (
+  SELECT o.id FROM read_parquet({others}) o JOIN {surveys} s USING (title_key)
+  WHERE o.title_key <> '') AS is_survey)
+FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id);
 """
 
 
@@ -219,8 +222,10 @@ def view_papers(
     surveys: str = "staged_surveys",
 ) -> None:
     """Create views of the corpus' papers and selected surveys, as `create_documents` needs them."""
-    corpus = literal(plan.stage(PARSE.name) / CORPUS)
-    candidates = literal(plan.stage(SURVEYS.name) / CANDIDATES)
-    connection.execute(
-        _VIEWS.format(papers=papers, surveys=surveys, corpus=corpus, candidates=candidates)
-    )
+    parse = plan.stage(PARSE.name)
+    files = {
+        "corpus": literal(parse / CORPUS),
+        "others": literal(parse / OTHER_TITLES),
+        "candidates": literal(plan.stage(SURVEYS.name) / CANDIDATES),
+    }
+    connection.execute(_VIEWS.format(papers=papers, surveys=surveys, **files))

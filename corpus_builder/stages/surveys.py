@@ -19,7 +19,7 @@ from corpus_builder.figures.extraction import BATCH, Extraction, Outcome
 from corpus_builder.files import read_rows, schema
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, make_judge
 from corpus_builder.stages.base import Plan, Stage, Steps
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
+from corpus_builder.stages.reading import CORPUS, OTHER_TITLES, PARSE, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"
 """One row a candidate, ordered by id: ``id, title, verdict``, the last of them ``survey``,
@@ -33,13 +33,15 @@ _SCHEMA = schema("id title verdict")
 _CHARACTERS = 10_000  # of an abstract; a longer one is none, and a model is paid by the word
 _WORDS = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
-# Of several abstracts of one paper, the first in the order of shards and lines counts.
+# Of several abstracts of one paper, the first in the order of shards and lines counts. Of several
+# titles, one that names a survey is judged: a paper that one record hides must stay hidden.
 _SELECT = """
 CREATE TABLE candidates AS
-SELECT * FROM (
-  SELECT id, title, coalesce(is_survey, false) AS flagged,
-         regexp_matches(title, {pattern}, 'i') AS named
-  FROM read_parquet({corpus}))
+SELECT c.id, coalesce(o.title, c.title) AS title, coalesce(is_survey, false) AS flagged,
+       own OR o.id IS NOT NULL AS named
+FROM (SELECT *, regexp_matches(title, {pattern}, 'i') AS own FROM read_parquet({corpus})) c
+LEFT JOIN (SELECT id, min(title) AS title FROM read_parquet({others})
+           WHERE regexp_matches(title, {pattern}, 'i') GROUP BY id) o ON o.id = c.id AND NOT own
 WHERE named OR flagged
 """
 _ABSTRACTS = """
@@ -122,7 +124,8 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     with steps.connect(plan) as connection:
         view_tables(connection, parse / SHARDS)
         quoted = "'" + pattern.replace("'", "''") + "'"
-        execute(connection, _SELECT.format(corpus=literal(parse / CORPUS), pattern=quoted))
+        files = {"corpus": literal(parse / CORPUS), "others": literal(parse / OTHER_TITLES)}
+        execute(connection, _SELECT.format(**files, pattern=quoted))
         for table in ("abstracts", "texts"):
             execute(connection, _ABSTRACTS.format(table=table, characters=_CHARACTERS))
         copy(connection, _JOIN, steps.directory / _FOUND, "id")

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
@@ -441,3 +442,17 @@ def test_a_full_disk(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     assert "What is done is kept" in result.stderr and result.stderr.count("\n") == 1
     assert main(words(toy, tmp_path / "c")) == 0
     assert contents(tmp_path / "c") == contents(built)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("title", ["A Survey of Trees", "A survey"])
+def test_a_paper_that_any_record_calls_a_survey_is_hidden(tmp_path, title, turned) -> None:
+    """By a word of the title, or by the very title of a task; the records in both orders."""
+    twins = [PAPER | {"id": "b", "title": "Plain"}, PAPER | {"id": "b", "title": title}]
+    records = [PAPER, *(reversed(twins) if turned else twins), SURVEY | {"references": ["a", "b"]}]
+    toy = bad_release(tmp_path / "r", line(*records))
+    run(toy, tmp_path / "c", changes={"max_rejected": 0.5})
+    papers = pq.read_table(tmp_path / "c" / "papers.parquet").to_pylist()
+    assert {row["id"]: row["searchable"] for row in papers} == {"a": True, "b": False, "s": False}
+    gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()
+    assert {(row["reference"], row["status"]) for row in gold} == {("a", "gold"), ("b", "survey")}
