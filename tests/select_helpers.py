@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from corpus_builder.executors import EXECUTORS
 from corpus_builder.release import TABLES, RecordLimits
 from corpus_builder.stages import Config, Plan, Steps
-from corpus_builder.stages.reading import CORPUS, SHARDS
+from corpus_builder.stages.reading import CORPUS, OTHER_TITLES, SHARDS
 from corpus_builder.stages.surveys import MIND_MAPS, SURVEYS
 
 
@@ -55,6 +55,8 @@ def parsed(
     narrow = [{"id": p["id"], "title": p["title"], "is_survey": p.get("is_survey", False)}
               for p in {p["id"]: p for p in reversed(ordered)}.values()]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(narrow, schema=pa.schema(columns)), work / CORPUS)
+    names = pa.schema([(name, pa.string()) for name in ("id", "title", "title_key")])
+    pq.write_table(names.empty_table(), work / OTHER_TITLES)
     executor = EXECUTORS.get("local")(1)
     return Plan("toy", None, output, config or Config(), 1 << 30, 2, executor, RecordLimits())  # type: ignore[arg-type]
 
