@@ -133,6 +133,7 @@ class Client(Model):
         interval = 60.0 / max_per_minute if max_per_minute else 0.0
         self._endpoint = base_url, api_key_env, float(timeout), max_retries, interval
         self._parallel = max_parallel
+        self._proven = False  # whether the endpoint has answered a request with these options
         self._places = threading.BoundedSemaphore(max_parallel)
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
@@ -204,6 +205,7 @@ class Client(Model):
             return self._ask_all(requests)
         records = {key: self.store.get(key) for key in dict(requests)}
         answers = {key: from_record(record) for key, record in records.items() if record}
+        self._proven = self._proven or bool(answers)
         missing = {key: body for key, body in requests if key not in answers}
         if missing and self.mode == "replay":
             raise self._miss(next(iter(missing.values())))
@@ -229,7 +231,8 @@ class Client(Model):
         with self._places:
             started = time.monotonic()
             try:
-                answer = self._server.answer(key, body)
+                answer = self._server.answer(key, body, self._proven)
+                self._proven = True
                 if self._price is not None:
                     answer = answer._replace(cost=self._price.of(answer.usage))
             except RequestRefusedError as error:

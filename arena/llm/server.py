@@ -36,7 +36,8 @@ _LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
 _PLACEHOLDER = 8  # characters; a shorter key is a placeholder, whose text an answer may contain
 _REFUSED = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|(?:prompt|input|request)"
-    r".{0,20}too long|content.{0,5}(?:filter|policy|management)",
+    r".{0,20}too long|content.{0,5}(?:filter|policy|management)|image.{0,30}(?:pars|decod|invalid|"
+    r"read|process|large)|(?:invalid|process|decode|read|corrupt)\S*.{0,20}image",
     re.IGNORECASE,
 )
 
@@ -82,16 +83,20 @@ class Server:
             max_retries=max_retries, http_client=http,
         )  # fmt: skip
 
-    def answer(self, key: str, body: dict[str, Any]) -> Completion:
-        """Send a request, of which `key` is the hash, until it is answered; return the answer."""
+    def answer(self, key: str, body: dict[str, Any], proven: bool = False) -> Completion:
+        """Send a request, of which `key` is the hash, until it is answered; return the answer.
+
+        Where the same endpoint and options are `proven` to work, a refusal without a known reason
+        concerns the request, such as an image that cannot be read.
+        """
         try:
             response = self._sdk.post("/chat/completions", cast_to=httpx2.Response, body=body)
             return completion_of(response.content, key)
         except openai.APIError as error:
-            problem = self._problem(error, body)
+            problem = self._problem(error, body, proven)
         raise problem  # out here, so that no traceback leads to the request and so to the key
 
-    def _problem(self, error: openai.APIError, body: Mapping[str, Any]) -> LLMError:
+    def _problem(self, error: openai.APIError, body: Mapping[str, Any], proven: bool) -> LLMError:
         """Return the error that a failure of the last attempt means."""
         where, variable, model = self._where, f"${self._api_key_env}", str(body["model"])
         tried = f"({self._sdk.max_retries + 1} attempts at request {describe_request(body)})."
@@ -106,7 +111,10 @@ class Server:
             why = f"{where} cannot be reached or hung up ({type(cause).__name__}); is a server"
             return LLMError(f"{why} running there? {tried}")
         status, headers, said = error.status_code, error.response.headers, _message(error.body)
-        if status == 413 or (status in (400, 422) and _REFUSED.search(said)):
+        option = re.search("temperature|seed", said)
+        if status == 413 or (
+            status in (400, 422) and (_REFUSED.search(said) or (proven and not option))
+        ):
             return RequestRefusedError(f"{status}{said}")
         if 300 <= status < 400:
             why = f"{where} redirects to {clip(headers.get('location', ''))}, which is not "
@@ -127,7 +135,7 @@ class Server:
             why += f"{said} {tried}"
         else:
             why = f"{where} refuses the request{said}."
-            if re.search("temperature|seed", said):
+            if option:
                 why += " Leave them out with temperature=None or seed=None."
         return LLMError(f"{status}: {why}")
 

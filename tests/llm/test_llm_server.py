@@ -127,6 +127,8 @@ def test_the_package_is_asked_for_where_it_is_missing(make_client, monkeypatch):
 REFUSALS = [
     (400, {"message": "This model's maximum context length is 2048 tokens."}),
     (400, {"message": "flagged", "code": "content_filter"}),
+    (400, {"message": "image_parse_error: The image could not be parsed."}),
+    (400, {"message": "Could not process image"}),
     (413, {"message": "too large"}),
 ]
 
@@ -145,6 +147,21 @@ def test_a_request_that_is_refused_for_what_it_is_stays_refused(status, error, m
     assert notes["calls"][0]["refused"] is True
     assert notes["total"]["calls"] == 1
     assert "refused" in notes["failed"][0]["reason"]
+
+
+def test_an_endpoint_that_works_may_refuse_one_request_for_any_reason(make_client):
+    odd = Trouble(400, error={"message": "odd"})
+    other = [{"role": "user", "content": "another"}]
+    with LLMServer([odd, "[1]", odd, odd]) as server:
+        with pytest.raises(LLMError, match=r"400: .* refuses the request: 'odd'"):
+            ask(make_client(server), HELLO, as_list)
+        client = make_client(server)
+        assert ask(client, HELLO, as_list) == ["1"]
+        assert isinstance(ask(client, other, as_list), Failed)
+        again = make_client(server)  # what it kept shows that the endpoint works
+        assert ask(again, HELLO, as_list) == ["1"]
+        third = [{"role": "user", "content": "a third"}]
+        assert isinstance(ask(again, third, as_list), Failed)
 
 
 def test_the_key_is_shown_nowhere(make_client, tmp_path, caplog):
