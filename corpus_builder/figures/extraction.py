@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 
 from arena._internal.options import check_names
 from arena.errors import DataError, clip
-from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced, without_thoughts
+from arena.llm import (
+    Failed,
+    Fields,
+    LLMError,
+    ParseError,
+    as_json,
+    ask,
+    tagged,
+    unfenced,
+    without_thoughts,
+)
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder._model import client_options, open_model
 from corpus_builder.figures import MAX_BYTES, Flaw, data_url, folder_name, read_folder
@@ -84,12 +94,17 @@ class Extraction:
         if name is None or not (self._figures / name).is_dir():
             return Outcome(survey, False, None, None, [])
         figures, flaws = read_folder(self._figures / name)
-        figure = self._choose(title, figures, flaws) if figures else None
-        tree = None
-        if figure is not None:
-            with self._images:
-                path = self._figures / name / figure
-                tree = self._read(path, title, figures[figure], flaws)
+        figure = tree = None
+        try:
+            figure = self._choose(title, figures, flaws) if figures else None
+            if figure is not None:
+                with self._images:
+                    path = self._figures / name / figure
+                    tree = self._read(path, title, figures[figure], flaws)
+        except LLMError as error:
+            about = f", figure {figure!r}" if figure else ""
+            error.args = (f"survey {clip(survey)}{about}: {error}",)
+            raise
         return Outcome(survey, True, figure, tree, flaws)
 
     def _choose(self, title: str, figures: Mapping[str, str], flaws: list[Flaw]) -> str | None:
