@@ -83,5 +83,20 @@ def test_identifiers_in_bibliographies():
     ]
     assert doi_key("10.1109/TITS.2025.3554781.") == "doi:10.1109/tits.2025.3554781"
     assert doi_key("https://doi.org/10.48550/arXiv.1706.03762") == "arxiv:1706.03762"
+    assert arxiv_key("arXiv:2010.11929v2 [cs.CV]") == "arxiv:2010.11929"
+    sici = "10.1002/(SICI)1097-4571(199009)41:6<391::AID-ASI1>3.0.CO;2-9"
+    encoded = (
+        "https://doi.org/10.1002/%28SICI%291097-4571(199009)41:6%3C391::AID-ASI1%3E3.0.CO;2-9?a=b"
+    )
+    assert doi_key(sici) == doi_key(encoded) == f"doi:{sici.lower()}"
+    assert doi_key(sici.replace("<", "&lt;").replace(">", "&gt;")) == f"doi:{sici.lower()}"
+    assert doi_key("10.1287/opre.2020.1990") == "doi:10.1287/opre.2020.1990"
+    for cut in (
+        "10.18653/v1/2024.",
+        "10.18653/v1/2024.acl-long",
+        "10.48550/arXiv",
+        "10.1109/TNN.2008",
+    ):
+        assert doi_key(cut) is None
     assert arxiv_month("2010.10563") == "2020-10"
     assert arxiv_month("0907") is arxiv_month("2313.00001") is None

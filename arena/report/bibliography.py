@@ -8,7 +8,7 @@ from itertools import pairwise
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from arena.report.model import Bibliography, Inline, Reference, TextBlock
-from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key
+from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
@@ -293,17 +293,18 @@ def _author_names(text: str) -> list[str]:
 
 # Identifiers in addresses and entries
 
-URL = re.compile(
-    r"https?://[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]{1,4000}", re.IGNORECASE
-)
+_PLAIN = r"[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]"
+_SICI = r"<\d{1,9}:[^\s<>]{1,40}>(?=\d)"  # as in 10.1002/(SICI)1097(199009)41:6<391::AID>3.0.CO;2-9
+URL = re.compile(rf"https?://{_PLAIN}{{1,4000}}+(?:{_SICI}{_PLAIN}{{1,40}})?", re.IGNORECASE)
 _BROKEN = re.compile(
-    r"(https?://\S{0,999}+)(?:(?<=[-_]) +(?=[^\s\[(])|(?<=\.) +(?=(?:pdf|html?)\b|[a-z]+- ?[a-z]))",
+    r"((?:https?://|\b10\.\d{4,9}/)\S{0,999}+)(?:(?<=[-_]) +(?=[^\s\[(])"
+    r"|(?<=\.) +(?=(?:pdf|html?)\b|[a-z]+- ?[a-z])|(?<=\.(?:19|20)\d\d\.) +(?=\d{5}))",
     re.IGNORECASE,
 )
 _ARXIV = re.compile(
     r"(?:arxiv\.org/(?:abs|pdf|html|ps|format|e-print)/|ar5iv(?:\.labs\.arxiv)?\.org/(?:abs|html)/"
     r"|alphaxiv\.org/(?:abs|overview)/|huggingface\.co/papers/|/abs/arxiv:)"
-    r"((?:[a-z-]+(?:\.[a-z]{2})?/\d{7}|\d{4}\.\d{4,5}))",
+    r"((?:[a-z-]+(?:\.[a-z]{2})?/\d{7}|\d{4}\.\d{4,5}))(?!\d)",
     re.IGNORECASE,
 )
 _ACL = re.compile(
@@ -312,25 +313,41 @@ _ACL = re.compile(
     re.IGNORECASE,
 )
 _OPENREVIEW = re.compile(
-    r"openreview\.net/\w[\w/]*\?(?:\S*&)?(?:id|noteId)=([\w-]+)", re.IGNORECASE
-)
-_SCHOLAR = re.compile(
-    r"semanticscholar\.org/(?:paper/(?:\S*[/-])?([0-9a-f]{40})(?!\w)|(CorpusID:\d+)|reader/([0-9a-f]{40}))",
+    r"openreview\.net/(?:forum|pdf|attachment|revisions|references/pdf)\?(?:[^\s&]*+&)*?id=([\w-]+)",
     re.IGNORECASE,
 )
-_DOI_END = re.compile(r"(?:/\d{5,}(?:/.*)?|/(?:full|pdf|abstract|html)|v\d+(?:\.full.*)?|\.pdf)$")
+_SCHOLAR = re.compile(
+    r"semanticscholar\.org/(?:paper/(?:\S*[/-])?([0-9a-f]{40})(?!\w)|CorpusID:(\d+)|reader/([0-9a-f]{40}))",
+    re.IGNORECASE,
+)
+_OPENALEX = re.compile(r"openalex\.org/(?:works/)?(W\d+)", re.IGNORECASE)
+# A page of these that names no work, as where a line break cut the address
+_NO_WORK = re.compile(
+    r"url:(?:(?:[a-z]+\.)?arxiv\.org(?:/(?:abs|pdf|html).*)?|(?:dx\.)?doi\.org.*"
+    r"|openreview\.net(?:/(?:forum|pdf)(?:\?(?:id=)?)?)?|aclanthology\.org(?:/(?:\d{4}|[A-Z]\d\d).*)?"
+    r"|(?:\w+\.)?semanticscholar\.org(?:/paper)?|openalex\.org(?:/works)?)"
+)
+_DOI_END = re.compile(
+    r"(?:/(?:full(?:[-_]?text)?|e?pdf(?:direct|plus)?|abstract|html|xml|meta|summary|references|citations)"
+    r"|(?<=\d)v\d+(?:\.full\S*)?|\.pdf)+$",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(
+    r"/[a-z-]*article[a-z-]*/(?:\w+/)?doi/(10\.\d+/.+?)/\d{5,}(?:/|$)", re.IGNORECASE
+)
 _TRACKING = re.compile(
     r"utm_|(?:fbclid|gclid|mc_cid|mc_eid|igshid|ref_src|spm|trk)$", re.IGNORECASE
 )
 
 
 def address_ids(address: str) -> tuple[str, ...]:
-    """Return the identifiers of what an address leads to; the first one is always there.
+    """Return the identifiers of what an address leads to.
 
     That is arXiv's, in whatever form and without version, a DOI, OpenReview's ``id``, that of the
-    ACL Anthology (and the DOI that the anthology gives), Semantic Scholar's; otherwise ``url:`` and
-    the address without scheme, ``www.``, fragment, closing slash and parameters that track readers.
-    All other parameters stay: they distinguish two pages.
+    ACL Anthology (and the DOI that the anthology gives), Semantic Scholar's or OpenAlex'; otherwise
+    ``url:`` and the address without scheme, ``www.``, fragment, closing slash and parameters that
+    track readers. All other parameters stay: they distinguish two pages. An address of these sites
+    that is cut before its identifier ends, or that has none, has no identifiers.
 
     >>> address_ids("https://arxiv.org/pdf/1706.03762v5.pdf")
     ('arxiv:1706.03762',)
@@ -347,7 +364,9 @@ def address_ids(address: str) -> tuple[str, ...]:
     if match := _ACL.search(address):
         return (f"acl:{match[1]}", f"doi:10.18653/v1/{match[1].lower()}")
     if match := _SCHOLAR.search(address):
-        return (f"s2:{match[1] or match[2] or match[3]}",)
+        return (f"s2:{match[1] or match[3] or f'CorpusID:{match[2]}'}",)
+    if match := _OPENALEX.search(address):
+        return (f"openalex:{match[1].upper()}",)
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").removeprefix("www.")
@@ -355,22 +374,20 @@ def address_ids(address: str) -> tuple[str, ...]:
         kept = urlencode([(name, value) for name, value in query if not _TRACKING.match(name)])
     except ValueError:  # a malformed host, half a character
         return (f"url:{address}",)
-    path = unquote(parts.path)
-    if "/10." in path and (doi := doi_key(path[path.index("/10.") + 1 :])):
-        if doi.startswith("doi:") and not host.endswith("doi.org"):
-            doi = _DOI_END.sub("", doi)
-        return (doi,)
-    return (f"url:{host}{parts.path.rstrip('/')}{'?' if kept else ''}{kept}",)
+    for path in (unquote(parts.path), *(f"/{value}" for _, value in query)):
+        whole = _ARTICLE.search(path)
+        if "/10." in path and (
+            doi := doi_key(whole[1] if whole else path[path.index("/10.") + 1 :])
+        ):
+            return (doi if host.endswith("doi.org") else _DOI_END.sub("", doi),)
+    page = f"url:{host}{parts.path.rstrip('/')}{'?' if kept else ''}{kept}"
+    return () if _NO_WORK.fullmatch(page) else (page,)
 
 
 def addresses_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the addresses in a text stand, without the punctuation behind them."""
     for match in URL.finditer(text):
-        address = match[0].rstrip(".,;:!?'’*_")
-        more = address.count(")") - address.count("(")
-        while address.endswith(")") and more > 0:
-            address, more = address[:-1].rstrip(".,;:!?'’*_"), more - 1
-        yield match.start(), match.start() + len(address)
+        yield match.start(), match.start() + len(without_end(match[0]))
 
 
 def repair_addresses(text: str) -> str:
@@ -388,23 +405,26 @@ def ids_in(entry: str) -> tuple[str, ...]:
     without = URL.sub(" ", entry)
     if match := re.match(r"[\s\d\[\]]*?\[(\d{4}\.\d{4,5})(?:v\d+)?\]", without):
         found.append(f"arxiv:{match[1]}")
-    if key := doi_key(without):
-        found.append(key)
+    found += [key for key in (doi_key(without), *(key for _, _, key in bare_ids(without))) if key]
     named = [each for a, b in addresses_in(entry) for each in address_ids(entry[a:b])]
     found += sorted(named, key=lambda each: each.startswith("url:"))
     return tuple(dict.fromkeys(found))
 
 
 def bare_ids(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the arXiv ids and DOIs that a text names without an address, and where they stand."""
+    """Yield the identifiers that a text names without an address, and where they stand."""
     for match in _NAMED.finditer(text):
-        key = doi_key(match[0]) if match["doi"] else arxiv_key(match["arxiv"])
+        end = match.start() + len(without_end(match[0]))
+        key = doi_key(match["doi"]) if match["doi"] else arxiv_key(match["arxiv"])
+        if match["work"] or match["corpus"]:
+            key = f"openalex:{match['work']}" if match["work"] else f"s2:CorpusID:{match['corpus']}"
         if key:
-            end = match.end() - (len(match[0]) - len(match[0].rstrip(".,;}")))
             yield match.start(), end, key
 
 
 _NAMED = re.compile(
-    r"\barxiv:\s?(?P<arxiv>\d{4}\.\d{4,5}(?:v\d+)?)(?!\d)|\bdoi:\s?(?P<doi>10\.\d{4,9}/[^\s\])\x00]+)",
+    r"\barxiv:\s?(?P<arxiv>\d{4}\.\d{4,5}(?:v\d+)?)(?!\d)|\bCorpus ?ID:\s?(?P<corpus>\d+)"
+    r"|\bopenalex(?:\.org/|:)(?P<work>W\d+)"
+    r"|\bdoi:\s?(?P<doi>10\.\d{4,9}/(?:(?!\[\d{1,4}\])[^\s\x00]){1,500})",
     re.IGNORECASE,
 )

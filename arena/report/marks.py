@@ -92,18 +92,19 @@ def _links(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
             continue
         words = text.text[link.start : link.end]
         title = words if re.search(r"[^\W\d]", _NO_WORDS.sub(" ", words)) else ""
-        reference = _linked(link.address, title, bibliography)
-        yield Mark(link.start, link.end, (reference,), kept=bool(title))
+        yield Mark(
+            link.start, link.end, _linked(link.address, title, bibliography), kept=bool(title)
+        )
     for start, end in addresses_in(text.bare):
-        yield Mark(start, end, (_linked(text.bare[start:end], "", bibliography),))
+        yield Mark(start, end, _linked(text.bare[start:end], "", bibliography))
     for start, end, key in bare_ids(text.bare):
         yield Mark(start, end, (bibliography.names.get(key) or Reference(key, ids=(key,)),))
 
 
-def _linked(address: str, title: str, bibliography: Bibliography) -> Reference:
+def _linked(address: str, title: str, bibliography: Bibliography) -> tuple[Reference, ...]:
     ids = address_ids(address)
     entry = next((bibliography.names[key] for key in ids if key in bibliography.names), None)
-    return entry or Reference(ids[0], title=title, ids=ids)
+    return (entry or Reference(ids[0], title=title, ids=ids),) if ids else ()
 
 
 def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:

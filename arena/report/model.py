@@ -20,7 +20,8 @@ class Reference(NamedTuple):
         title: Title of the cited work as far as the entry gives it; empty if it does not.
         ids: Identifiers that the entry names, as ``corpus:ID`` (cited by its id),
             ``arxiv:2010.11929``, ``doi:10.1000/x``, ``openreview:ID``,
-            ``acl:2024.acl-long.361``, ``s2:ID`` or ``url:ADDRESS``.
+            ``acl:2024.acl-long.361``, ``openalex:W1``, ``s2:CorpusID:1``, ``s2:HASH`` or
+            ``url:ADDRESS``.
         year: Year that the entry names.
         paper: Id of the paper in the corpus; None while unresolved.
     """
@@ -252,8 +253,9 @@ class PaperFinder:
         punctuation, accents and markup do not count.
         """
         for key in reference.ids:
-            if key in self._by_id:
-                return self._by_id[key]
+            own = re.sub("^(?:openalex|s2:CorpusID):", "corpus:", key)  # collections of these
+            if paper := self._by_id.get(key) or self._by_id.get(own):
+                return paper
         return self._by_title.get(normal_title(reference.title)) if reference.title else None
 
     def resolve(self, reference: Reference) -> Reference:

@@ -6,16 +6,24 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
 
 _NEW = r"\d{4}\.\d{4,5}"
 _OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
-_ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?")
+_ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
+_SAID = re.compile(r"^(?:https?://)?(?:(?:www\.)?arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", re.I)
 _ARXIV_IN_TEXT = re.compile(
     rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)",
     re.IGNORECASE,
 )
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_ARXIV_DOI = "10.48550/arxiv."
+_DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
+# What is left of a DOI that a line break cut: 10.18653/v1/2024.acl, 10.1109/tnn.2008, 10.18653/v1
+_CUT_DOI = re.compile(
+    r"10\.18653/v1/(?:\d{4}(?:\.[\w-]*)?|[a-z]\d\d)"
+    r"|10\.\d+/(?:v\d|(?:(?=[^/.a-z]*+[a-z])[^/.]++[/.])+(?:19|20)\d\d)"
+)
+_BEHIND = ".,;:!?'’\"”*_}>"
+_ARXIV_DOI = "10.48550/arxiv"
 _MONTH = re.compile(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})")
 _WITH_ARXIV = ("eprint", "journal", "url", "note", "booktitle", "howpublished", "volume")
 
@@ -28,9 +36,7 @@ def arxiv_key(text: object) -> str | None:
     """
     if not isinstance(text, str):
         return None
-    bare = re.sub(r"^(?:https?://)?(?:arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", "", text.strip(),
-                  flags=re.IGNORECASE)  # fmt: skip
-    match = _ARXIV.fullmatch(bare.removesuffix(".pdf"))
+    match = _ARXIV.fullmatch(_SAID.sub("", text.strip()).removesuffix(".pdf"))
     return f"arxiv:{match[1]}" if match else None
 
 
@@ -43,16 +49,34 @@ def arxiv_keys_in(text: str) -> Iterator[str]:
 def doi_key(text: object) -> str | None:
     """Return ``doi:...`` of a DOI or its link, in lower case; an arXiv DOI is ``arxiv:...``.
 
+    The beginning of a DOI that many works share is none: ``10.18653/v1/2024.acl-long``.
+
     >>> doi_key("https://doi.org/10.1109/TITS.2025.1"), doi_key("10.48550/arXiv.1706.03762")
     ('doi:10.1109/tits.2025.1', 'arxiv:1706.03762')
     """
     if not isinstance(text, str):
         return None
-    match = _DOI.search(text.strip())
+    if "://" in text:
+        text = re.split(r"[?#]", text)[0]
+    if "%" in text or "&" in text:
+        text = unquote(html.unescape(text))
+    match = _DOI.search(text)
     if not match:
         return None
-    doi = match[0].rstrip(".,;}").lower()
-    return arxiv_key(doi.removeprefix(_ARXIV_DOI)) if doi.startswith(_ARXIV_DOI) else f"doi:{doi}"
+    doi = without_end(match[0]).lower()
+    if doi.startswith(_ARXIV_DOI):
+        return arxiv_key(doi.removeprefix(_ARXIV_DOI).lstrip("."))
+    return None if _CUT_DOI.fullmatch(doi) else f"doi:{doi}"
+
+
+def without_end(text: str) -> str:
+    """Return a DOI or an address without the punctuation and unpaired brackets behind it."""
+    text = text.rstrip(_BEHIND)
+    more = {")": text.count(")") - text.count("("), "]": text.count("]") - text.count("[")}
+    while more.get(text[-1:], 0) > 0:
+        more[text[-1]] -= 1
+        text = text[:-1].rstrip(_BEHIND)
+    return text
 
 
 def arxiv_month(key: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.report import read_report
+from arena.report import PaperFinder, PaperName, read_report, resolve
 from arena.report.bibliography import address_ids
 
 ENTRIES = [
@@ -51,7 +51,26 @@ def test_the_title_and_year_of_an_entry(entry, title, year, form):
          ("doi:10.1093/nsr/nwaf169",)),
         ("https://www.medrxiv.org/content/10.1101/2025.02.28.25323115v1.full-text",
          ("doi:10.1101/2025.02.28.25323115",)),
+        ("https://journals.sagepub.com/doi/10.1177/09567976211035782",
+         ("doi:10.1177/09567976211035782",)),
+        ("https://epubs.siam.org/doi/abs/10.1137/0916069", ("doi:10.1137/0916069",)),
+        ("https://www.tandfonline.com/doi/full/10.1080/01621459.2017.1285773",
+         ("doi:10.1080/01621459.2017.1285773",)),
+        ("https://www.emerald.com/insight/content/doi/10.1108/02640470510603660/full/html",
+         ("doi:10.1108/02640470510603660",)),
+        ("https://iopscience.iop.org/article/10.1088/1742-6596/1742/1/012345/meta",
+         ("doi:10.1088/1742-6596/1742/1/012345",)),
+        ("https://direct.mit.edu/tacl/article/doi/10.1162/tacl_a_00300/43539/SpanBERT-Improving",
+         ("doi:10.1162/tacl_a_00300",)),
+        ("https://doi.org/10.1002/(SICI)1097-4571(199009)41:6<391::AID-ASI1>3.0.CO;2-9",
+         ("doi:10.1002/(sici)1097-4571(199009)41:6<391::aid-asi1>3.0.co;2-9",)),
+        ("https://onlinelibrary.wiley.com/doi/10.1002/(SICI)1097-4571(199009)41:6%3C391::AID-ASI1"
+         "%3E3.0.CO;2-9", ("doi:10.1002/(sici)1097-4571(199009)41:6<391::aid-asi1>3.0.co;2-9",)),
+        ("https://journals.plos.org/plosone/article?id=10.1371/journal.pone.0012345",
+         ("doi:10.1371/journal.pone.0012345",)),
         ("https://openreview.net/forum?noteId=c&id=md68e8iZK1", ("openreview:md68e8iZK1",)),
+        ("https://openreview.net/forum?id=md68e8iZK1&noteId=c", ("openreview:md68e8iZK1",)),
+        ("https://openalex.org/W2741809807", ("openalex:W2741809807",)),
         ("https://aclanthology.org/2020.acl-main.173.pdf",
          ("acl:2020.acl-main.173", "doi:10.18653/v1/2020.acl-main.173")),
         ("https://www.aclweb.org/anthology/P18-1001/",
@@ -65,6 +84,47 @@ def test_the_title_and_year_of_an_entry(entry, title, year, form):
 )  # fmt: skip
 def test_the_ids_of_an_address(address, ids):
     assert address_ids(address) == ids
+    if "[" not in address:
+        text = f"T [1].\n\n# References\n\n[1] A title. {address}."
+        assert read_report(text).references[0].ids == ids
+
+
+@pytest.mark.parametrize(
+    "cut",
+    ["https://arxiv.org", "https://arxiv.org/abs/", "https://arxiv.org/abs/2310.", "https://doi.org/",
+     "https://doi.org/10.18653/v1/2024.", "https://doi.org/10.1109/TNN.2008",
+     "doi: 10.18653/v1/2024.acl-long", "https://openreview.net/forum?id=",
+     "https://aclanthology.org/2021.", "arXiv:2310.", "doi:10.48550/arXiv."],
+)  # fmt: skip
+def test_the_beginning_of_an_identifier_is_none(cut):
+    """Many works share it, so it would make them one."""
+    text = f"See {cut} [1].\n\n# References\n\n[1] One. {cut}\n\n[2] Two. {cut}"
+    report = read_report(text)
+    assert [each.ids for each in report.references] == [(), ()]
+    assert [each.key for each in report.cited] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "key"),
+    [("10.18653/v1/2024. acl-long.5", "doi:10.18653/v1/2024.acl-long.5"),
+     ("10.1109/TNN.2008. 2005605", "doi:10.1109/tnn.2008.2005605"),
+     ("10.1145/3292500.3330701. 2019", "doi:10.1145/3292500.3330701"),
+     ("(doi: 10.1016/0004-3702(95)00017-2)", "doi:10.1016/0004-3702(95)00017-2")],
+)  # fmt: skip
+def test_a_blank_within_a_doi_and_brackets_around_it(broken, key):
+    assert read_report(f"T [1].\n\n# References\n\n[1] A title. {broken}.").references[0].ids == (
+        key,
+    )
+
+
+def test_a_link_to_an_id_of_the_corpus_is_its_paper():
+    finder = PaperFinder(
+        [PaperName("W12", "One"), PaperName("345", "Two"), PaperName("6", "Three")]
+    )
+    text = (
+        "See https://openalex.org/W12, https://api.semanticscholar.org/CorpusID:345 and CorpusID:6."
+    )
+    assert [each.paper for each in resolve(read_report(text), finder).cited] == ["W12", "345", "6"]
 
 
 @pytest.mark.parametrize(
