@@ -111,7 +111,8 @@ def floors(comparison: Comparison) -> list[Table]:
         played = run.manifest["definition"].get("metrics", ())
         for kind, label in kinds.items():
             if values := (run.metrics.get("floors") or {}).get(kind):
-                names = [*(name for name in values if name not in played), *chosen]
+                own = [name for name in chosen if name in values]
+                names = [*(name for name in values if name not in played), *own]
                 name = f"{run.name} ({label})" if label else run.name
                 rows.append([name, *map(values.get, names)])
     title = f"Mean scores of the task {comparison.task} beside floors{_mark(comparison)}"
