@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arena._internal.lazy import load
 from arena._internal.terminal import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.metrics import METRICS
 from arena.results.comparison.opening import (
     ComparedRun,
     Effort,
@@ -331,7 +332,9 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
         yield f"The runs were given different ceilings of {metric}; none is shown."
     means = table.means.items()
     above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]
-    if above and table.lower_is_better is False:
+    own = metric.rpartition(".")[2]
+    is_of_maps = own in METRICS.names() and METRICS.get(own).kind == "map"
+    if above and table.lower_is_better is False and is_of_maps:
         yield (
             f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
             "themselves. This metric has no upper limit: an answer with more, and more different, "
