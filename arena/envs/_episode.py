@@ -186,6 +186,8 @@ class ScoredEpisode:
         for reward in self._scoring.rewards:
             terms |= reward.terms(progress)
         info["reward_terms"] = terms
+        new = progress.found - progress.found_before
+        info["gain"] = new / progress.gold if new else 0.0
         paid = math.fsum(terms.values())
         return StepResult(self.observation(), paid, terminated, truncated, info)
 

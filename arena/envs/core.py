@@ -148,12 +148,14 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Returns:
             Observation, reward, terminated (submitted or finished), truncated (a budget is used
             up), and info: ``survey``, ``reward_terms`` (name -> value; they add up to the
-            reward), and at the end ``metrics`` (name -> value, empty for a survey that cannot be
-            scored), ``answers`` (stage -> submitted answer), and the numbers of references that
-            are in reach (``gold``), listed (``references``) and cited by the survey in all
-            (``references_total``). With `show` also ``digests``: how many of the papers that were
-            read are ``shown`` with a digest, and how many are ``missing`` one. If an exception
-            ended the scoring, ``metrics`` is empty, and ``failed`` is its kind, message and line.
+            reward), ``gain`` (the share of the references in reach that this step was the first to
+            show, whatever the reward), and at the end ``metrics`` (name -> value, empty for a
+            survey that cannot be scored), ``answers`` (stage -> submitted answer), and the numbers
+            of references that are in reach (``gold``), listed (``references``) and cited by the
+            survey in all (``references_total``). With `show` also ``digests``: how many of the
+            papers that were read are ``shown`` with a digest, and how many are ``missing`` one. If
+            an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
+            message and line.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.

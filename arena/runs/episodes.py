@@ -139,6 +139,7 @@ def record_step(step: PlayedStep) -> dict[str, Any]:
         "observation_sha256": sha256_json(step.observation),
         "reward": step.reward,
         "reward_terms": step.info["reward_terms"],
+        "gain": step.info["gain"],
     }
     result = step.observation["result"]
     if result.startswith('{"error":'):  # the action was refused

@@ -384,7 +384,7 @@ def check_info(
 
     `answers` maps each stage to what was submitted.
     """
-    expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
+    expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY, "gain": ANY}
     if over:
         expected |= dict.fromkeys({"digests", "seen"} & info.keys(), ANY)  # where there are some
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}

@@ -16,7 +16,7 @@ from arena.testing.checked import CheckedEnv, Trace
 from arena.testing.report import CheckError, require
 from arena.testing.values import first_difference, parsed, plain
 
-_FOR_THE_TRAINER = {"reward_terms", "gold", "references", "references_total", "metrics"}
+_FOR_THE_TRAINER = {"reward_terms", "gain", "gold", "references", "references_total", "metrics"}
 _KNOWN = {
     "action_space", "autoreset_mode", "config", "dtype", "env", "env_fns", "envs", "np_random",
     "observation_space", "single_action_space", "single_observation_space", "spaces", "spec",

@@ -86,13 +86,15 @@ def test_an_episode(world):
     assert step[0]["budget"] == BUDGET | {
         "steps": 99, "searches": 49, "characters": 2_000_000 - len(step[0]["result"]),
     }  # fmt: skip
-    assert step[4] == {"survey": info["survey"], "reward_terms": {"final": 0.0}}
+    gold = gold_of(world, info["survey"])
+    gain = len(gold.intersection(ids)) / len(gold)
+    assert step[4] == {"survey": info["survey"], "reward_terms": {"final": 0.0}, "gain": gain}
 
     observation, reward, terminated, truncated, info = env.step(call("submit", paper_ids=ids))
-    gold = gold_of(world, info["survey"])
     assert (terminated, truncated) == (True, False)
     assert list(info) == [
         "survey", "answers", "metrics", "gold", "references", "references_total", "reward_terms",
+        "gain",
     ]  # fmt: skip
     assert info["answers"] == {"discovery": ids}
     # Recall and precision by their definition, from an independent reading of the labels.

@@ -25,7 +25,7 @@ def test_a_whole_survey(mini):
     told = result(step)
     assert (told["submitted"], told["stage"]) == (2, "selection")
     assert told["message"].startswith("Rank the papers that matter")
-    assert set(step[4]) == {"survey", "reward_terms"}  # no score before the end
+    assert set(step[4]) == {"survey", "reward_terms", "gain"}  # no score before the end
 
     step = env.step(call("submit", paper_ids=["p:old", "p:leap"]))
     assert (step[0]["stage"], step[1:4]) == ("organization", (0.0, False, False))

@@ -150,16 +150,28 @@ def test_recall_against_searches(world, tmp_path):
     assert found.efforts["TwoSearches, bm25"].searches == 16
 
 
-def test_without_gain_there_is_no_curve(world, title_run, tmp_path):
+def test_the_curve_does_not_depend_on_the_reward(world, title_run, tmp_path):
     arena.run(world, "discovery", "title", tmp_path / "final", reward="final")
     arena.run(world, "discovery", "oracle", tmp_path / "oracle")
     found = arena.compare([title_run, tmp_path / "final", tmp_path / "oracle"])
     assert verdict(found).startswith("title and final have the same mean recall@100")  # no oracle
-    assert set(found.curves) == {"title"}  # named after its directory
-    assert "'final'" in found.without_curve["final"]
-    assert found.without_curve["oracle"] == "it searches nothing"
-    assert "'final', without 'gain'" in as_text(found)
+    assert found.curves["final"] == found.curves["title"]  # named after its directory
+    assert found.without_curve == {"oracle": "it searches nothing"}
     assert any("reward" in note for note in found.notes)
+
+
+def test_an_older_run_has_a_curve_where_its_reward_is_a_gain(world, title_run, tmp_path):
+    def without(record):
+        for step in record["steps"]:
+            del step["gain"]
+
+    arena.run(world, "discovery", "title", tmp_path / "run", reward="final")
+    gain = forge(title_run, tmp_path / "gain", rewrite=without)
+    final = forge(tmp_path / "run", tmp_path / "final", rewrite=without)
+    found = arena.compare([gain, final])
+    assert found.curves["gain"] == arena.compare([title_run]).curves["title, bm25"]
+    assert list(found.curves) == ["gain"]
+    assert "recorded no gain with its reward" in found.without_curve["final"]
 
 
 def test_what_models_cost(world, title_run, tmp_path):

@@ -81,7 +81,7 @@ class PlayedEpisode:
     Attributes:
         queries: Its queries, in order.
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
-            if the run's reward does not count them.
+            if the run does not record it.
         answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
         effort: What it cost.
         picture: The SVG of its mind-map next to the survey's own, or None.
@@ -149,8 +149,12 @@ def read_compared_run(
         episodes[record["survey"]] = _episode(record, manifest, drawn)
         tick()
     effort = Effort.total([e.effort for e in episodes.values()], read_timing(run.directory))
-    why = _why_no_curve(manifest)
-    if why is None and all(len(episode.curve or ()) < 2 for episode in episodes.values()):
+    why = None
+    if manifest["environment"].get("references") is not None:
+        why = "its agent was given papers at the beginning"
+    elif any(episode.curve is None for episode in episodes.values()):
+        why = "it is of an older release, which recorded no gain with its reward"
+    elif all(len(episode.curve or ()) < 2 for episode in episodes.values()):
         why = "it searches nothing"
     return ComparedRun(name, manifest, metrics, episodes, effort, why)
 
@@ -167,9 +171,10 @@ def _episode(
     """Return the episode of `record`, a line of ``trajectories.jsonl``."""
     known = set(TOOLS.names())
     tools = {name: TOOLS.get(name) for name in tools_of(manifest["task"]) if name in known}
-    queries, curve, shown = [], [0.0], 0.0
+    queries, curve, shown, counted = [], [0.0], 0.0, True
     for step in record["steps"]:
-        gain, error = _number(step["reward_terms"].get(GAIN)), step.get("error")
+        # An older run has it where its reward is a gain.
+        gain, error = _number(step.get(GAIN, step["reward_terms"].get(GAIN))), step.get("error")
         call = parse_action(step["action"], tools)
         if not isinstance(call, str) and "query" in call.arguments:
             given = call.arguments
@@ -178,7 +183,7 @@ def _episode(
             queries.append(Query(given["query"], k, offset, engine, gain, error))
             if error is None:
                 curve.append(curve[-1])
-        shown += gain or 0.0
+        counted, shown = counted and gain is not None, shown + (gain or 0.0)
         curve[-1] = min(1.0, shown)  # thirds and the like need not add up to 1
     spent = {name: record["spent"].get(name, 0) for name in ("steps", "searches", "reads")}
     usage = usage_of(record["notes"]) or {"model": ""}
@@ -192,8 +197,8 @@ def _episode(
         models=(model,) if model else (),
         **usage,
     )
-    counted = None if _why_no_curve(manifest) else tuple(curve)
-    return PlayedEpisode(tuple(queries), counted, record["answers"], effort, picture)
+    shares = tuple(curve) if counted else None
+    return PlayedEpisode(tuple(queries), shares, record["answers"], effort, picture)
 
 
 def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -217,16 +222,6 @@ def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
 def _number(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value < math.inf else None
-
-
-def _why_no_curve(manifest: Mapping[str, Any]) -> str | None:
-    """Return why a run does not record how many references each search showed, or None."""
-    reward = str(manifest["environment"].get("reward"))
-    if GAIN not in reward.split("+"):
-        return f"its reward is {reward!r}, without {GAIN!r}"
-    if manifest["environment"].get("references") is not None:
-        return "its agent was given papers at the beginning"
-    return None
 
 
 def split_name(text: str | Path) -> tuple[str | None, str | Path]:
