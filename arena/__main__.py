@@ -2,6 +2,6 @@
 
 import sys
 
-from arena.cli import main
+from researcharena import arena
 
-sys.exit(main())
+sys.exit(arena())

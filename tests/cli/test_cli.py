@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 import pytest
 
 import arena
+import researcharena
 from arena.cli import main
 from arena.envs import EnvConfig
 from corpus_builder.cli import main as corpus_main
@@ -327,5 +328,22 @@ def test_the_help_lists_the_settings_of_the_environment(capsys):
 
 
 def test_console_scripts():
-    scripts = {e.name: e.load() for e in entry_points(group="console_scripts", module="arena.cli")}
-    assert scripts == {"arena": main}
+    found = entry_points(group="console_scripts", module="researcharena")
+    expected = {"arena": researcharena.arena, "arena-corpus": researcharena.arena_corpus}
+    assert {script.name: script.load() for script in found} == expected
+
+
+def test_ctrl_c_while_the_command_is_imported_is_one_line(monkeypatch, capsys):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", interrupted)
+    assert researcharena.arena_corpus() == 130
+    assert capsys.readouterr().err == "arena-corpus: interrupted.\n"
+
+
+def test_python_without_docstrings_is_refused_in_one_line():
+    command = [sys.executable, "-OO", "-m", "arena", "list", "tasks"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "arena: error: -OO removes the texts of --help. Use -O.\n"
