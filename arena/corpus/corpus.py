@@ -14,7 +14,7 @@ from arena.corpus.indexes import Engines
 from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView
-from arena.dates import parse_cutoff
+from arena.dates import format_day, parse_cutoff
 from arena.errors import CorpusError, DataError, clip
 
 if TYPE_CHECKING:
@@ -128,7 +128,19 @@ class Corpus:
                 f"the retriever {type(retriever).__name__} was not opened by this corpus. "
                 "Pass corpus.retriever(name)."
             )
-        return CorpusView(self._store, parse_cutoff(cutoff).day, exclude, retriever, self.retriever)
+        day = parse_cutoff(cutoff).day
+        again = partial(self._again, format_day(day), retriever)
+        return CorpusView(self._store, day, exclude, retriever, self.retriever, again)
+
+    def _again(
+        self, cutoff: str, retriever: str | Retriever, exclude: list[str]
+    ) -> tuple[Any, ...]:
+        """Return what a pickle of a view consists of."""
+        name: tuple[str, dict[str, Any]] = (str(retriever), {})
+        if not isinstance(retriever, str):
+            opened, names = self.engines.opened, self.engines.names
+            name = next(name for key, name in names.items() if opened[key] is retriever)
+        return _view_of, (self, cutoff, exclude, *name)
 
     def retriever(self, name: str = "bm25", /, **options: Any) -> Retriever:
         """Open (once) an index of this corpus, or a combination such as ``"hybrid(bm25,dense)"``.
@@ -162,3 +174,9 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"
+
+
+def _view_of(
+    corpus: Corpus, cutoff: str, exclude: list[str], name: str, options: dict[str, Any]
+) -> CorpusView:
+    return corpus.at(cutoff, exclude, corpus.retriever(name, **options) if options else name)

@@ -88,6 +88,7 @@ class Engines:
         self._opening = threading.RLock()
         self.opened: dict[str, Retriever] = {}
         """The engines by canonical name and options."""
+        self.names: dict[str, tuple[str, dict[str, Any]]] = {}
         self.hashes: dict[str, str] = {}
         """The hashes of the indexes that were opened; a pickle opens no others in their place."""
 
@@ -114,6 +115,7 @@ class Engines:
         if key not in self.opened:
             opening = self._combine if name.parts else self._open_index
             self.opened[key] = opening(name, options)
+            self.names[key] = str(name), options
         return self.opened[key]
 
     def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:

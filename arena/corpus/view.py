@@ -38,6 +38,7 @@ class CorpusView:
         exclude: Iterable[str] | None,
         retriever: str | Retriever,
         open_retriever: Callable[[str], Retriever],
+        again: Callable[[list[str]], tuple[Any, ...]],
     ) -> None:
         exclude = () if exclude is None else exclude
         if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
@@ -52,6 +53,10 @@ class CorpusView:
         self._scope = Scope(end, tuple(sorted(self._excluded)))
         self._retriever = retriever
         self._open_retriever = open_retriever
+        self._again = again
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again([self._store.ids[document] for document in sorted(self._excluded)])
 
     @property
     def cutoff(self) -> str:

@@ -277,6 +277,18 @@ def test_a_corpus_can_be_sent_to_another_process(world):
     assert copy.at("2015").search("membrane", 5) == corpus.at("2015").search("membrane", 5)
 
 
+def test_a_view_can_be_sent_to_another_process(mini):
+    corpus = arena.Corpus.open(mini)
+    other = corpus.retriever("bm25", statistics="corpus")
+    for options in ({}, {"exclude": ["p:leap", "nowhere"]}, {"retriever": other}):
+        view = corpus.at("2021", **options)
+        copy = pickle.loads(pickle.dumps(view))
+        assert (copy.cutoff, len(copy)) == (view.cutoff, len(view))
+        assert copy.search("dense retrieval", 9) == view.search("dense retrieval", 9)
+    with pytest.raises(DataError, match="give a list of ids"):
+        corpus.at("2021", exclude="p:leap")
+
+
 def test_a_batch_over_views_equals_single_searches(mini, world):
     corpora = [arena.Corpus.open(mini), arena.Corpus.open(world)]
     other = corpora[1].retriever("bm25", statistics="corpus")
