@@ -196,7 +196,7 @@ def build_index(
             not use it. It stays open.
 
     Returns:
-        The manifest of the index.
+        The manifest of the index; with ``built_before`` if the same call has made it before.
     """
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)
@@ -211,6 +211,9 @@ def build_index(
         if resumes
         else "Nothing half-built is left behind"
     )
+    made = None
+    if not overwrite and plan.name in corpus["indexes"]:
+        made = _complete_manifest(index, plan)
     try:
         with (
             readable_errors(
@@ -219,12 +222,14 @@ def build_index(
             ),
             staged_directory(
                 index,
-                lambda _: _check_free(root, plan, overwrite),
+                lambda _: _check_free(root, plan, overwrite or made is not None),
                 manifest=layout.MANIFEST,
                 work=work if resumes else None,
-                place=partial(register, root, plan.corpus, "indexes", index),
+                place=id if made else partial(register, root, plan.corpus, "indexes", index),
             ) as new,
         ):
+            if made:  # what a killed build left behind goes
+                return made | {"built_before": True}
             if index.exists() and plan.name not in layout.read_manifest(root)["indexes"]:
                 shutil.rmtree(new)
                 index.rename(new)  # a killed build moved it but did not register it
@@ -254,7 +259,7 @@ def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
 
 
 def _complete_manifest(index: Path, plan: IndexPlan) -> dict[str, Any] | None:
-    """Return the manifest of a complete index that a killed build has not registered, or None."""
+    """Return the manifest of a complete index that is what `plan` makes, or None."""
     try:
         manifest = layout.read_manifest(index, "finished index")
         if any(manifest.get(key) != value for key, value in plan.description().items()):

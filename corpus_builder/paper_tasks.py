@@ -104,7 +104,7 @@ def write_paper_tasks(
     """
     root, output = Path(os.path.realpath(directory)), Path(output)
     corpus = Corpus.open(root)
-    end, named = _end(corpus, test, before)
+    end, options = _options(corpus, least, most, seed, test, before)
 
     def check(place: Path) -> None:
         if place.is_relative_to(root):
@@ -128,17 +128,51 @@ def write_paper_tasks(
             "format_version": layout.FORMAT_VERSION,
             "corpus": corpus.sha256,
             "tasks_sha256": tasks_sha256,
-            "options": {
-                "least": least, "most": most, "seed": seed, "test": named,
-                "before": format_day(end),
-            },
+            "options": options,
             "counts": counts,
             "code": code_sha256(__name__),
             "files": list_files(new),
-        }  # fmt: skip
+        }
         manifest["manifest_sha256"] = sha256_json(manifest)
         write_json(new / layout.MANIFEST, manifest)
     return manifest
+
+
+def tasks_made_before(
+    directory: str | Path,
+    output: str | Path,
+    *,
+    least: int = LEAST,
+    most: int | None = None,
+    seed: int = 0,
+    test: Sequence[str] | int | None = None,
+    before: str | dt.date | None = None,
+) -> dict[str, Any] | None:
+    """Return the manifest of an intact task set that `write_paper_tasks` made of the same input."""
+    manifest = read_manifest_of(Path(output), _KIND)
+    if manifest is None:
+        return None
+    corpus = Corpus.open(directory)
+    files = list_files(Path(output))
+    files.pop(layout.MANIFEST)
+    made = {key: manifest.get(key) for key in ("corpus", "options", "code", "files")}
+    options = _options(corpus, least, most, seed, test, before)[1]
+    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
+    return manifest if made == wanted | {"files": files} else None
+
+
+def _options(
+    corpus: Corpus,
+    least: int,
+    most: int | None,
+    seed: int,
+    test: Sequence[str] | int | None,
+    before: str | dt.date | None,
+) -> tuple[int, dict[str, Any]]:
+    """Return the day before which tasks are dated, and the options as the manifest has them."""
+    end, named = _end(corpus, test, before)
+    options = {"least": least, "most": most, "seed": seed, "test": named}
+    return end, options | {"before": format_day(end)}
 
 
 def _end(

@@ -122,7 +122,10 @@ def index(
     size = sum(entry["bytes"] for entry in manifest["files"].values())
     print(f"index   {indexes.describe_index(manifest['name'], manifest)}")
     print(f"size    {size / 1e6:,.1f} MB")
-    print(f"built in {time.monotonic() - started:.1f} s")
+    if "built_before" in manifest:
+        print("built before from the same input: nothing is left to do")
+    else:
+        print(f"built in {time.monotonic() - started:.1f} s")
 
 
 def verify(directory: str, *, json: bool = False) -> None:

@@ -22,6 +22,7 @@ from arena.tasks import TaskSet
 from arena.testing import audit
 from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
+from corpus_builder.cli import main
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -155,6 +156,20 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
     assert arena.cli.main(["compare", run, "--html", str(made / "page.html"), *rest[:2]]) == 2
     experiment = json.loads((made / "out" / "experiment.json").read_bytes())
     assert experiment["sha256"]["tasks"] == manifest["tasks_sha256"]
+
+
+def test_the_same_command_again_changes_nothing(tiny, tmp_path, capsys):
+    command = ["tasks", str(tiny), "--output", str(tmp_path / "t")]
+    command += ["--least", "1", "--test", "s1"]
+    assert main(command) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "t").rglob("*") if path.is_file()}
+    assert main(command) == 0
+    assert "made before from the same input" in capsys.readouterr().out
+    assert before == {p: p.read_bytes() for p in (tmp_path / "t").rglob("*") if p.is_file()}
+    assert main([*command, "--seed", "1"]) == 2
+    (tmp_path / "t" / "tasks" / "gold.parquet").write_bytes(b"damaged")
+    assert main(command) == 2
+    assert "exists. Name a new directory" in capsys.readouterr().err
 
 
 def test_an_audit_of_them_is_clean(world, world_tasks):
