@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,8 +21,18 @@ T = TypeVar("T")
 Steps = Generator[Action, Observation, T]
 """Yields actions, is sent the observations after them, and returns a value."""
 
+MOST_IDLE = 100_000
+"""Most moves in a row that take no action; a loop of them would never end."""
+
 LISTED = 100
 """Most papers of a ranking that a report lists, where the agent writes no report of its own."""
+
+
+_log = logging.getLogger(__name__)
+
+
+class _IdleError(BaseException):
+    """Ends a stage; no ``except Exception`` in an agent's loop keeps it."""
 
 
 class KnownPaper(NamedTuple):
@@ -82,6 +93,7 @@ class Desk:
         self.cutoff: str = observation["cutoff"]
         self.stage: str = observation["stage"]
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
+        self._idle = 0
         for name in ("references", "hits", "citations"):
             for hit in self._listed(name):
                 self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
@@ -131,6 +143,7 @@ class Desk:
         query = " ".join(query.split())[:MAX_QUERY]
         k = min(k, self.largest_k)
         if not query or not self.searches_left or k < 1:
+            self._count_idle()
             return []
         asked = {"query": query, "k": k, "offset": offset or None, "retriever": retriever}
         arguments = {name: value for name, value in asked.items() if value is not None}
@@ -160,6 +173,8 @@ class Desk:
                 self.papers[paper_id] = KnownPaper(
                     paper_id, shown["title"], shown["date"], shown["text"]
                 )
+        else:
+            self._count_idle()
         return self.papers[paper_id].abstract if paper_id in self.papers else ""
 
     def references(self, paper_id: str) -> Steps[list[Hit]]:
@@ -173,15 +188,23 @@ class Desk:
     def write(self, heading: str, text: str) -> Steps[dict[str, Any]]:
         """Write a section of the draft, or replace the one of this heading; return the result."""
         if not self.steps_left or len(heading) + len(text) > self.budget.get("written", 0):
+            self._count_idle()
             return {}
         yield {"tool": "write", "arguments": {"heading": heading, "text": text}}
         return self.result
 
     def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:
         if not self.lists_left:
+            self._count_idle()
             return []
         yield {"tool": tool, "arguments": {"paper_id": paper_id}}
         return self._listed(tool)
+
+    def _count_idle(self) -> None:
+        """End a stage that keeps asking for what the budget does not allow."""
+        self._idle += 1
+        if self._idle > MOST_IDLE:
+            raise _IdleError
 
     def _listed(self, name: str) -> list[Hit]:
         entries = self.result.get(name)
@@ -239,6 +262,13 @@ class Researcher(Agent):
         try:
             action = self._continue(self._desk, observation)
         except StopIteration:
+            return self.conclude(observation)
+        except _IdleError:
+            _log.warning(
+                "%s made %s moves in a row that its budget does not allow: what is on the desk is "
+                "submitted. Look at desk.searches_left or desk.steps_left in a loop.",
+                type(self).__name__, f"{MOST_IDLE:,}",
+            )  # fmt: skip
             return self.conclude(observation)
         except (AttributeError, TypeError) as error:
             # What using the generator of a move, or its first action, as its result raises.

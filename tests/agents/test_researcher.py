@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import gymnasium
 import pytest
@@ -255,3 +256,19 @@ def test_mistakes_in_an_agent_are_explained(agent, told, world, tmp_path):
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
     assert told in str(error.value)
     assert str(error.value).endswith("the same command continues from here.")
+
+
+class Endless(Researcher):
+    def discover(self, desk):
+        while True:
+            with suppress(Exception):  # as agents do
+                hits = yield from desk.search(desk.topic, k=3)
+            desk.ranking = desk.ranking or [hit.id for hit in hits]
+
+
+@pytest.mark.parametrize("task", ["discovery", "survey"])
+def test_a_loop_without_end_ends_with_the_budget_and_a_message(world, tmp_path, caplog, task):
+    summary = arena.run(world, task, Endless, tmp_path / "run", surveys=1)
+    assert summary["counts"]["scored"] == 1
+    assert summary["mean"]["recall@10"] > 0  # what was on the desk is submitted
+    assert "Endless made 100,000 moves in a row that its budget does not allow" in caplog.text
