@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from arena.report.model import Bibliography, Inline, Reference, TextBlock
@@ -22,20 +23,76 @@ _DEFINITION = re.compile(
     r"^\[(\^[^\[\]\s]{1,60}|\d{1,5}|[^\[\]]{1,60}(?=\]:\s*<?https?://))\]:\s*", re.MULTILINE
 )
 _FOOTNOTE = re.compile(r"^\[\^[^\[\]\s]{1,60}\](?!:)", re.MULTILINE)
+_LABEL = re.compile(  # [KMF17], [Fang et al., 2022]
+    r"^\[((?=[^\[\]]*?[^\W\d])[^\[\]]{1,60}?\d\d[a-z]?)\)?\]:?\s+", re.MULTILINE
+)
 _LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or 1]
 _BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
 _BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
 _YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
-_ACL_YEAR = re.compile(r"(?<=\.)\s+(?:19|20)\d{2}[a-z]?\.\s")
-_ENTRY_END = re.compile(r"(?<!\b[A-Z])(?<!et al)\.\s*(?=[A-Z])")
-_LAST_YEAR = re.compile(r",\s(?:19|20)\d{2}[a-z]?\.(?:\s*(?:URL )?https?://\S+)?\s*(?=[A-Z])")
-_UNFINISHED = re.compile(r"(?:[,a-z]|\band|&|-)$")
+_LAST_YEAR = re.compile(r"[,.]\s(?:19|20)\d{2}[a-z]?\.(?:\s*(?:URL )?https?://\S+)?\s*(?=[A-Z])")
+
+# Authors with their surnames first, "Ren, X., van der Maaten, L." or "Ren X, Wei W, et al", or not
+_CAP = r"[^\W\d_a-zß-öø-ÿ]"
+_PARTICLES = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|el|al|bin|ter|ten)\s)"
+_WORD = rf"{_PARTICLES}{{0,3}}{_CAP}[\w’'`-]+"
+_SURNAME = rf"{_WORD}(?:\s{_CAP}[\w’'`-]+){{0,2}}"
+_DOTTED = rf"(?:(?<=\.)[\s-]{{0,2}}[^\W\d_]\.|(?<!\.)[\s-]{_CAP}(?![\w’'.])){{0,4}}+"
+_REST = rf",\s{_CAP}{{1,3}}(?![\w’'])\.?+{_DOTTED}(?:,?\s(?:Jr|Sr|I+)\b\.?)?"
+_PLAIN = rf"{_SURNAME}\s{_CAP}{{1,4}}(?:[\s-]{_CAP}){{0,3}}(?![\w’'])"
+_AND = r"(?:[,;]\s(?:and\s|&\s|\.\.\.\s)?|\s(?:and|&)\s)"
+_ET_AL = r"(?:[,;]?\s(?:et\sal\b|and\sothers|等)\.?)"
+_MORE = rf"(?:(?:{_AND}(?:{_SURNAME}{_REST}|{_PLAIN})){{1,400}}{_ET_AL}?|{_ET_AL})"
+# Not "Robert F." of "Robert F. Rosin, A. Lee" and "Robert F. Rosin and Ann Lee."
+_OTHER = (
+    rf"\s(?:{_CAP}\.\s){{0,3}}{_WORD}(?:\s{_WORD})?(?:,\s{_CAP}(?:\.|[\w-]+\s{_CAP}[\w.-]*[,.])"
+    rf"|,?\s(?:and|&)\s(?:{_CAP}\.\s)*+(?:{_WORD}\s)?(?:{_CAP}\.\s)*+{_WORD}[.,])"
+)
+_TURNED = (
+    rf"(?:{_WORD}{_REST}{_MORE}?|{_SURNAME}{_REST}(?:{_MORE}|(?!{_OTHER}))"
+    rf"|{_PLAIN}(?:{_MORE}|(?<={_CAP}{_CAP})|(?!\.(?:{_OTHER}|\s(?:{_CAP}\.\s){{0,3}}{_WORD}\.\s))))"
+)
+_STRAIGHT = rf"{_CAP}\.(?:[\s-]{{0,2}}{_CAP}\.){{0,3}}\s{_SURNAME}"  # J. P. Wu
+_IN_BRACKETS = r"[,.]?\s?\((?:19|20)\d{2}[a-z]?(?:,[^()]{0,40})?\)[.,:]?\s"
+_OF_YEAR = rf"(?:{_IN_BRACKETS}|[,.]?\s(?:19|20)\d{{2}}[a-z]?[.,:]\s)"
+# The full stop of a sentence, and not of an initial
+_END = rf"(?<!\s[^\W\d_])(?<!\.[^\W\d_])(?<!\.-{_CAP})(?<!\b{_CAP}-{_CAP})(?<!^{_CAP})\."
+_HEADS = (
+    re.compile(rf"(?P<people>{_TURNED})(?:{_OF_YEAR}|(?<=\.):\s|\.\s|(?<=\.)\s)(?!and\s|&\s)"),
+    re.compile(
+        rf"(?P<people>(?:(?!{_END}\s+(?!(?:19|20)\d\d|(?!A){_CAP}\.?\s)|[“\"]).){{2,2000}}?)"
+        rf"(?:{_IN_BRACKETS}|[,.]\s(?:19|20)\d{{2}}[a-z]?[.,:]\s)"
+    ),
+    re.compile(
+        rf"(?P<people>{_STRAIGHT}(?:(?:,|,?\sand)\s{_STRAIGHT}){{0,400}}{_ET_AL}?),"
+        rf"(?!\s{_WORD}(?:\s{_CAP}\.)?\s{_WORD},\s(?!\d))\s"
+        rf"(?!and\s|et\sal|Eds?\b|{_CAP}\.)"
+    ),
+    re.compile(rf"(?P<people>[^“\"]{{2,2000}}?){_END}\s+(?=[\w\"“‘])"),
+)
+_BEGINNING = re.compile(  # of an entry behind another
+    rf"(?:{_END}\s*|[)\]”\"/\d]\s+)(?=[^\W\d_a-z])"
+    rf"(?={_TURNED}{_OF_YEAR}|(?:(?!{_END}|\s(?:19|20)\d\d).){{2,999}}+{_END}\s(?:19|20)\d\d[a-z]?\.\s)"
+)
 _AUTHOR_END = re.compile(
     r",\s*(?:and\s|&)?|\s+(?:and|&)\s+|\s+et al\b|(?<!\b[A-Z])\.\s+|\s*\(|[:;]"
     r"|\.?\s+(?=(?:19|20)\d{2}[a-z]?\b)"
 )
-_INITIALS = re.compile(r"(?:[A-Z]\.?[\s-]*){1,4}")
-_LAST_INITIALS = re.compile(r"(?<=\w\w)\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
+_INITIALS = re.compile(rf"(?:{_CAP}\.?[\s-]*){{1,4}}")
+_LAST_INITIALS = re.compile(rf"(?<=\w\w)\s+{_CAP}{{1,4}}(?:-{_CAP})?\.?$")
+_NAMES = re.compile(rf"(?:(?:{_PARTICLES}|(?:{_CAP}[\w’'.-]*\s))){{0,4}}{_CAP}[\w’'-]*")
+_QUOTED = re.compile(  # a quotation at the start of a title continues: “Why trust you?”: Explaining
+    r"[\"“«](.{6,400}?)(?:[,.]\s?[\"”»]|[\"”»](?![\w:]|\s[a-z](?!n\b|rXiv)))"
+    r"|[‘'](.{6,400}?)[,.]?[’'](?=[,.](?:\s|$)|$)"
+)
+_AFTER_COMMA = re.compile(rf"(?:^|(?<=[,.;)\]]\s)){_QUOTED.pattern}")
+_SENTENCE = re.compile(
+    r".{3,}?(?:[?!](?=\s+(?:In|ar[xX]iv|CoRR|Proc\w*|Journal|Advances|IEEE|ACM)\b|\s*\(|$)"
+    rf"|(?<!\bvs){_END}(?=\s|$)|\s?\[[A-Z]{{1,2}}(?:/OL)?\])|.+"
+)
+_BEHIND_TITLE = re.compile(
+    r"(?:\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, (?:19|20)\d\d[a-z]?|, \d\w\w ed)?[ .*]*$"
+)
 
 
 def is_bibliography(heading: str) -> bool:
@@ -113,10 +170,13 @@ def read_bibliography(blocks: Sequence[TextBlock]) -> Bibliography:
     bare = any(re.match(r"\d+ ", labels) for labels, _ in entries)
     for labels, text in entries:
         called = [labels] if labels and not labels[0].isdigit() else labels.split()
-        called = called or _author_names(text)
-        year = _year(text)
+        people, year, title = _work(text)
+        if labelled := re.fullmatch(r"(.{2,}?),?\s\(?((?:19|20)\d\d[a-z]?)", labels):
+            people, year, called = _surnames(labelled[1]), labelled[2], []
+        if year and people and not called:
+            called = list(dict.fromkeys([f"{people[0]} {year}", f"{' '.join(people)} {year}"]))
         number = int(year[:4]) if year else None
-        reference = Reference("", " ".join(text.split()), _title(text), ids_in(text), number)
+        reference = Reference("", " ".join(text.split()), title, ids_in(text), number)
         if bare and labels:  # all its numbers stay with the entry
             reference = reference._replace(text=f"{labels} {reference.text}")
         key = next((name for name in called if name not in names), "")
@@ -150,7 +210,11 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
             continue
         if block.number and not _BRACKETED.match(text):
             text = f"[{block.number}] {text}"
-        texts.append(text)
+        texts += [_points(text)] if block.number else _lines(text)
+    if 2 * sum(_LABEL.match(text) is not None for text in texts) > len(texts):
+        _, *labelled = _LABEL.split("\n".join(texts))
+        yield from zip(labelled[::2], labelled[1::2], strict=True)
+        return
     is_bracketed = any(_LOOSE.match(text) for text in texts)
     is_bare = not is_bracketed and sum(
         re.match(r"\d{1,3}(?: \d{1,3})*\s\D", text) is not None for text in texts
@@ -169,6 +233,28 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
     ends = [start for start, _, _ in found[1:]] + [len(whole)]
     for (_, begin, numbers), end in zip(found, ends, strict=False):  # none: no end
         yield numbers, whole[begin:end].strip()
+
+
+def _points(text: str) -> str:
+    """Return a text of "[1] One. 2. Two. 3. Three." with all numbers in brackets."""
+    parts = re.split(r"(?<=[.)\]”\"\d/])\s(\d{1,4})\.\s(?=[^\W\d_a-z]|[“\"])", text)
+    first = last = int(parts[0][1:].partition("]")[0]) if _BRACKETED.match(text) else 0
+    for place in range(1, len(parts), 2):
+        following = int(parts[place]) == last + 1
+        last += following
+        parts[place] = f"\n[{last}] " if following else f" {parts[place]}. "
+    return "".join(parts) if last >= first + 2 else text
+
+
+def _begins(text: str) -> bool:
+    """Return whether a text begins as an entry does, with authors and a year."""
+    return not re.match("and |& ", text) and any(head.match(text) for head in _HEADS[:2])
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a paragraph if most of them begin entries, or else the paragraph."""
+    lines = text.split("\n")
+    return lines if 2 * sum(map(_begins, lines)) > len(lines) else [text]
 
 
 def _bracketed(text: str) -> Iterator[tuple[int, int, str]]:
@@ -201,20 +287,20 @@ def _unnumbered(texts: Sequence[str]) -> Iterator[str]:
     """Yield entries without numbers; recognised text breaks some apart and joins others."""
     joined: list[list[str]] = []
     for text in texts:
-        if joined and (_UNFINISHED.search(joined[-1][-1][-4:]) or text[:1].islower()):
+        before = joined[-1][-1][-4:] if joined else "."
+        if joined and (
+            re.search(r"(?:,|\band|&|-)$", before)
+            or (before[-1:].islower() and not (_begins(text) and _YEAR.search(joined[-1][-1])))
+            or (text[:1].islower() and not _begins(text))
+        ):
             joined[-1].append(text)
         else:
             joined.append([text])
     for text in map(" ".join, joined):
-        if len(_ACL_YEAR.findall(text)) > 1:  # Names. 2020. Title. Venue.
-            start = 0
-            for year, after in pairwise(_ACL_YEAR.finditer(text)):
-                ends = list(_ENTRY_END.finditer(text, year.end(), after.start() - 1))
-                if ends:
-                    yield text[start : ends[-1].end()].strip()
-                    start = ends[-1].end()
-            yield text[start:]
-        elif _LAST_YEAR.search(text):  # Names. Title. Venue, 2020.
+        cuts = [match.end() for match in _BEGINNING.finditer(text)]
+        if cuts and _begins(text):
+            yield from (text[a:b].strip() for a, b in pairwise([0, *cuts, len(text)]))
+        elif _LAST_YEAR.search(text) and not _HEADS[1].match(text):  # Names. Title. Venue, 2020.
             entry = ""
             for piece in _LAST_YEAR.sub(lambda match: f"{match[0].rstrip()}\ue001", text).split(
                 "\ue001"
@@ -240,62 +326,59 @@ def _with_addresses(inline: Inline) -> str:
     return text + inline.text[at:]
 
 
-def _year(text: str) -> str:
-    """Return the year of an entry with its letter: that behind the authors, or else the last."""
-    behind = _AFTER_YEAR.search(text)
-    years = _YEAR.findall(behind[0] if behind else URL.sub(" ", text))
-    return "".join(years[-1]) if years else ""
+class _Work(NamedTuple):
+    """What an entry says: last names of two authors, the year with its letter, and the title."""
+
+    people: list[str]
+    year: str
+    title: str
 
 
-_QUOTED = re.compile(r"[\"“«]([^\"“”«»]{6,400}?)[,.]?[\"”»]")
-_AFTER_YEAR = re.compile(
-    r"(?:\.\s+(?:19|20)\d{2}[a-z]?\.|\((?:19|20)\d{2}[a-z]?(?:,[^()]*)?\)[.,:]?)\s+"
-)
-_SENTENCE = re.compile(
-    r".{3,}?(?:[?!](?=\s+(?:In|ar[xX]iv|Proc\w*|Advances|IEEE|ACM)\b|\s*\(|$)"
-    r"|(?<!\bvs)(?<!\b[A-Z])\.(?=\s|$))|.+"
-)
-_AUTHORS = re.compile(r".{2,2000}?(?<!\b[A-Z])\.\s+(?=[A-Z0-9\"“])", re.DOTALL)
-_NAMES = re.compile(r"(?:[A-Z][\w’'.-]*\s){1,4}")
+def _work(text: str) -> _Work:
+    """Return what an entry says, as far as its form shows.
 
-
-def _title(text: str) -> str:
-    """Return the title of the work that an entry describes, as far as its form shows."""
+    Behind the authors stand the year, a colon or a full stop; then the title, in quotation marks or
+    up to the end of a sentence. An entry without authors begins with its title.
+    """
     text = " ".join(URL.sub(" ", text).split())
     text = re.sub(r"^(?:\[(?:PDF|\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})\]\s*)+", "", text)
-    if quoted := _QUOTED.search(text):
-        return quoted[1].strip()
-    start = 0
-    if behind := _AFTER_YEAR.search(text):
-        start = behind.end()
-    elif authors := _AUTHORS.match(text):
-        is_name = _YEAR.search(text) and _NAMES.fullmatch(authors[0])
-        start = authors.end() if is_name or re.search(r",| and | et al", authors[0]) else 0
-    if start and (sentence := _SENTENCE.match(text, start)):
-        return sentence[0].strip(" .*")
-    return re.split(r"\s\|\s|\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", text)[0].strip(" .*_")
+    turned, dated, straight, dotted = (head.match(text) for head in _HEADS)
+    of_one = turned and not re.search(r"[,&]|\d| and ", turned[0])
+    if of_one and dated and dated[0].endswith(". "):  # Robert F. Rosin. 1969.
+        turned = None
+    if dotted and not (turned or dated or straight):
+        people = dotted["people"]
+        is_name = _YEAR.search(text) and _NAMES.fullmatch(people)
+        dotted = dotted if is_name or re.search(r",|;| and | & | et al", people) else None
+    head = turned or dated or straight or dotted
+    start = head.end() if head else 0
+    quoted = _QUOTED.match(text, start) or (None if turned or dated else _AFTER_COMMA.search(text))
+    if quoted:
+        title = quoted[1] or quoted[2]
+    elif start and (sentence := _SENTENCE.match(text, start)):
+        title = _BEHIND_TITLE.sub("", sentence[0])
+    else:
+        title = re.split(r"\s\|\s|\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", text)[0]
+    years = _YEAR.findall(head[0] if head else "") or _YEAR.findall(text)
+    people = _surnames((head["people"] if head else text)[:2000])
+    return _Work(people, "".join(years[-1]) if years else "", title.strip(' .*_"'))
 
 
-def _author_names(text: str) -> list[str]:
-    """Return what citations may call an entry: ``smith 2020a``, ``smith jones 2020a``."""
-    year = _year(text)
-    without = " ".join(URL.sub(" ", text).split()).replace("- ", "-")
-    chunks = [chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(without[:2000])]
-    people = [
+def _surnames(people: str) -> list[str]:
+    """Return the last names of the first two of some authors, in lower case."""
+    chunks = (chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(people.replace("- ", "-")))
+    return [
         _LAST_INITIALS.sub("", chunk).split()[-1].lower()
         for chunk in chunks
-        if chunk and not _INITIALS.fullmatch(chunk)
-    ]
-    if not year or not people:
-        return []
-    return [f"{people[0]} {year}", *(f"{people[0]} {second} {year}" for second in people[1:2])]
+        if re.match(r"[^\W\d]", chunk) and not _INITIALS.fullmatch(chunk)
+    ][:2]
 
 
 # Identifiers in addresses and entries
 
-_PLAIN = r"[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]"
+_URL_PART = r"[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]"
 _SICI = r"<\d{1,9}:[^\s<>]{1,40}>(?=\d)"  # as in 10.1002/(SICI)1097(199009)41:6<391::AID>3.0.CO;2-9
-URL = re.compile(rf"https?://{_PLAIN}{{1,4000}}+(?:{_SICI}{_PLAIN}{{1,40}})?", re.IGNORECASE)
+URL = re.compile(rf"https?://{_URL_PART}{{1,4000}}+(?:{_SICI}{_URL_PART}{{1,40}})?", re.IGNORECASE)
 _BROKEN = re.compile(
     r"((?:https?://|\b10\.\d{4,9}/)\S{0,999}+)(?:(?<=[-_]) +(?=[^\s\[(])"
     r"|(?<=\.) +(?=(?:pdf|html?)\b|[a-z]+- ?[a-z])|(?<=\.(?:19|20)\d\d\.) +(?=\d{5}))",

@@ -108,7 +108,11 @@ def _linked(address: str, title: str, bibliography: Bibliography) -> tuple[Refer
 
 
 def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
-    """Yield ``[^1]``, and the labels of links, ``[words][label]``, if an address explains them."""
+    """Yield ``[^1]``, ``[KMF17]``, and ``[words][label]``, if an address explains the label."""
+    for match in re.finditer(r"\[([^\[\]]{2,300})\]", text.bare):
+        labels = re.split(r"\s*[,;]\s*", match[1].strip())
+        if all(re.search(r"\D\d\d", each) and each in bibliography.names for each in labels):
+            yield Mark(match.start(), match.end(), tuple(map(bibliography.cited, labels)))
     for match in _LABEL.finditer(text.bare):
         label = match[1] or match[2]
         if match[1] or (label in bibliography.names and not label.isdigit()):

@@ -13,7 +13,7 @@ _OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
 _SAID = re.compile(r"^(?:https?://)?(?:(?:www\.)?arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", re.I)
 _ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)",
+    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf)/|arxiv\.|(?:corr|arxiv)[\s,.:]{{0,3}}abs/)({_NEW}|{_OLD})(?!\d)",
     re.IGNORECASE,
 )
 _DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
