@@ -27,6 +27,7 @@ _LABEL = re.compile(  # [KMF17], [Fang et al., 2022]
     r"^\[((?=[^\[\]]*?[^\W\d])[^\[\]]{1,60}?\d\d[a-z]?)\)?\]:?\s+", re.MULTILINE
 )
 _LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or 1]
+_POINT = re.compile(r"^(\d{1,3})\.\s")
 _BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
 _BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
 _YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
@@ -172,7 +173,7 @@ def read_bibliography(blocks: Sequence[TextBlock]) -> Bibliography:
         called = [labels] if labels and not labels[0].isdigit() else labels.split()
         people, year, title = _work(text)
         if labelled := re.fullmatch(r"(.{2,}?),?\s\(?((?:19|20)\d\d[a-z]?)", labels):
-            people, year, called = _surnames(labelled[1]), labelled[2], []
+            people, year, called, labels = _surnames(labelled[1]), labelled[2], [], ""
         if year and people and not called:
             called = list(dict.fromkeys([f"{people[0]} {year}", f"{' '.join(people)} {year}"]))
         number = int(year[:4]) if year else None
@@ -210,22 +211,25 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
             continue
         if block.number and not _BRACKETED.match(text):
             text = f"[{block.number}] {text}"
-        texts += [_points(text)] if block.number else _lines(text)
+        texts += [text] if block.number else _lines(text)
+    if 2 * sum(_POINT.match(text) is not None for text in texts) > len(texts):
+        texts = [_POINT.sub(r"[\1] ", text) for text in texts]
+    texts = [_points(text) for text in texts]
     if 2 * sum(_LABEL.match(text) is not None for text in texts) > len(texts):
         _, *labelled = _LABEL.split("\n".join(texts))
         yield from zip(labelled[::2], labelled[1::2], strict=True)
         return
     is_bracketed = any(_LOOSE.match(text) for text in texts)
     is_bare = not is_bracketed and sum(
-        re.match(r"\d{1,3}(?: \d{1,3})*\s\D", text) is not None for text in texts
-    ) * 3 > len(texts)  # fmt: skip
+        re.match(r"\d{1,3}(?: \d{1,3})*(?:\s\D|$)", text) is not None for text in texts
+    ) * 4 > len(texts)  # fmt: skip
     if not is_bracketed and not is_bare:
         yield from (("", text) for text in _unnumbered(texts))
         return
     starts = _bracketed if is_bracketed else _bare
     if is_bracketed and not any(next(starts(text), (1,))[0] == 0 for text in texts):
         texts = [_LOOSE.sub(r"[\1]", text) for text in texts]
-    places = (place for place, text in enumerate(texts) if next(starts(text), (1,))[0] == 0)
+    places = (n for n, text in enumerate(texts) if next(starts(f"{text} ."), (1,))[0] == 0)
     first = next(places, len(texts))
     yield from (("", text) for text in _unnumbered(texts[:first]))
     whole = "\n".join(texts[first:])
@@ -237,8 +241,9 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
 
 def _points(text: str) -> str:
     """Return a text of "[1] One. 2. Two. 3. Three." with all numbers in brackets."""
-    parts = re.split(r"(?<=[.)\]”\"\d/])\s(\d{1,4})\.\s(?=[^\W\d_a-z]|[“\"])", text)
-    first = last = int(parts[0][1:].partition("]")[0]) if _BRACKETED.match(text) else 0
+    parts = re.split(r"(?<=[.)\]”\"\w/])\s(\d{1,4})\.\s(?=[^\W\d_a-z]|[“\"])", text)
+    numbered = _BRACKETED.match(text)
+    first = last = int(numbered[1] or numbered[2]) if numbered else 0
     for place in range(1, len(parts), 2):
         following = int(parts[place]) == last + 1
         last += following

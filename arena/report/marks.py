@@ -121,12 +121,15 @@ def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 # By number: ``[12]``, ``[1, 3-5]``, ``[69]-[71]``, ``(12)``, ``【12†source】``, or bare
 
+_SAID = r"(?:(?i:cite|cited|see|sources?|refs?|references?|citations?)\b[\s:.]*)*#?"
 _NUMBERS = re.compile(
-    r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
+    rf"[\[［【]\s*{_SAID}(?P<numbers>\d{{1,5}}(?:\s*[,;，、،–—-]+\s*\d{{1,5}})*)"
     r"(?:\s*[,;]\s*(?:pp?|[Ss]ec|[Cc]h|[Ff]ig|[Tt]ab|[Tt]hm)\b[^\[\]]{0,40})?"
     r"\s*(?:(?:†|\+ ?L)[^\[\]【】]{0,80})?[\]］】]"
 )
-_ROUND = re.compile(r"(?<!\d)\(\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(;\D[^()]{0,80})?\)")
+_ROUND = re.compile(
+    r"(?<!\d)\(\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(?:,\s*pp?\b[^()]{0,40})?(;\D[^()]{0,80})?\)"
+)
 _BETWEEN = re.compile(r"\s*[-–—]\s*")
 _NO_NUMBERS = range(1900, 2100)  # but years
 _LONGEST = 200  # a range of more numbers is none
@@ -136,7 +139,7 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
     """Yield the groups in brackets.
 
     A number that no entry has is a mark too, except 0 (``[0, 1]`` is an interval) and, if no entry
-    has it, a year. Round brackets are marks if `_cites_in_round_brackets` and the list has all of
+    has it, a year. Round brackets are marks if `_covers` and the list has all of
     their numbers. Yields nothing where the list has authors and no numbers.
     """
     if bibliography.authors and bibliography.references:
@@ -159,11 +162,16 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         yield Mark(start, end, tuple(bibliography.cited(str(number)) for number in numbers))
 
 
-def _cites_in_round_brackets(texts: Iterable[Inline], listed: Collection[str]) -> bool:
-    """Return whether round brackets contain at least half of the numbers of a list, and ten."""
-    groups = (match for text in texts for match in _ROUND.finditer(text.bare))
-    seen = {str(number) for match in groups for number in _spread(match[1])}.intersection(listed)
-    return 2 * len(seen) >= max(len(listed), 20)
+def _covers(texts: Iterable[Inline], marks: re.Pattern[str], listed: Collection[str]) -> bool:
+    """Return whether marks before punctuation contain at least half of the numbers of a list."""
+    groups = (
+        match[1]
+        for text in texts
+        for match in marks.finditer(text.bare)
+        if re.match(r"\s*(?:[.,;:)\]([]|$)", text.bare[match.end() : match.end() + 9])
+    )
+    seen = {str(number) for group in groups for number in _spread(group)}.intersection(listed)
+    return 2 * len(seen) >= max(len(listed), 3)
 
 
 def _spread(text: str) -> list[int]:
@@ -174,7 +182,7 @@ def _spread(text: str) -> list[int]:
     """
     numbers: list[int] = []
     text = re.sub(" ?[-–—]+ ?", "-", " ".join(text.split()))
-    for piece in re.split(" ?[,;，、 ] ?(?![-–—])", text):
+    for piece in re.split(" ?[,;，、، ] ?(?![-–—])", text):
         ends = [int(end) for end in re.findall(r"\d+", piece)]  # of "3,-5", too
         if ends and ends[0] < ends[-1] <= ends[0] + _LONGEST:
             numbers += range(ends[0], ends[-1] + 1)
@@ -184,6 +192,10 @@ def _spread(text: str) -> list[int]:
 
 
 _RAISED = re.compile(r"\^\{\s*+(\d{1,4}(?:(?:\s*+[,;–—-]|\s)\s*+\d{1,4})*+)\s*+\}")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒", "0123456789-,")
+_SUPERSCRIPT = re.compile(
+    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\]”\"’»%]))([⁰¹²³⁴-⁹]{1,4}(?:[,˒–⁻][⁰¹²³⁴-⁹]{1,4}){0,20})"
+)
 _RUN = r"\d{1,3}(?:[ ,]+\d{1,3})*"
 _BARE = re.compile(
     rf"(?:(?<=[^\W\d_])|(?<=[)\]\"”'’%.,;:!?}}\x00])|(?<=\b(?:19|20)\d\d))[ \n]+(?P<before>{_RUN})"
@@ -221,6 +233,8 @@ def _bare_numbers(text: Inline) -> Iterator[tuple[int, int, str]]:
     """Yield the places and numbers that may be marks."""
     for match in _RAISED.finditer(text.bare):
         yield match.start(), match.end(), match[1]
+    for match in _SUPERSCRIPT.finditer(text.bare):
+        yield match.start(), match.end(), match[1].translate(_DIGITS)
     for match in _BARE.finditer(text.bare):
         kind = match.lastgroup or ""
         before = text.bare[max(0, match.start() - 12) : match.start()]
@@ -228,18 +242,19 @@ def _bare_numbers(text: Inline) -> Iterator[tuple[int, int, str]]:
             yield match.start(kind), match.end(), match[kind]
 
 
-def _cites_bare_numbers(texts: Iterable[Inline]) -> bool:
+def _cites_bare_numbers(texts: Iterable[Inline], listed: int) -> bool:
     """Return whether texts without numbers in brackets cite by superscripts or bare numbers.
 
-    They do if at least three numbers occur, among them 1, and half of those up to the highest.
+    They do if at least three numbers occur (or all of a shorter list), among them 1, and half of
+    those up to the highest; or if these are raised and the list is numbered.
     """
-    seen = {
-        number
-        for text in texts
-        for _, _, numbers in _bare_numbers(text)
-        for number in _spread(numbers)
-    }
-    return len(seen) >= 3 and 1 in seen and 2 * len(seen) >= max(seen)
+    seen, raised = set[int](), set[int]()
+    for text in texts:
+        for start, _, numbers in _bare_numbers(text):
+            seen.update(_spread(numbers))
+            raised.update(_spread(numbers) if listed and not text.bare[start].isascii() else ())
+    enough = [len(each) >= min(3, listed or 3) and 1 in each for each in (seen, raised)]
+    return (enough[0] and 2 * len(seen) >= max(seen)) or enough[1]
 
 
 # By author and year: ``(Smith et al., 2020; Lee, 2021a)``, ``Smith and Lee [2020]``
@@ -327,13 +342,17 @@ def as_cited(bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliograph
     bracketed = any(
         any(marks(each, bibliography)) for each in texts for marks in (_pandoc, _numbers)
     )
+    places = {str(n): each for n, each in enumerate(bibliography.references, 1)}
+    if not numbered and any(_covers(texts, marks, places) for marks in (_NUMBERS, _ROUND)):
+        bibliography = bibliography._replace(names=places | dict(bibliography.names))
+        numbered = list(places)  # a list without numbers, cited by place
     bare = bibliography.bare or (
         not bracketed
         and bool(numbered or not bibliography.references)
-        and _cites_bare_numbers(texts)
+        and _cites_bare_numbers(texts, len(numbered))
     )
     authors = not (numbered or bare or (bracketed and not bibliography.references))
-    rounded = not (bracketed or bare) and _cites_in_round_brackets(texts, numbered)
+    rounded = not (bracketed or bare) and _covers(texts, _ROUND, numbered)
     return bibliography._replace(bare=bare, authors=authors, rounded=rounded)
 
 

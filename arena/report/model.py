@@ -69,6 +69,7 @@ class Report(NamedTuple):
         references: The bibliography in its order, then what is cited without an entry. Keys are
             distinct, and every citation of a statement is one of them.
         styles: Names of the styles in which it cites, in alphabetical order.
+        unread: Why its references cannot be read, of a report with a list and no citation; or "".
     """
 
     title: str
@@ -76,6 +77,7 @@ class Report(NamedTuple):
     statements: tuple[Statement, ...] = ()
     references: tuple[Reference, ...] = ()
     styles: tuple[str, ...] = ()
+    unread: str = ""
 
     @property
     def cited(self) -> tuple[Reference, ...]:

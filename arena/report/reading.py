@@ -19,11 +19,13 @@ from arena.report.bibliography import (
     read_bibliography,
     repair_addresses,
 )
+from arena.report.latex import from_latex
 from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, unwrap
 from arena.report.model import (
     BREAK,
     HIDDEN,
     MATH,
+    Bibliography,
     Inline,
     Link,
     Report,
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n[^:\n]*+:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
+
+_ANCHORED = re.compile(
+    r"(?<!\[)\[(\d{1,4}(?:[,–-]\s?\d{1,4})*)\]\(<?#[^()\s]{0,99}\)"
+)  # [1](#ref-1)
 
 
 def read_report(source: str | bytes | Path, styles: Collection[str] | None = None) -> Report:
@@ -55,7 +61,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
-    text = unwrap(text)
+    text = from_latex(_ANCHORED.sub(r"[\1]", unwrap(text).replace("[cite_start]", "")))
     # Exports escape the brackets of their marks; who writes [@id] means what is escaped literally.
     blocks = parse(text, literal=bool(cited_ids(text)))
     title, start = "", 0
@@ -64,7 +70,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
         if not (is_contents(first) or is_bibliography(first)):
             title, start = " ".join(first.split()), blocks.pop(0).end
     body, listed = part(blocks)
-    bibliography = as_cited(read_bibliography(listed), [block.inline for block in body])
+    chapters = _chapters(body, listed)
     lines = text.split("\n")
     shown = {block.line for block in body}
     for block in blocks:
@@ -73,20 +79,53 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     ends = [block.line for block in blocks if block.level] + [len(lines)]
     sections = _sections(body, lines, start, ends)
     chosen = [style for style in STYLES if styles is None or style in styles]
-    references = {each.key: each for each in bibliography.references}
+    references = {each.key: each for _, chapter in chapters for each in chapter.references}
     drafts: list[Draft] = []
     used: set[str] = set()
     section = len(sections) - 1 - sum(block.level > 0 for block in body)
-    for block in body:
+    for place, block in enumerate(body):
         if block.level:
             section += 1
         elif not is_contents(sections[section].heading):
+            bibliography = next(each for end, each in chapters if place < end)
             marks = find_marks(block.inline, bibliography, chosen, used)
             for reference in (each for mark in marks for each in mark.references):
                 references.setdefault(reference.key, reference)
             add_statements(drafts, block.inline, marks, section)
     found = tuple(references.values())
-    return Report(title, tuple(sections), as_statements(drafts), found, tuple(sorted(used)))
+    unread = ""
+    if listed and not any(keys for _, _, keys in drafts):
+        entries = sum(bool(each.text) for each in found)
+        unread = f"no citation of the {entries} entries of its list is recognised in its text"
+    return Report(title, tuple(sections), as_statements(drafts), found, tuple(sorted(used)), unread)
+
+
+def _chapters(
+    body: Sequence[TextBlock], listed: Sequence[TextBlock]
+) -> list[tuple[int, Bibliography]]:
+    """Return the lists of a report, and before which of its blocks the text that cites each ends.
+
+    Several lists are one, except where two begin with number 1: then each is its chapter's.
+    """
+    lines = [block.line for block in body]
+    groups: dict[int, list[TextBlock]] = {}
+    for block in listed:
+        groups.setdefault(bisect_left(lines, block.line), []).append(block)
+    lists = [read_bibliography(group) for group in groups.values()]
+    if sum("1" in each.names for each in lists) < 2:
+        groups, lists = {}, [read_bibliography(listed)]
+    chapters: list[tuple[int, Bibliography]] = []
+    taken, start = set[str](), 0
+    for end, each in zip([*list(groups)[:-1], len(body)], lists, strict=True):
+        new = {r: r._replace(key=f"{r.key} ({len(chapters) + 1})") for r in each.references}
+        new = {r: new[r] if r.key in taken else r for r in each.references}
+        taken |= {r.key for r in new.values()}
+        each = each._replace(
+            references=tuple(new.values()), names={name: new[r] for name, r in each.names.items()}
+        )
+        chapters.append((end, as_cited(each, [block.inline for block in body[start:end]])))
+        start = end
+    return chapters
 
 
 def decode(data: bytes) -> str:

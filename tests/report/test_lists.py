@@ -77,3 +77,117 @@ def test_real_records_in_each_style(works, style):
     """The table in docs/metrics.md, two decimals of which count."""
     assert len(works) == 238
     assert min(rendered.measure(read_report, rendered.STYLES[style], works)) >= 0.985
+
+
+ENTRIES = [f"Ann Lee{n}. Title {n}. Proc. X, 2020." for n in range(1, 13)]
+NUMBERED = "\n\n# References\n\n" + "\n\n".join(f"[{n}] {e}" for n, e in enumerate(ENTRIES, 1))
+
+
+def titles(text):
+    report = read_report(text)
+    found = {each.key: each.title for each in report.references}
+    return [[found[key] for key in statement.citations] for statement in report.statements]
+
+
+@pytest.mark.parametrize(
+    ("mark", "places"),
+    [
+        ("[cite: {}, 12]", (12,)), ("[Source {}]", ()), ("[see {}]", ()), ("[{}، 12]", (12,)),
+        ("[{}](#ref-1)", ()), ("[[{}]](#ref-1)", ()), ("[Refs. {}, 12]", (12,)), ("[{}, p. 3]", ()),
+        ("<sup>[{}](#a)</sup>", ()),
+    ],
+)  # fmt: skip
+def test_forms_of_a_number(mark, places):
+    text = f"One {mark.format(1)}. Two {mark.format(2)}."
+    expected = [[f"Title {n}", *(f"Title {each}" for each in places)] for n in (1, 2)]
+    assert titles(text + NUMBERED) == expected
+
+
+def test_superscripts_of_unicode():
+    text = "One works¹. Two does.²,³ All¹² do, over 5 km² or 10³ of n²."
+    assert titles(text + NUMBERED) == [["Title 1"], ["Title 2", "Title 3"], ["Title 12"]]
+    assert titles("An area of 12 km², m³ and n¹." + NUMBERED) == [[]]
+
+
+@pytest.mark.parametrize("mark", ["({})", "({}, p. 11060)", "[{}]"])
+@pytest.mark.parametrize("entry", ["{}\n\n", "- {}\n", '<span id="r">{}</span>\n\n'])
+def test_a_list_without_numbers_is_cited_by_place(mark, entry):
+    text = " ".join(f"It works {mark.format(n)}." for n in range(1, 13))
+    listed = "".join(map(entry.format, ENTRIES))
+    assert titles(f"{text}\n\n# References\n\n{listed}") == [[f"Title {n}"] for n in range(1, 13)]
+
+
+def test_an_enumeration_cites_nothing():
+    text = "It (1) begins, (2) works and (3) ends, and so on (see (4) and (5) below)."
+    assert titles(text + NUMBERED) == [[]]
+
+
+@pytest.mark.parametrize(
+    "entry", ['<span id="ref-{0}">{0}. {1}</span>\n\n', '<a id="ref-{0}"></a>{0}. {1}\n']
+)
+def test_entries_in_anchors(entry):
+    listed = "".join(entry.format(n, each) for n, each in enumerate(ENTRIES, 1))
+    assert titles(f"It works [12].\n\n# References\n\n{listed}") == [["Title 12"]]
+
+
+def test_each_chapter_has_its_own_numbers():
+    text = "# T\n\n" + "\n\n".join(
+        f"## {c}\n\nIt works [1, 2].\n\n### References\n\n[1] One of {c}\n\n[2] Two of {c}"
+        for c in ("Apes", "Bees", "Cats")
+    )
+    expected = [[f"One of {c}", f"Two of {c}"] for c in ("Apes", "Bees", "Cats")]
+    assert titles(text) == expected
+    assert len(read_report(text).references) == 6
+
+
+def test_an_export_with_blank_lines_within_its_entries():
+    listed = "\n\n".join(f"{n}\n\nPage {n[0]}\n\nhttps://a.org/{n[0]}" for n in ("1", "2 3", "4"))
+    expected = [["Page 1"], ["Page 2"], ["Page 4"]]
+    assert titles(f"It rose 1 . It fell 3 . Then 4 .\n\n# References\n\n{listed}") == expected
+
+
+LATEX = r"""\section{One}
+It works \cite{a,b:1}. So do~\citep[see][p. 3]{a} and \citet{b:1}.
+
+\begin{thebibliography}{99}
+\bibitem{a} A.~Lee and B.~Wu. \newblock Deep {N}ets. \newblock \emph{Proc. X}, 2020.
+\bibitem[Wu(2021)]{b:1} B. Schr\"odinger. \newblock Flat nets. \newblock {\em Proc. Y}, 2021.
+\end{thebibliography}
+"""
+BIBTEX = r"""## One
+
+It works \cite{a, b:1}. So do~\parencite{a} and \textcite{b:1}.
+
+```bibtex
+@article{a,
+  title={Deep {N}ets},
+  author={Lee, Ann and Wu, Bo},
+  journal={arXiv preprint arXiv:2001.00001},
+  year={2020}
+}
+
+@inproceedings{b:1, title = "Flat nets", author = "Bo Wu", year = 2021,
+  doi = {10.1000/xyz.1}
+}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LATEX, BIBTEX, BIBTEX.replace("```bibtex\n", "# References\n\n").replace("```\n", "")],
+)
+def test_citations_of_latex(text):
+    assert titles(text) == [["Deep Nets", "Flat nets"]] * 2
+    report = read_report(text)
+    assert [each.heading for each in report.sections] == ["One"]
+    assert report.statements[0].text == "It works."
+    assert len(report.references) == 2
+    if text is not LATEX:
+        assert [e.ids for e in report.references] == [("arxiv:2001.00001",), ("doi:10.1000/xyz.1",)]
+
+
+def test_a_report_whose_citations_are_not_recognised_says_so():
+    report = read_report(f"It works {{1}}.{NUMBERED}")
+    assert report.unread == "no citation of the 12 entries of its list is recognised in its text"
+    assert read_report(f"It works [1].{NUMBERED}").unread == read_report("It works.").unread == ""
