@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,8 +54,14 @@ def report(
             return
         counts = count(one) if finder else count(one) | {"resolved": None}
         rows.append({"report": str(path), **counts, "styles": list(one.styles)})
+        if one.unread and not json:
+            print(f"{path}: not read: {one.unread}.", file=sys.stderr)
         if json:
-            rows[-1] |= {"title": one.title, "references": [r._asdict() for r in one.references]}
+            rows[-1] |= {
+                "title": one.title,
+                "unread": one.unread,
+                "references": [r._asdict() for r in one.references],
+            }
     if json:
         print_json(rows)
         return

@@ -94,9 +94,9 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
             add_statements(drafts, block.inline, marks, section)
     found = tuple(references.values())
     unread = ""
-    if listed and not any(keys for _, _, keys in drafts):
+    if styles is None and listed and not any(keys for _, _, keys in drafts):
         entries = sum(bool(each.text) for each in found)
-        unread = f"no citation of the {entries} entries of its list is recognised in its text"
+        unread = f"no citation in its text is recognised; entries of its list: {entries}"
     return Report(title, tuple(sections), as_statements(drafts), found, tuple(sorted(used)), unread)
 
 

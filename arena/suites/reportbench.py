@@ -58,7 +58,8 @@ def score_reports(
 
     A report is ARXIV_ID.md, or ARXIV_ID.json with its text under ``response``. A survey without a
     readable report that cites something scores 0 and counts in the means; with `official` it is
-    left out, as the released code does.
+    left out, as the released code does. A report with a list of references whose citations are
+    not recognised has no scores, and is counted.
 
     Args:
         data (DIR): ReportBench's data: ReportBench_v1.1.jsonl and the folder ReportBench_v1.1_GT.
@@ -102,10 +103,11 @@ def score_reports(
     settings["code"] = code_sha256(__name__)
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
     kept = [row for row in surveys.values() if not (official and row.get("reason"))]
-    if failed := sum("failed" in row for row in surveys.values()):
-        problems.append(
-            f"{failed} of {len(surveys)} surveys failed and are left out: see `failed`."
-        )
+    for key, what in (("failed", "failed"), ("unread", "have a report that cannot be read")):
+        if count := sum(key in row for row in surveys.values()):
+            problems.append(
+                f"{count} of {len(surveys)} surveys {what} and are left out: see `{key}`."
+            )
     if out := sum("reason" in row for row in surveys.values()):
         what = "are left out, as in the released code" if official else "count as 0"
         problems.append(f"{out} of {len(surveys)} surveys {what}.")
@@ -133,9 +135,13 @@ def _score(
             raise DataError("no report")
         report = read_report(report_text(path))
         resolved = resolve(report, library.finder)
-        if not (report.references if official else report.cited):
+        if report.unread and not official:
+            about |= {"unread": report.unread}
+            row = _no_scores(official)
+        elif report.references if official else report.cited:
+            row = (_official_row if official else _row)(report, survey, library)
+        else:
             raise DataError("no citations")
-        row = (_official_row if official else _row)(report, survey, library)
     except DataError as error:
         gold_size = len(_gold_titles(survey)) if official else len(survey.works)
         worst = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
@@ -143,9 +149,13 @@ def _score(
         about |= {"reason": str(error)}
     except Exception as error:
         about |= {"failed": failure_of_answer(error)}
-        row = dict.fromkeys(OFFICIAL if official else _ZERO) | {"hits": 0, "cited": 0, "gold": 0}
+        row = _no_scores(official)
         resolved = None
     return row | about | dict.fromkeys(JUDGED), resolved
+
+
+def _no_scores(official: bool) -> dict[str, Any]:
+    return dict.fromkeys(OFFICIAL if official else _ZERO) | {"hits": 0, "cited": 0, "gold": 0}
 
 
 def _judge(

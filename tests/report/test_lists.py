@@ -189,5 +189,5 @@ def test_citations_of_latex(text):
 
 def test_a_report_whose_citations_are_not_recognised_says_so():
     report = read_report(f"It works {{1}}.{NUMBERED}")
-    assert report.unread == "no citation of the 12 entries of its list is recognised in its text"
+    assert report.unread == "no citation in its text is recognised; entries of its list: 12"
     assert read_report(f"It works [1].{NUMBERED}").unread == read_report("It works.").unread == ""

@@ -107,6 +107,18 @@ def test_a_report_that_fails_is_left_out_and_the_others_count(score, monkeypatch
     assert result["problems"] == ["1 of 2 surveys failed and are left out: see `failed`."]
 
 
+def test_a_report_whose_citations_are_not_recognised_is_left_out_and_counted(score):
+    unread = "It works {1}.\n\n# References\n\n[1] A. Lee. Depth. 2020."
+    result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": unread})
+    row = result["surveys"]["hep-th/0101001"]
+    assert row["unread"].endswith("entries of its list: 1") and "reason" not in row
+    assert row["reference_precision"] is None
+    assert result["mean"]["reference_precision"] == 2 / 5
+    assert result["problems"] == [
+        "1 of 2 surveys have a report that cannot be read and are left out: see `unread`."
+    ]
+
+
 def test_every_number_by_hand(score):
     result = score({"2004.05937.md": REPORT})
     row = result["surveys"]["2004.05937"]

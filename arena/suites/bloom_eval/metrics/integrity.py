@@ -96,13 +96,15 @@ def fmi(pair: SurveyPair) -> Finding:
     |C & R| / |C | R|, Bloom-Eval, equation 6: C are the keys that the statements of the generated
     survey cite, R the entries of its bibliography. An id of a paper in the corpus, as agents cite
     by, needs no entry. A survey that neither cites nor lists anything has 0; in the released code
-    it has 1.
+    it has 1. None for a report whose citations are not recognised.
     """
     article = pair.generated
     cited: set[Any]
     listed: set[Any]
     if pair.comparison.official:
         cited, listed = _released_ids(article)
+    elif article.report.unread:
+        return Finding({"": None}, reason=article.report.unread)
     else:
         cited = {key for statement in article.report.statements for key in statement.citations}
         listed = {each.key for each in article.report.references if is_listed(each)}
