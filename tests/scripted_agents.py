@@ -113,7 +113,8 @@ def play(
     names = [name for name in given if name in ("surveys", "references", *LIMITS)]
     of_run = {name: given.pop(name) for name in names}
     options = {"model": "scripted"} | ({"base_url": server.url} if server else {"mode": "replay"})
-    return arena.run(corpus, task, agent, output, agent_options=options | given, **of_run)
+    of_run |= {"agent_options": options | given, "parallel": 1}  # in the order of a script
+    return arena.run(corpus, task, agent, output, **of_run)
 
 
 def episodes(run: str | Path) -> list[dict[str, Any]]:

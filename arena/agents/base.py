@@ -32,11 +32,14 @@ class Agent:
     Attributes:
         unrecorded: Names of options that shape no action, such as the address of a server. They
             stay out of a run's manifest, so a run with other values is the same run.
+        waits: Whether its episodes mostly wait for another machine, such as a model's server: then
+            a run plays `PARALLEL` of them at once in threads, unless `parallel` says how many.
         tools: The environment's tools as `arena.tool_schemas` returns them. A run sets them before
             the first observation; they are empty otherwise.
     """
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
+    waits: ClassVar[bool] = False
     tools: Sequence[Mapping[str, Any]] = ()
     seed: int = 0
 

@@ -35,6 +35,7 @@ def run(
     env_option: dict[str, Any] | None = None,
     metric: list[str] | None = None,
     jobs: int = 1,
+    parallel: int | None = None,
     isolate: bool = False,
     timed: bool = False,
     overwrite: bool = False,
@@ -59,7 +60,10 @@ def run(
         encoder (NAME): The setting `encoder`.
         metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
             metrics`).
-        jobs: Episodes to play at once, each in a process; the files are the same.
+        jobs: Episodes to play at once, each in a process, for agents that compute; the files are
+            the same.
+        parallel: Episodes to play at once in threads, for agents that wait for a model; the files
+            are the same (default: 8 for agents that ask a model, else 1).
         isolate: Play each episode in a new process, in which the agent knows of no other.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
@@ -93,6 +97,7 @@ def run(
             metrics=metric or (),
             seed=seed,
             jobs=jobs,
+            parallel=parallel,
             isolate=isolate,
             timed=timed,
             overwrite=overwrite,

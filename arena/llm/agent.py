@@ -116,6 +116,7 @@ class LLMAgent(Researcher):
             or None.
     """
 
+    waits = True
     folder: ClassVar[str] = ""
     templates: ClassVar[Mapping[str, Fields]] = {}
     unrecorded: ClassVar[frozenset[str]] = frozenset(
@@ -142,7 +143,7 @@ class LLMAgent(Researcher):
         store: str | None = None,
         timeout: float = 120.0,
         max_retries: int = 5,
-        max_parallel: int = 4,
+        max_parallel: int = 8,
         max_per_minute: float | None = None,
         prices: str | Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",

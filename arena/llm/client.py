@@ -117,7 +117,7 @@ class Client(Model):
         request: Mapping[str, Any] | None = None,
         timeout: Annotated[float, Ge(1e-3)] = 120.0,
         max_retries: Annotated[int, Ge(0)] = 5,
-        max_parallel: Annotated[int, Ge(1)] = 4,
+        max_parallel: Annotated[int, Ge(1)] = 8,
         max_per_minute: Annotated[float, Ge(1e-3)] | None = None,
         prices: str | Path | Mapping[str, Any] | None = None,
         limits: Limits | Mapping[str, Any] | None = None,

@@ -6,18 +6,21 @@ import hashlib
 import json
 import multiprocessing
 import pickle
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from multiprocessing.connection import Connection, wait
+from multiprocessing.pool import ThreadPool
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, cast
 
 import gymnasium
 
 from arena._internal.files import sha256_json
-from arena._internal.process import block_sigint_in_children
+from arena._internal.process import block_sigint_in_children, one_thread
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
@@ -176,13 +179,27 @@ def _checked_notes(notes: Any) -> dict[str, Any]:
 
 
 def play_episodes(
-    player: Player, places: Sequence[int], jobs: int, isolate: bool
+    player: Player, places: Sequence[int], jobs: int, isolate: bool, parallel: int = 1
 ) -> Generator[dict[str, Any], None, None]:
     """Yield the records of episodes in the order of `places`, which are those in the run.
 
-    `jobs` is the number of episodes that are played at once; with `isolate` each has a new process.
-    If an agent fails, the episodes before it are yielded.
+    `jobs` is the number of episodes that are played at once in processes, `parallel` that in
+    threads of this one; with `isolate` each has a new process. If an agent fails, the episodes
+    before it are yielded.
     """
+    if parallel > 1:
+        own = threading.local()
+
+        def play_here(place: int) -> dict[str, Any]:
+            if not hasattr(own, "player"):  # an environment plays one episode at a time
+                own.player = copy(player)
+            return own.player.play(place)  # type: ignore[no-any-return]
+
+        # Its threads are daemons: those of an executor would keep a stopped process waiting. One
+        # that leaves its own `one_thread()` gives back the limit of this one.
+        with one_thread(), ThreadPool(min(parallel, max(1, len(places)))) as pool:
+            yield from pool.imap(play_here, places)
+        return
     if jobs == 1 and not isolate:
         yield from map(player.play, places)
         return

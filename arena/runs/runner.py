@@ -54,6 +54,9 @@ from arena.tasks import (
     with_topic,
 )
 
+PARALLEL = 8
+"""Episodes at once by default, of agents that wait for a model."""
+
 
 @checked
 def run(
@@ -68,6 +71,7 @@ def run(
     metrics: Sequence[str] = (),
     seed: Annotated[int, Ge(0)] = 0,
     jobs: Annotated[int, Ge(1)] = 1,
+    parallel: Annotated[int, Ge(1)] | None = None,
     isolate: bool = False,
     timed: bool = False,
     overwrite: bool = False,
@@ -93,8 +97,11 @@ def run(
             corpus' surveys.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
         seed: Makes each episode's own seed, together with its place in the run.
-        jobs: Number of episodes that are played at once, each in a process; the files are the
-            same.
+        jobs: Number of episodes that are played at once, each in a process, for agents that
+            compute; the files are the same.
+        parallel: Number of episodes that are played at once in threads of this process, for agents
+            that wait for a model; the files are the same. By default `PARALLEL` where an agent
+            says that it waits, else 1.
         isolate: Play each episode in a new process, so that the agent's code keeps nothing.
         timed: Write the seconds that the run takes into ``timing.json``, the only file of a run
             with a clock in it.
@@ -116,6 +123,10 @@ def run(
         starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
         config = config.model_copy(update={"found": starting_papers})
     player = Player(corpus, config, agent, agent_options, chosen, seed)
+    if (jobs > 1 or isolate) and (parallel or 1) > 1:
+        raise DataError("parallel episodes share a process: give parallel, or jobs or isolate.")
+    if parallel is None:
+        parallel = PARALLEL if player.agents.kind.waits and jobs == 1 and not isolate else 1
     player.agents.prepare()
     manifest = _manifest(player, corpus, task_set, metrics, agent_options)
     if metrics:
@@ -128,7 +139,7 @@ def run(
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         path = output / TRAJECTORIES
         rest = range(keep_complete(path, chosen, same), len(chosen))
-        records = play_episodes(player, rest, jobs, isolate)
+        records = play_episodes(player, rest, jobs, isolate, parallel)
         bar = progress(records, total=len(rest), desc=f"{task} {player.agents.name}", unit="survey")
         clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
         if rest:

@@ -75,7 +75,8 @@ def helpful(body):
 
 def play(world, agent, output, server=None, **options):
     given = {"model": "scripted"} | ({"base_url": server.url} if server else {}) | options
-    return arena.run(world, "discovery", agent, output, agent_options=given, surveys=4)
+    options = {"agent_options": given, "surveys": 4, "parallel": 1}  # in the order of the script
+    return arena.run(world, "discovery", agent, output, **options)
 
 
 def content(run: Path) -> dict[str, bytes]:
@@ -194,15 +195,17 @@ def test_a_limit_ends_the_episode_and_not_the_run(world, asker, tmp_path):
 
 
 def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(world, asker, tmp_path):
+    """One episode after the other: requests that are already under way may cross a limit."""
+    limits = {"run_limits": {"max_calls": 2}}
     with LLMServer(helpful) as server:
         for start in range(2):
             shared_client.cache_clear()  # as a new process
             assert len(server.requests) == start * 2
             if start == 0:
                 with pytest.raises(ArenaError, match=r"max_calls=2 .* is reached"):
-                    play(world, asker, tmp_path / "run", server, run_limits={"max_calls": 2})
+                    play(world, asker, tmp_path / "run", server, **limits)
             else:
-                play(world, asker, tmp_path / "run", server, run_limits={"max_calls": 2})
+                play(world, asker, tmp_path / "run", server, **limits)
     assert len(episodes(tmp_path / "run")) == 4
 
 
