@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from arena.report.model import Bibliography, Inline, Reference, TextBlock
+from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(
@@ -37,7 +37,7 @@ _LAST_YEAR = re.compile(r"[,.]\s(?:19|20)\d{2}[a-z]?\.(?:\s*(?:URL )?https?://\S
 _CAP = r"[^\W\d_a-zß-öø-ÿ]"
 _PARTICLES = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|el|al|bin|ter|ten)\s)"
 _WORD = rf"{_PARTICLES}{{0,3}}{_CAP}[\w’'`-]+"
-_SURNAME = rf"{_WORD}(?:\s{_CAP}[\w’'`-]+){{0,2}}"
+_SURNAME = rf"{_WORD}(?:\s{_WORD}){{0,2}}"
 _DOTTED = rf"(?:(?<=\.)[\s-]{{0,2}}[^\W\d_]\.|(?<!\.)[\s-]{_CAP}(?![\w’'.])){{0,4}}+"
 _REST = rf",\s{_CAP}{{1,3}}(?![\w’'])\.?+{_DOTTED}(?:,?\s(?:Jr|Sr|I+)\b\.?)?"
 _PLAIN = rf"{_SURNAME}\s{_CAP}{{1,4}}(?:[\s-]{_CAP}){{0,3}}(?![\w’'])"
@@ -57,7 +57,10 @@ _STRAIGHT = rf"{_CAP}\.(?:[\s-]{{0,2}}{_CAP}\.){{0,3}}\s{_SURNAME}"  # J. P. Wu
 _IN_BRACKETS = r"[,.]?\s?\((?:19|20)\d{2}[a-z]?(?:,[^()]{0,40})?\)[.,:]?\s"
 _OF_YEAR = rf"(?:{_IN_BRACKETS}|[,.]?\s(?:19|20)\d{{2}}[a-z]?[.,:]\s)"
 # The full stop of a sentence, and not of an initial
-_END = rf"(?<!\s[^\W\d_])(?<!\.[^\W\d_])(?<!\.-{_CAP})(?<!\b{_CAP}-{_CAP})(?<!^{_CAP})\."
+_END = (
+    rf"(?<!\s[^\W\d_])(?<!\.[^\W\d_])(?<!\.-{_CAP})(?<!\b{_CAP}-{_CAP})(?<!^{_CAP})\."
+    r"(?!(?<=\d\.) \d\b)"  # Qwen2. 5, as recognised
+)
 _HEADS = (
     re.compile(rf"(?P<people>{_TURNED})(?:{_OF_YEAR}|(?<=\.):\s|\.\s|(?<=\.)\s)(?!and\s|&\s)"),
     re.compile(
@@ -69,7 +72,7 @@ _HEADS = (
         rf"(?!\s{_WORD}(?:\s{_CAP}\.)?\s{_WORD},\s(?!\d))\s"
         rf"(?!and\s|et\sal|Eds?\b|{_CAP}\.)"
     ),
-    re.compile(rf"(?P<people>[^“\"]{{2,2000}}?){_END}\s+(?=[\w\"“‘])"),
+    re.compile(rf"(?P<people>[^“\"]{{2,2000}}?){_END}\s+(?=[\w\"“‘$])"),
 )
 _BEGINNING = re.compile(  # of an entry behind another
     rf"(?:{_END}\s*|[)\]”\"/\d]\s+)(?=[^\W\d_a-z])"
@@ -91,8 +94,13 @@ _SENTENCE = re.compile(
     r".{3,}?(?:[?!](?=\s+(?:In|ar[xX]iv|CoRR|Proc\w*|Journal|Advances|IEEE|ACM)\b|\s*\(|$)"
     rf"|(?<!\bvs){_END}(?=\s|$)|\s?\[[A-Z]{{1,2}}(?:/OL)?\])|.+"
 )
+_TITLE_FIRST = re.compile(  # Title. A. Lee, B. Wu. 2020; Title - Lee et al., 2020
+    rf"([^,;]{{8,300}}?)(?:\.|,|\s[-–—])\s(?:{_STRAIGHT}(?:,|{_ET_AL}|\sand\s|\.\s)|{_WORD}{_ET_AL})"
+)
 _BEHIND_TITLE = re.compile(
-    r"(?:\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, (?:19|20)\d\d[a-z]?|, \d\w\w ed)?[ .*]*$"
+    r"(?:\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, \d\w\w ed|^(?:19|20)\d\d"
+    r"|,(?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)?"
+    r"[ .*]*$"
 )
 
 
@@ -211,7 +219,9 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
             continue
         if block.number and not _BRACKETED.match(text):
             text = f"[{block.number}] {text}"
-        texts += [text] if block.number else _lines(text)
+        texts += (
+            [text] if block.number else chain(*map(_lines, filter(str.strip, text.split(BREAK))))
+        )
     if 2 * sum(_POINT.match(text) is not None for text in texts) > len(texts):
         texts = [_POINT.sub(r"[\1] ", text) for text in texts]
     texts = [_points(text) for text in texts]
@@ -236,7 +246,7 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
     found = list(starts(whole))
     ends = [start for start, _, _ in found[1:]] + [len(whole)]
     for (_, begin, numbers), end in zip(found, ends, strict=False):  # none: no end
-        yield numbers, whole[begin:end].strip()
+        yield numbers, whole[begin:end].strip().lstrip(".:| ")
 
 
 def _points(text: str) -> str:
@@ -355,27 +365,35 @@ def _work(text: str) -> _Work:
         people = dotted["people"]
         is_name = _YEAR.search(text) and _NAMES.fullmatch(people)
         dotted = dotted if is_name or re.search(r",|;| and | & | et al", people) else None
+        dotted = None if re.search(r" [-–—] ", people) else dotted
     head = turned or dated or straight or dotted
     start = head.end() if head else 0
     quoted = _QUOTED.match(text, start) or (None if turned or dated else _AFTER_COMMA.search(text))
     if quoted:
         title = quoted[1] or quoted[2]
     elif start and (sentence := _SENTENCE.match(text, start)):
-        title = _BEHIND_TITLE.sub("", sentence[0])
+        title = sentence[0]
     else:
-        title = re.split(r"\s\|\s|\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", text)[0]
+        parts = text.split(" | ")  # a short one is the name of a site
+        title = parts[0] if len(parts[0]) > 8 else max(parts, key=len)
+        title = re.split(r"\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", title)[0]
+        if first := _TITLE_FIRST.match(text):
+            title = first[1]
     years = _YEAR.findall(head[0] if head else "") or _YEAR.findall(text)
     people = _surnames((head["people"] if head else text)[:2000])
-    return _Work(people, "".join(years[-1]) if years else "", title.strip(' .*_"'))
+    return _Work(
+        people, "".join(years[-1]) if years else "", _BEHIND_TITLE.sub("", title).strip(' .*_"|-–—')
+    )
 
 
 def _surnames(people: str) -> list[str]:
     """Return the last names of the first two of some authors, in lower case."""
-    chunks = (chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(people.replace("- ", "-")))
+    chunks = [chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(people.replace("- ", "-"))]
     return [
         _LAST_INITIALS.sub("", chunk).split()[-1].lower()
-        for chunk in chunks
-        if re.match(r"[^\W\d]", chunk) and not _INITIALS.fullmatch(chunk)
+        for place, chunk in enumerate(chunks)
+        if re.match(r"[^\W\d]", chunk)
+        and not (_INITIALS.fullmatch(chunk) and (place or not chunk.isalpha()))
     ][:2]
 
 

@@ -87,6 +87,8 @@ SIZES = (1_000, 10_000, 100_000)
         *".! \u3000[(é1$", "ACGT", "1 ", ", 1", "a-", "Aa- ", "Aa. ", "van ", "Smith, ", "2020, ",
         "[1] ", "[1]. ", "^{1 1", "et al. ", "\\(", "\\[", "a.b.", "[a](http://b.c) ", "arxiv ",
         "a 1 1 ", "a\n\n", "|a", "torch.nn.functional.", "org.apache.a.", "www.a.", "https://a.b- ",
+        "Lee, A., ", "Lee A, ", "A. Lee, ", "A. Lee and ", "A Lee. 2020. ", "a, A. ", "{", "[A20] ",
+        "\\cite{a} ", "\\bibitem{a} ", "@a{b, c = {d}}\n", "¹", "1. A ", "10.1000/(", "“A ", "A - ",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(

@@ -31,7 +31,31 @@ BY_HAND = [
      "Users’ needs", (), 2017, "smith lee"),
     ("Siyan Zhao and Aditya Grover. d1: Scaling reasoning, 2025. URL https://arxiv.org/abs/2504.12216.",
      "d1: Scaling reasoning", ("arxiv:2504.12216",), 2025, "zhao grover"),
+    ("LEE, A. and WU, B. (2020). Deep nets work. Ann. Stat. 5 1–9.",
+     "Deep nets work", (), 2020, "lee wu"),
+    ("Van den Oord A, Li Y. Representation learning. arXiv preprint arXiv:1807.03748, 2018.",
+     "Representation learning", ("arxiv:1807.03748",), 2018, "oord li"),
+    ("Y. Chen et al. $a^2$ nets: Double attention. In NeurIPS, pp. 352- 361, 2018.",
+     "$a^2$ nets: Double attention", (), 2018, "chen"),
+    ("Kimi Team. Kimi k1. 5: Scaling. arXiv preprint arXiv:2501.12599, January 2025.",
+     "Kimi k1. 5: Scaling", ("arxiv:2501.12599",), 2025, "team"),
+    ("Lee et al. (2020) - Deep nets work", "Deep nets work", (), 2020, "lee"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "title"),
+    [
+        ("**Deep nets work** - A. Lee et al., Proc. X, 2020.", "Deep nets work"),
+        ("Deep nets work. A. Lee, B. Wu. 2020.", "Deep nets work"),
+        ("Deep nets, RLHF and more", "Deep nets, RLHF and more"),
+        (". A. Lee. Deep nets work. 2020.", "Deep nets work"),  # [1].
+        ("TNNLS | Deep nets work https://x.org", "Deep nets work"),
+    ],
+)
+def test_an_entry_that_begins_with_its_title(entry, title):
+    (read,) = read_report(f"Text [1].\n\n# References\n\n[1] {entry}").references
+    assert read.title == title
 
 
 @pytest.mark.parametrize(("entry", "title", "ids", "year", "names"), BY_HAND)
