@@ -169,15 +169,19 @@ class SurveyPair:
         found: T = self._kept[key]
         return found
 
-    def cosines(self, rows: Sequence[str], columns: Sequence[str]) -> NDArray[np.float64]:
+    def cosines(
+        self, rows: Sequence[str], columns: Sequence[str], cased: bool = False
+    ) -> NDArray[np.float64]:
         """Return the cosines of texts, shape (len(rows), len(columns)); 0 for a blank text.
 
-        Case does not count: a static encoder finds "INTRODUCTION" unlike "Introduction".
+        Unless `cased`, case does not count: a static encoder finds "INTRODUCTION" unlike
+        "Introduction".
         """
         from arena.mindmap import cosines  # keeps the vectors of labels
 
-        ours, theirs = ([text.lower() for text in texts] for texts in (rows, columns))
-        return cosines(ours, theirs, self.comparison.encoder)
+        if not cased:
+            rows, columns = ([text.lower() for text in texts] for texts in (rows, columns))
+        return cosines(rows, columns, self.comparison.encoder)
 
     def match(
         self,

@@ -56,6 +56,14 @@ def test_tree_similarity(generated, expected):
     assert scores(EXPERTS, generated, "sts")["finding"].scores == {"": pytest.approx(expected)}
 
 
+def test_the_released_code_embeds_headings_with_their_case():
+    axes = Axes(a=(1, 0), A=(0.6, 0.8), T=(0, 1))
+    one, other = survey((0, "T"), (1, "2 Ab")), survey((0, "T"), (1, "3 ab"))
+    for official, expected in ((True, 1 - (1 - 0.6) / 4), (False, 1.0)):
+        found = scores(one, other, "sts", encoder=axes, official=official)["finding"].scores
+        assert found == {"": pytest.approx(expected)}
+
+
 def test_a_heading_of_the_opposite_meaning_costs_two():
     one = survey((1, "A"))
     assert scores(one, survey((1, "D")), "sts")["finding"].scores == {"": 0.0}

@@ -158,8 +158,8 @@ def sts(pair: SurveyPair) -> Finding:
     1 - TED(A, B) / (|A| + |B|), Bloom-Eval, equation 8: ordered trees, to insert or to delete a
     heading costs 1, to put one for another 1 - cosine, and 0 if they are equal. Both trees have a
     neutral root in place of the title, which is not counted; section numbers are removed. The
-    released code counts the title as a heading. None for experts without an outline, 0 for a
-    generated survey without one.
+    released code counts the title as a heading, and embeds headings with their case. None for
+    experts without an outline, 0 for a generated survey without one.
     """
     from arena.mindmap.metrics.tree_distance import edit_distance
 
@@ -168,7 +168,7 @@ def sts(pair: SurveyPair) -> Finding:
     if not human.size:
         return Finding({"": None}, reason="the experts' survey has no outline.")
     ours, theirs = human.labels(), generated.labels()
-    cosines = pair.cosines(ours, theirs)
+    cosines = pair.cosines(ours, theirs, cased=official)
     different = np.not_equal.outer(np.array(ours, object), np.array(theirs, object))
     # Vectors are rounded: so that a heading is as near to itself as can be.
     costs: NDArray[np.float64] = different * (1 - cosines.round(6))
