@@ -102,6 +102,29 @@ def test_a_survey_without_a_prediction_counts_as_zero_but_not_in_the_released_sc
     assert official["missing"] == ["1"] and official["mean"]["ari"] == 1
 
 
+def test_what_the_released_scorer_takes_of_a_prediction(score):
+    tree = {"name": "Agents", "papers": ["ReAct", "Unheard of"]}
+
+    def row(*predictions, official=True):
+        result = score(*predictions, official=official)
+        return [result["surveys"]["0"][n] for n in (RELEASED[-2:] if official else NAMES[:2])]
+
+    # Of three papers, and of the two in the tree, or the four that the record lists.
+    assert row({"id": 0, "tree": tree}) == [1 / 3, 1 / 2]
+    listed = {"id": 0, "tree": tree, "retrieved_papers": ["ReAct", "Gorilla", "Other", "None"]}
+    assert row(listed) == [2 / 3, 2 / 4]
+    assert row(listed, official=False) == row(listed | {"retrieved_papers": []}) == [1 / 3, 1 / 2]
+    for empty in ({}, [], None):
+        assert row({"id": 0, "hierarchy_tree": empty, "tree": tree}) == [1 / 3, 1 / 2]
+        alone = score({"id": 0, "hierarchy_tree": empty}, {"id": 1, "tree": GOLD},
+                      golds=(GOLD, GOLD), official=True)  # fmt: skip
+        assert alone["mean"] == dict.fromkeys(RELEASED, 1.0)
+    assert row({"id": 0, "hierarchy_tree": GOLD, "tree": tree}) == [1, 1]
+    twice = {"id": 0, "tree": GOLD}, {"id": 0, "tree": tree}
+    assert row(*twice) == [1 / 3, 1 / 2]
+    assert row(*twice, official=False) == [1, 1]
+
+
 def test_papers_filed_twice_are_counted(score):
     papers = GOLD["subtopics"][0]["papers"] + GOLD["subtopics"][1]["papers"]
     tree = {

@@ -60,10 +60,11 @@ def score_predictions(
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
     gold = _read_data(data)
-    trees, problems = _read_predictions(predictions, gold)
-    score = _released_row if official else _row
+    trees, listed, problems = _read_predictions(predictions, gold, official)
     surveys = {
-        name: score(trees.get(name), gold[name], encoder)
+        name: _released_row(trees.get(name), gold[name], listed.get(name))
+        if official
+        else _row(trees.get(name), gold[name], encoder)
         for name in progress(gold, desc="score", unit="survey")
     }
     rows = [row for row in surveys.values() if not (official and row.get("reason"))]
@@ -100,22 +101,27 @@ def _read_data(path: str) -> dict[str, dict[str, Any]]:
     return gold
 
 
-def _read_predictions(path: str, gold: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the tree of each survey, and a sentence for each line that cannot be used."""
-    trees: dict[str, Any] = {}
+def _read_predictions(
+    path: str, gold: Mapping[str, Any], official: bool
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Return trees and ``retrieved_papers`` by survey, and a sentence for each unused line."""
+    trees, listed = dict[str, Any](), dict[str, Any]()
     problems = []
     for number, text, record in json_lines(path):
         if record is None or "id" not in record:
             problem = f"{clip(text)} is not a JSON object with an id."
         elif (name := str(record["id"])) not in gold:
             problem = f"no survey has the id {clip(name)}."
-        elif name in trees:
+        elif name in trees and not official:
             problem = f"a second prediction for {clip(name)}; the first counts."
         else:
-            trees[name] = record.get("hierarchy_tree", record.get("tree", record))
+            tree = record.get("hierarchy_tree", record.get("tree", record))
+            # As the released scorer: the last line of an id, and of two trees one not empty.
+            trees[name] = (tree or record.get("tree") or None) if official else tree
+            listed[name] = record.get("retrieved_papers")
             continue
         problems.append(f"line {number}: {problem}")
-    return trees, problems
+    return trees, listed, problems
 
 
 def _judge(
@@ -146,9 +152,10 @@ def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
     return {**scores, **counts, "repairs": notes}
 
 
-def _released_row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
+def _released_row(tree: Any, gold: dict[str, Any], listed: Any) -> dict[str, Any]:
     if isinstance(tree, dict):
-        return dict(released_scores(tree, gold))
+        titles = list(map(str, listed)) if isinstance(listed, list) else None
+        return dict(released_scores(tree, gold, titles))
     reason = "no prediction" if tree is None else "the root is not an object"
     return {**dict.fromkeys(RELEASED, 0.0), "reason": reason}
 
@@ -223,8 +230,12 @@ def alignment(references: Sequence[str], titles: Sequence[str]) -> list[int | No
 # The released scorer (version 0.2.0, head of August 2026), number for number
 
 
-def released_scores(predicted: dict[str, Any], gold: dict[str, Any]) -> dict[str, float]:
+def released_scores(
+    predicted: dict[str, Any], gold: dict[str, Any], retrieved: Sequence[str] | None = None
+) -> dict[str, float]:
     """Return the released scorer's numbers for one survey.
+
+    `retrieved` are titles that recall and precision count in place of the tree's, if there are any.
 
     Returns:
         ``ari``, ``v_measure``, ``homogeneity``, ``completeness``, ``sem_path``, ``recall`` and
@@ -234,7 +245,7 @@ def released_scores(predicted: dict[str, Any], gold: dict[str, Any]) -> dict[str
     return {
         **_clustering(gold_nodes, predicted_nodes),
         "sem_path": _sem_path(gold_nodes, predicted_nodes),
-        **_retrieval(gold_nodes, predicted_nodes),
+        **_retrieval(gold_nodes, predicted_nodes, retrieved),
     }
 
 
@@ -276,8 +287,11 @@ def _clustering(gold: Sequence[Node], predicted: Sequence[Node]) -> dict[str, fl
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _retrieval(gold: Sequence[Node], predicted: Sequence[Node]) -> dict[str, float]:
+def _retrieval(
+    gold: Sequence[Node], predicted: Sequence[Node], retrieved: Sequence[str] | None
+) -> dict[str, float]:
     theirs, ours = ([title for _, titles in tree for title in titles] for tree in (gold, predicted))
+    ours = list(retrieved or ours)
     hits = sum(place is not None for place in released_alignment(theirs, ours))
     return {
         "recall": hits / len(theirs) if theirs else 0.0,
