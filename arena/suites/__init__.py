@@ -32,7 +32,7 @@ class Evaluation:
         surveys: The scores of each survey, by its id in the order of the data. A survey without a
             readable prediction has the worst score of every metric, and a ``reason``; one whose
             scoring an exception ended has none, and ``failed``; one with a report whose citations
-            are not recognised has none, and ``unread``.
+            are not recognised has none, and ``unread``. ``remark`` says what numbers hide.
         missing: Ids of the surveys without a prediction.
         problems: One sentence for each line that cannot be used, and why.
         settings: What made the numbers: encoder, hashes of the files, versions.
@@ -61,12 +61,9 @@ class Evaluation:
         """Return the headers and the rows of a table for the terminal."""
         rows_of = self.surveys.values()  # a metric that nothing has needs no column
         names = [name for name in self.mean if any(row[name] is not None for row in rows_of)]
+        said = ("reason", "failed", "unread", "remark")
         rows: list[tuple[Any, ...]] = [
-            (
-                survey,
-                *(row[name] for name in names),
-                next((row[key] for key in ("reason", "failed", "unread") if key in row), ""),
-            )
+            (survey, *map(row.get, names), next((row[k] for k in said if k in row), ""))
             for survey, row in self.surveys.items()
         ]
         rows.append(("mean", *(self.mean[name] for name in names), ""))

@@ -125,6 +125,19 @@ def test_what_the_released_scorer_takes_of_a_prediction(score):
     assert row(*twice, official=False) == [1, 1]
 
 
+def test_a_row_says_what_its_numbers_hide(score):
+    bare = {"name": "Agents", "subtopics": [{"name": "Tools"}, {"name": "Planning"}]}
+    between = "agents tools planning"  # like each of the expert's three labels
+    chain = {"name": between, "subtopics": [{"name": between, "papers": ["ReAct"]}]}
+    rows = score(*({"id": i, "tree": t} for i, t in enumerate((GOLD, bare, chain))),
+                 golds=(GOLD, GOLD, GOLD))["surveys"]  # fmt: skip
+    assert rows["0"]["remark"] == ""
+    assert (rows["1"]["normalised_ted"], rows["1"]["node_soft_f1"]) == (0, 1)
+    assert rows["1"]["remark"] == "files no paper, which scores of labels do not see"
+    assert rows["2"]["node_soft_precision"] > 1 > rows["2"]["node_soft_recall"]
+    assert rows["2"]["remark"] == "node_soft_precision above 1: labels that are alike count as one"
+
+
 def test_papers_filed_twice_are_counted(score):
     papers = GOLD["subtopics"][0]["papers"] + GOLD["subtopics"][1]["papers"]
     tree = {

@@ -149,7 +149,10 @@ def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
         return {**worst, "reason": str(error)}  # all lie in [0, 1]
     predicted, expert, counts = named_alike(predicted, read_mind_map(gold)[0])
     scores = evaluate(predicted, expert, NAMES, encoder)
-    return {**scores, **counts, "repairs": notes}
+    above = [name for name in NAMES if (scores[name] or 0) > 1 + 1e-9]
+    remarks = [f"{', '.join(above)} above 1: labels that are alike count as one"] * bool(above)
+    remarks += ["files no paper, which scores of labels do not see"] * (not predicted.all_papers())
+    return {**scores, **counts, "repairs": notes, "remark": "; ".join(remarks)}
 
 
 def _released_row(tree: Any, gold: dict[str, Any], listed: Any) -> dict[str, Any]:
