@@ -214,6 +214,8 @@ class Client(Model):
 
     def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
         """Ask side by side; raise the first failure in order, after which none is begun."""
+        if requests and self.store is not None and not self._proven:
+            self.store.check()  # before an answer is paid that cannot be kept
         if len(requests) < 2:
             return [self._ask(request) for request in requests]
         # Its threads are daemons: those of an executor would keep a stopped process waiting.

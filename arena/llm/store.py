@@ -78,6 +78,18 @@ class Store:
         assert kept is not None
         return kept
 
+    def check(self) -> None:
+        """Raise LLMError if an answer could not be written now."""
+        if self.path.exists():
+            with self._open(write=True) as database:
+                database.execute("BEGIN IMMEDIATE")
+                database.execute("ROLLBACK")
+        elif not os.access(self.path.absolute().parent, os.W_OK):
+            raise LLMError(
+                f"the file of answers {str(self.path)!r} cannot be written into its directory. "
+                "Name another `store`."
+            )
+
     def _get(self, database: sqlite3.Connection, key: str) -> dict[str, Any] | None:
         row = database.execute("SELECT record, sum FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:

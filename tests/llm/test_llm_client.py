@@ -145,3 +145,11 @@ def test_messages_of_other_shapes(make_client):
     assert answers[3].tool_calls == (
         {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}},
     )
+
+
+def test_nothing_is_asked_where_the_answer_could_not_be_kept(tmp_path):
+    with LLMServer(["fine"]) as server:
+        client = Client("m", base_url=server.url, store=tmp_path / "none" / "answers.db")
+        with pytest.raises(LLMError, match=r"cannot be written into its directory"):
+            client.complete(HELLO)
+        assert server.requests == []
