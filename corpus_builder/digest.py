@@ -14,7 +14,7 @@ import numpy as np
 from annotated_types import Ge
 
 from arena._internal.arrays import StringTableWriter, save_array
-from arena._internal.files import write_json
+from arena._internal.files import sha256_json, write_json
 from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
@@ -59,8 +59,9 @@ def make_digests(
         overwrite: Replace the digests of that input.
 
     Returns:
-        The manifest of the digests. ``counts`` has ``papers``, ``digests`` and ``failed``, papers
-        for which the answer was refused or could not be read twice; ``failed.jsonl`` lists them.
+        The manifest of the digests, with ``made_before`` if these are there, of the same input.
+        ``counts`` has ``papers``, ``digests`` and ``failed``, papers for which the answer was
+        refused or could not be read twice; ``failed.jsonl`` lists them.
     """
     name = INPUTS.resolve(input_name)
     kind = INPUTS.get(name)
@@ -78,8 +79,6 @@ def make_digests(
                 f"{str(root)!r} has digests {name!r} already. Pass --overwrite to replace them."
             )
 
-    check(root)
-    client.check()
     if every:
         papers = read_rows(root / layout.PAPERS, ("id", "searchable"))
         ids = [paper for paper, searchable in papers if searchable]
@@ -87,6 +86,21 @@ def make_digests(
         tasks = TaskSet(corpus)
         cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
         ids = sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
+    wanted: dict[str, Any] = {
+        "format_version": layout.FORMAT_VERSION,
+        "input": name,
+        "corpus": corpus.sha256,
+        "heading": kind.heading,
+        "papers": "all" if every else "references",
+        "config": config,
+        "papers_sha256": sha256_json(ids),
+    }
+    wanted = json.loads(json.dumps(wanted))  # as it is read again
+    output = layout.digest_directory(root, name)
+    if not overwrite and (made := _made_before(root, output, wanted)):
+        return made | {"made_before": True}
+    check(root)
+    client.check()
     view = corpus.at("9999-12-31")
 
     def digests() -> Iterator[list[str] | Failed]:
@@ -100,21 +114,22 @@ def make_digests(
                 ),
             )
 
-    output = layout.digest_directory(root, name)
     place = partial(register, root, corpus.sha256, "digests", output)
     with staged_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
-        manifest = {
-            "format_version": layout.FORMAT_VERSION,
-            "input": name,
-            "corpus": corpus.sha256,
-            "heading": kind.heading,
-            "papers": "all" if every else "references",
-            "config": config,
-            "counts": _write(new, corpus, ids, digests()),
-        }
+        manifest = wanted | {"counts": _write(new, corpus, ids, digests())}
         manifest["files"] = list_files(new)
         write_json(new / layout.MANIFEST, manifest)
     return manifest
+
+
+def _made_before(root: Path, output: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the manifest of intact digests that were made of the same input, or None."""
+    if output.name not in layout.read_manifest(root).get("digests", {}):
+        return None
+    manifest, files = layout.read_manifest(output, "digest"), list_files(output)
+    files.pop(layout.MANIFEST, None)
+    same = {key: manifest.get(key) for key in wanted} == wanted and manifest["files"] == files
+    return manifest if same else None
 
 
 def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, resumable
 from arena.cli.run import parse_surveys
 from arena.text.display import printable
@@ -105,6 +107,8 @@ def digest(
     name, counts = manifest["input"], manifest["counts"]
     text = f"{name} of {counts['digests']:,} of {counts['papers']:,} papers"
     print(printable(f"{text} by {manifest['config']['model']}", 1000))
+    if "made_before" in manifest:
+        print("made before from the same input: nothing is left to do")
     if counts["failed"]:
         print(f"The others failed; digest/{name}/failed.jsonl says why. Their abstract is shown.")
 
@@ -134,7 +138,8 @@ def prompts(
     from corpus_builder.prompt_writing import write_prompts
 
     chosen = parse_surveys(surveys, ())
-    with resumable():
+    lock = Path(output).absolute().with_name(f".{Path(output).name}.lock")
+    with resumable(), exclusive_lock(lock, Path(output)):
         report = write_prompts(
             source, output, llm_option or {}, surveys=chosen, characters=characters
         )
