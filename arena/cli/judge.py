@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
+from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, print_table, resumable
 from arena.text.display import printable
 
@@ -33,14 +34,15 @@ def run(
         arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
     """
     from arena.corpus import Corpus
-    from arena.judging import judge_run
+    from arena.judging import RUBRICS, judge_run
     from arena.llm import Client
 
     client = Client.from_options(llm_option or {}, "--llm-option")
-    with resumable():
-        judgements = judge_run(rubric, run, Corpus.open(corpus, tasks=tasks), client, prompt)
-    path = Path(output or _default(run, judgements.rubric))
-    write_json(path, judgements.to_json())
+    opened = Corpus.open(corpus, tasks=tasks)
+    path = Path(output or _default(run, RUBRICS.get(rubric).name))
+    with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
+        judgements = judge_run(rubric, run, opened, client, prompt)
+        write_json(path, judgements.to_json())
     if json:
         print_json(judgements.to_json())
         return

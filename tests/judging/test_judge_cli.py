@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from llm_server import LLMServer, last_text
 from local_model_server import LocalModel, missing
 
@@ -129,3 +130,10 @@ def test_a_small_model_answers_in_a_form_or_counts_as_missing(tmp_path):
                             max_tokens=tokens, request=request)  # fmt: skip
             found = judge_pairs("taxobench", {"s": (tree, tree)}, client)
             assert (found.counts["judged"], found.counts["missing"]) == (judged, 1 - judged)
+
+
+def test_two_judges_do_not_write_one_file(clustering_run, world, capsys):
+    with LLMServer(scores_of) as server, FileLock(".scores.json.lock"):
+        assert judge(clustering_run, world, server, "--output", "scores.json") == 2
+        assert server.requests == []
+    assert "another process is writing 'scores.json'" in capsys.readouterr().err
