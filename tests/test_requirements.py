@@ -28,7 +28,7 @@ CORE = {
     "Stemmer", "tabulate", "threadpoolctl", "tqdm", "yaml",
 }  # fmt: skip
 OWN_EXTRAS = lock.PROJECT["optional-dependencies"]
-INSIDE = {"h11", "mcp_types", "urllib3", "verl"}
+INSIDE = {"h11", "mcp_types", "researcharena", "urllib3", "verl"}
 
 
 def test_every_import_is_declared():
@@ -126,3 +126,24 @@ def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
         told = done.stderr.strip().splitlines()
         assert (done.returncode, len(told)) == (2, 1), (line, done.stdout, done.stderr)
         assert re.search(rf"pip install 'researcharena\[{extra}\]'$", told[0]), (line, told)
+
+
+def test_every_door_is_imported_or_names_its_extra_where_only_the_core_is(mini):
+    code = f"""
+import importlib, pkgutil, sys
+sys.modules |= dict.fromkeys({sorted({*EXTRAS, *OWN_EXTRAS, *INSIDE})!r})
+import arena.doors as doors, arena.doors.trl
+from arena.errors import DataError
+names = [each.name for each in pkgutil.iter_modules(doors.__path__)]
+calls = dict.fromkeys(names, lambda name: importlib.import_module("arena.doors." + name))
+for name, call in (calls | {{"rows": lambda _: doors.trl.rows({str(mini)!r})}}).items():
+    try:
+        call(name)
+    except DataError as error:
+        print(name, str(error).partition("Run: ")[2])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        f"{name} pip install 'researcharena[{extra}]'"
+        for name, extra in (("inspect", "inspect"), ("verifiers", "verifiers"), ("rows", "trl"))
+    ]

@@ -34,6 +34,7 @@ EXTRAS = {
     "jsonschema": "audit",
     "matplotlib": "plots",
     "mcp": "serve",
+    "mcp_types": "serve",
     "openai": "llm",
     "requests": "build",
     "scipy": "mindmap",
@@ -68,7 +69,7 @@ def absent(what: str, module: str) -> str:
     """Return the message about a package that is not installed, and how to install it."""
     return (
         f"{what} needs the package {module!r}, which is not installed. "
-        f"Run: pip install 'researcharena[{extra_of(module)}]'"
+        f"Run: pip install 'researcharena[{extra_of(module) or module}]'"
     )
 
 

@@ -12,13 +12,15 @@ import pkgutil
 from collections.abc import Callable
 from contextlib import suppress
 
+from arena.errors import DataError
+
 
 def servers() -> dict[str, Callable[..., None]]:
     """Return name of each door that serves -> its command; doors without their packages do not."""
     found = {}
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
-            with suppress(ImportError):
+            with suppress(ImportError, DataError):
                 door = importlib.import_module(f"{__name__}.{module.name}")
                 found[module.name] = getattr(door, "serve", None)
     return {name: serve for name, serve in found.items() if serve is not None}

@@ -13,6 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena._internal.lazy import require
+
+require("the door to inspect_ai", "inspect_ai")
+
 from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample

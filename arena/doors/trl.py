@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from arena._internal.lazy import load
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
@@ -89,13 +90,12 @@ def rows(
     `prompt` has the user's message, which the first observation follows. Every row gets further
     columns, such as ``environment="easy"`` where the trainer maps several environments.
     """
-    from datasets import Dataset
-
     tasks = TaskSet(corpus)
     text = read_template(prompt, Fields()).fill()
     messages = [{"role": "user", "content": text}]
     chosen = choose_surveys(tasks, surveys, tasks.scorable)
-    return Dataset.from_list([{"prompt": messages, "survey": s, **columns} for s in chosen])
+    made = [{"prompt": messages, "survey": s, **columns} for s in chosen]
+    return load("datasets", "arena.doors.trl.rows()").Dataset.from_list(made)
 
 
 def _method(schema: dict[str, Any]) -> Callable[..., str]:

@@ -13,6 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from arena._internal.lazy import require
+
+require("the door to verifiers", "verifiers")
+
 import verifiers.v1 as vf
 from anyio import to_thread
 from mcp_types import CallToolResult, ListToolsResult
