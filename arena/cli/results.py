@@ -23,6 +23,7 @@ def compare(
     *,
     baseline: str | None = None,
     all_pairs: bool = False,
+    common: bool = False,
     metric: list[str] | None = None,
     test: str = "fisher",
     correction: str = "holm",
@@ -39,6 +40,7 @@ def compare(
         runs (RUN): Directory of a finished run, or NAME=DIR.
         baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
         all_pairs: Compare every run with every other.
+        common: Compare the surveys that all runs played.
         metric (NAME): One of the runs' metrics (default: all).
         test (NAME): Fisher (randomization) or student (paired t).
         correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
@@ -60,7 +62,9 @@ def compare(
         raise DataError("--corpus gives the page its titles: name the page with --html.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
-    compared = comparison.compare(runs, baseline, metric, test, correction, level, all_pairs)
+    compared = comparison.compare(
+        runs, baseline, metric, test, correction, level, all_pairs, common
+    )
     if html is not None:
         opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
         comparison.write_html(compared, html, opened)
@@ -170,6 +174,7 @@ def export_inspect(
     from arena.corpus import Corpus
     from arena.results.inspect_log import write_inspect_log
 
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
     number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
     print(f"{output}: {number} samples")
 

@@ -15,7 +15,7 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.llm import ModelSession
-from arena.results.comparison import as_json, as_text, usage_of, verdict
+from arena.results.comparison import as_html, as_json, as_text, usage_of, verdict
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
@@ -172,6 +172,24 @@ def test_an_older_run_has_a_curve_where_its_reward_is_a_gain(world, title_run, t
     assert found.curves["gain"] == arena.compare([title_run]).curves["title, bm25"]
     assert list(found.curves) == ["gain"]
     assert "recorded no gain with its reward" in found.without_curve["final"]
+
+
+def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
+    arena.run(world, "discovery", "random", tmp_path / "some", surveys=surveys[2:5])
+    with pytest.raises(DataError, match=r"differ in surveys .* --common compares the surveys"):
+        arena.compare([title_run, tmp_path / "some"])
+    found = arena.compare([title_run, tmp_path / "some"], common=True)
+    arena.run(world, "discovery", "title", tmp_path / "title", surveys=surveys[2:5])
+    alone = arena.compare([tmp_path / "title", tmp_path / "some"])
+    assert [m.differences[0].difference for m in found.metrics] == [
+        m.differences[0].difference for m in alone.metrics
+    ]
+    assert found.surveys == alone.surveys and found.gold == alone.gold
+    assert "Over 3 surveys." in as_text(found)
+    assert as_html(found, world)
+    arena.run(world, "discovery", "random", tmp_path / "other", surveys=surveys[:2])
+    with pytest.raises(DataError, match="the runs share no survey"):
+        arena.compare([tmp_path / "some", tmp_path / "other"], common=True)
 
 
 def test_what_models_cost(world, title_run, tmp_path):

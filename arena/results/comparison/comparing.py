@@ -169,6 +169,7 @@ def compare(
     correction: str = "holm",
     level: float = 0.95,
     all_pairs: bool = False,
+    common: bool = False,
 ) -> Comparison:
     """Compare finished runs, survey by survey.
 
@@ -185,6 +186,7 @@ def compare(
         level: Level of the confidence intervals, in (0, 1); a corrected p of at most 1 - level
             is significant.
         all_pairs: Compare every run with every other instead of with a baseline.
+        common: Compare the surveys that all runs played, where they did not play the same.
 
     Returns:
         The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
@@ -201,7 +203,7 @@ def compare(
     if all_pairs and baseline is not None:
         raise DataError("all pairs are compared with each other: name no baseline.")
     _check_options(test, correction, level)
-    opened = open_runs(runs)
+    opened = open_runs(runs, common)
     names = list(opened)
     places = {name: run.directory.resolve() for name, (run, _) in opened.items()}
     first, scores = opened[names[0]]
@@ -231,8 +233,8 @@ def compare(
         level,
         tuple(tables),
         headline if headline in chosen else chosen[0],
-        tuple(sorted(first.manifest["surveys"])),
-        read_gold(first),
+        tuple(sorted(scores["per_survey"])),
+        read_gold(first, scores["per_survey"]),
         tuple(notes),
     )
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,14 +119,38 @@ _QRELS = "qrels.trec"
 _SHORT = 12
 
 
-def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str, Any]]]:
-    """Return name -> (finished run, its ``metrics.json``), checked to be comparable."""
+def open_runs(
+    runs: Sequence[str | Path], common: bool = False
+) -> dict[str, tuple[OpenedRun, dict[str, Any]]]:
+    """Return name -> (finished run, its ``metrics.json``), checked to be comparable.
+
+    With `common` they are cut to the surveys that all of them played, without ceilings and floors,
+    which are means over the surveys of each run.
+    """
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [_open_run(directory) for directory in directories]
     names = _name_runs(given, [run for run, _ in opened])
     by_name = dict(zip(names, opened, strict=True))
+    if common:
+        _keep_common(opened)
     _refuse_different(by_name)
     return by_name
+
+
+def _keep_common(opened: Sequence[tuple[OpenedRun, dict[str, Any]]]) -> None:
+    shared = set.intersection(*(set(metrics["per_survey"]) for _, metrics in opened))
+    if not shared:
+        raise DataError("the runs share no survey. Compare runs of the same surveys.")
+    for _, metrics in opened:
+        if len(metrics["per_survey"]) == len(shared):
+            continue
+        rows = {s: row for s, row in metrics["per_survey"].items() if s in shared}
+        scored = sum(
+            all(row[name] is not None for name in metrics["mean"]) for row in rows.values()
+        )
+        metrics |= {"per_survey": rows, "floors": None}
+        metrics["ceiling"] = dict.fromkeys(metrics["ceiling"])
+        metrics["counts"] = metrics["counts"] | {"surveys": len(rows), "scored": scored}
 
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
@@ -144,6 +168,8 @@ def read_compared_run(
     files = manifest["files"]
     episodes = {}
     for record in run.episodes():
+        if record["survey"] not in metrics["per_survey"]:
+            continue
         picture = f"pictures/{file_name(record['survey'])}.svg"
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
         episodes[record["survey"]] = _episode(record, manifest, drawn)
@@ -159,10 +185,12 @@ def read_compared_run(
     return ComparedRun(name, manifest, metrics, episodes, effort, why)
 
 
-def read_gold(run: OpenedRun) -> dict[str, dict[str, int]]:
-    """Return survey -> gold paper -> gain; empty where the task has no ranking."""
+def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, int]]:
+    """Return survey -> gold paper -> gain, of `surveys`; empty where the task has no ranking."""
     qrels = run.directory / _QRELS
-    return trec.read_qrels(qrels) if _QRELS in (run.files or {}) and qrels.stat().st_size else {}
+    if _QRELS not in (run.files or {}) or not qrels.stat().st_size:
+        return {}
+    return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in surveys}
 
 
 def _episode(
@@ -265,9 +293,10 @@ def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -
                 differing = {k: v for k, v in differing.items() if k not in effects}
         if differing:
             parts = [f"{k} ({_values(value, identity[k])})" for k, value in differing.items()]
+            only = " --common compares the surveys of both." if [*differing] == ["surveys"] else ""
             raise DataError(
                 f"{name!r} cannot be compared with {first!r}: they differ in {'; '.join(parts)}. "
-                "Leave one of them out, or run it again like the other."
+                f"Leave one of them out, or run it again like the other.{only}"
             )
 
 
@@ -277,7 +306,7 @@ def _identity(run: OpenedRun, metrics: Mapping[str, Any]) -> dict[str, Any]:
         "task": run.task,
         "corpus": str(hashes.get("corpus")),
         "task set": str(hashes.get("tasks")),
-        "surveys": sorted(map(str, run.manifest["surveys"])),
+        "surveys": sorted(metrics["per_survey"]),
         "metrics": list(metrics["mean"]),
         "encoder": run.manifest.get("encoder"),
     }
