@@ -146,20 +146,28 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
 
 
 def show(
-    run: str, *, survey: str, corpus: str, tasks: str | None = None, json: bool = False
-) -> None:
+    run: str, *, corpus: str, survey: str | None = None, tasks: str | None = None,
+    json: bool = False,
+) -> None:  # fmt: skip
     """Show an episode of a run step by step, from its actions carried out again.
 
     Args:
         run (RUN): Directory of a run.
-        survey (ID): Survey of the episode.
+        survey (ID): Survey of the episode (default: the first; the others are listed).
         json: Print JSON instead of text, one line for each step.
 
     Example:
         arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
     """
     from arena.runs import replay_steps
+    from arena.runs.directory import OpenedRun
 
+    first, *others = [record["survey"] for record in OpenedRun(run).episodes()]
+    if survey is None:
+        survey = first
+        if others and not json:
+            listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
+            print(f"The first of {len(others) + 1} episodes. The others: {listed}")
     for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
         seen = step.observation
         result = loads(seen["result"])

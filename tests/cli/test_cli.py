@@ -107,6 +107,8 @@ def test_an_episode_step_by_step(world, title_run, capsys):
     assert [step["action"] for step in steps] == [
         None, *(step["action"] for step in line["steps"]),
     ]  # fmt: skip
+    assert main([*command[:2], *command[4:]]) == 0
+    assert capsys.readouterr().out.startswith("The first of 8 episodes. The others: ")
     command[3] = "nowhere"
     assert main(command) == 2
     assert "has no episode of survey 'nowhere'" in capsys.readouterr().err
