@@ -130,14 +130,12 @@ class Passage(NamedTuple):
 
 
 def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage | None:
-    """Return the passage of a paper that shares most with a statement.
+    """Return the passage of a paper that shares most with a statement; None if `view` has no text.
 
     Passages are runs of whole paragraphs of the abstract or of one section. The score of one is the
     sum, over the distinct terms that it shares with the statement, of ``log(1 + n / df)``: `n` is
     the number of passages of the paper and `df` that of those with the term. Ties go to the earlier
     passage, the abstract first.
-
-    None if the paper does not exist in `view` or has no text there.
     """
     if not paper or paper not in view:
         return None
@@ -186,12 +184,8 @@ def check_citations(
     """Let a model compare statements with passages of the papers that they cite.
 
     The model quotes the evidence (A.2.3 of ReportBench), then decides on the quotation alone
-    whether it supports the statement (A.2.4).
-
-    Args:
-        pairs: A statement, and the passage or None where there is none, of which nothing is asked.
-        questions: ``evidence`` and ``verdict``.
-        model: Who answers.
+    whether it supports the statement (A.2.4), by the questions ``evidence`` and ``verdict``. Of a
+    statement whose passage is None nothing is asked.
 
     Returns:
         For each ``outcome``: ``match``, ``mismatch``, ``not_found`` (no evidence), ``unreachable``
@@ -230,12 +224,8 @@ def vote(
 ) -> list[dict[str, Any]]:
     """Let models vote on statements (A.2.5 and section 3.1 of ReportBench).
 
-    Args:
-        claims: Values of the template for each statement.
-        question: The question.
-        voters: Name -> model.
-        votes: Votes of each model. Vote `i` from 1 has the seed `i`, so that each is a request of
-            its own, and the temperature `TEMPERATURE`.
+    `claims` are the values of the template for each statement. Vote `i` from 1 has the seed `i`, so
+    that each of the `votes` of a model is a request of its own, and the temperature `TEMPERATURE`.
 
     Returns:
         For each ``outcome``: ``true`` or ``false`` by majority of the votes for and against,

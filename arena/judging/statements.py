@@ -289,14 +289,9 @@ def record_statements(
 
     What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
     Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
-    hashes of the run do not cover them.
-
-    Args:
-        run: Directory of a run of a task that submits a report.
-        corpus: The corpus that it was played on.
-        options: Options of the judge's `Client` and of `judge_reports`; ``voters`` are names of
-            models that get the same options.
-        option: What a command line calls `options`.
+    hashes of the run do not cover them. `options` are those of the judge's `Client` and of
+    `judge_reports`, where ``voters`` are names of models that get the same options; a command line
+    calls them `option`.
     """
     known = set(parameters_of(judge_reports)) - {"reports", "views", "client"}
     asked = {name: value for name, value in options.items() if name not in known}

@@ -280,12 +280,11 @@ class _Number(NamedTuple):
 
 
 def _without_numbers(entries: list[OutlineEntry], tree: Builder) -> list[OutlineEntry]:
-    """Strip the section numbers.
+    """Strip the section numbers. A heading only has one if its siblings have one.
 
-    A heading only has one if its siblings have one: the last parts of the numbers with a
-    common beginning, k different ones, begin with 0 or 1 (or the beginning is a number itself) and
-    end at 2k + 1 or before. One number alone must have a mark after it, or numbers below it; one
-    letter alone is none.
+    The last parts of the numbers with a common beginning, k different ones, begin with 0 or 1 (or
+    the beginning is a number itself) and end at 2k + 1 or before. One number alone must have a mark
+    after it, or numbers below it; one letter alone is none.
     """
     groups: dict[_Stem, list[_Number]] = defaultdict(list)
     for place, entry in enumerate(entries):

@@ -36,12 +36,7 @@ class Scope(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Documents best first: higher score, then lower document number.
-
-    Attributes:
-        documents: Document numbers, int64, shape (n,).
-        scores: Their scores, float64, shape (n,).
-    """
+    """Documents best first: higher score, then lower number; int64 and float64, shape (n,)."""
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]

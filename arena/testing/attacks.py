@@ -133,13 +133,7 @@ class Attacker:
     """Draws what to send in one episode, with full knowledge of the corpus and of the labels.
 
     Arguments are drawn from the JSON schemas of the tools; what is about papers gets ids.
-
-    Args:
-        view: The papers that exist in the episode.
-        rng: Source of randomness.
-        survey: Survey of the episode; None for none.
-        tools: The tools of the environment.
-        malformed: Actions that it must refuse.
+    `malformed` are actions that the environment must refuse.
     """
 
     def __init__(
@@ -291,10 +285,7 @@ class Attacker:
         return SentCall(action, tool, arguments)
 
     def _with_decoys(self) -> Attack:
-        """Return one call with a hidden id, and the same with two ids that no paper has.
-
-        The two show which parts of an answer are different every time.
-        """
+        """Return one call with a hidden id, and the same with two ids that no paper has."""
         hidden, tool = self.hidden_id(), self.rng.choice(list(self._tools))
         decoys = [decoy_of(hidden, self._stored.by_id, self.rng) for _ in range(2)]
         ids = (hidden, *filter(None, decoys))

@@ -63,20 +63,14 @@ def audit(
 
     Args:
         corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
-        actions: Number of actions to send to environments; with 0 the files and the contract
-            alone are checked.
-        seed: Seed of all randomness. The same corpus, code and arguments give the same report,
-            except for the duration.
+        actions: Number of actions; with 0 the files and the contract alone are checked.
+        seed: Seed. The same corpus, code and arguments give the same report, but for the duration.
         retrievers: Engines to search with; the first is the environments' own.
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
         tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
-        tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
-            corpus' surveys.
+        tasks: Directory of a task set whose papers are played in place of the corpus' surveys.
         options: Further arguments of the environments, such as ``{"reward": "cost"}``.
-
-    Returns:
-        All findings and how much was checked.
     """
     begun = time.perf_counter()
     require("the audit", "jsonschema")
@@ -216,14 +210,8 @@ def attack_environment(
 ) -> None:
     """Act in one environment, in one episode after the other, and check all that comes back.
 
-    Args:
-        audited: The environment.
-        made: Arguments that all environments of this audit share.
-        state: What the audit knows; it collects the findings.
-        rng: Source of randomness.
-        actions: Number of actions.
-        behind: Wraps the environment; what it returns may have ``accepts(action)``, which says
-            whether an action can be sent.
+    All environments of an audit share the arguments `made`. `behind` wraps the environment; what it
+    returns may have ``accepts(action)``, which says whether an action can be sent.
     """
     arguments = {
         **made,

@@ -24,14 +24,7 @@ _CLOSING = 4
 
 
 class CheckedEnv:
-    """One environment under check.
-
-    Args:
-        env_id: Gymnasium id, or ``module:id``.
-        arguments: Arguments of the environment.
-        seed: Seed of the first recorded episode; the others follow.
-        episodes: Number of recorded episodes, >= 1.
-    """
+    """One environment under check, by its Gymnasium id; its recorded episodes begin with `seed`."""
 
     def __init__(
         self, env_id: str, arguments: Mapping[str, Any], seed: int = 0, episodes: int = EPISODES

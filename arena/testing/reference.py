@@ -26,17 +26,8 @@ TOLERANCE = 1e-9
 class PlainView:
     """The papers that exist before a cutoff, by the rule as it is documented.
 
-    Args:
-        stored: The whole corpus.
-        cutoff: Day of the cutoff, ``YYYY-MM-DD``.
-        excluded: Ids of papers that are left out.
-        engine: Name of the engine that searches it.
-        search: Search of a view of the same papers, for tools that search; takes query and k.
-
-    Attributes:
-        search: As given; the audit checks hits on their own.
-        mask: Which documents exist; bool, shape (n,).
-        numbers: Their document numbers, ascending.
+    `search` takes query and k: it is a view's own, for tools that search, and the audit checks its
+    hits apart. `mask`, shape (n,), says which documents exist; `numbers` are theirs, ascending.
     """
 
     def __init__(

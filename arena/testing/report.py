@@ -79,17 +79,9 @@ class Finding(NamedTuple):
 class AuditReport:
     """The findings and counts of an audit, collected while it runs.
 
-    Attributes:
-        findings: The first 1,000 findings.
-        by_check: Id of a check -> number of findings.
-        counts: What was checked -> how often.
-        tools: Actions by tool.
-        environments: Actions by environment.
-        hashes: SHA-256 of the corpus, the tasks, each index and the code.
-        settings: Arguments of the audit, and what it could not compare or play.
-        seconds: Duration.
-        surveys: Ids of the surveys that were played.
-        cutoffs: All cutoffs.
+    `findings` are the first 1,000, and `by_check` counts all. `tools` and `environments` count
+    actions; `hashes` are SHA-256 of the corpus, the tasks, each index and the code; `settings` are
+    the arguments of the audit, and what it could not compare or play.
     """
 
     findings: list[Finding] = field(default_factory=list)

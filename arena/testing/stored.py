@@ -77,13 +77,9 @@ class StoredDigests(NamedTuple):
 class StoredCorpus:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
-    Args:
-        directory: Directory of a built corpus.
-        tasks: Directory of a task set, whose papers are played in place of the surveys.
-
-    Attributes:
-        surveys: The tasks that are played, by id: survey tasks, or the papers of a task set.
-        title_keys: Key of a survey task's title (`title_key`) -> id of the task.
+    With `tasks`, the directory of a task set, its papers are played in place of the surveys:
+    `surveys` are the tasks that are played, by id. `title_keys` maps the `title_key` of each survey
+    task to its id.
     """
 
     def __init__(self, directory: str | Path, tasks: str | Path | None = None) -> None:

@@ -20,20 +20,14 @@ from arena.mindmap.tree import MindMap
 def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
     """Soft overlap of the labels, relative to the gold map's.
 
-    Recall = (c(P) + c(G) - c(P u G)) / c(G), where P and G are the sets of distinct labels of the
-    predicted and the gold map, without their roots', and c is the soft cardinality
-    (`arena.mindmap.cardinality`): c(S) = sum over i of 1 / sum over j of max(0, cos(S_i, S_j)).
+    Recall = (c(P) + c(G) - c(P u G)) / c(G), where P and G are the distinct labels of the predicted
+    and the gold map, without their roots', and c is the soft cardinality
+    (`arena.mindmap.cardinality`). In [0, infinity): a label at cosine 1 / sqrt(n) to each of n
+    orthogonal ones has with them a soft intersection of sqrt(n). The gold map itself scores exactly
+    1, an empty prediction 0.
 
-    The range is [0, infinity), not [0, 1]: one label that lies between many counts as much of
-    them, and a label between n orthogonal ones, at cosine 1 / sqrt(n) to each, has with n of
-    them a soft intersection of sqrt(n). The gold map itself scores exactly 1, an empty prediction
-    0. Nothing is cut off.
-
-    Source: Fränti and Mariescu-Istodor, Soft precision and recall, Pattern Recognition Letters
-    167, 2023; ResearchArena (arXiv:2406.10291), section 5. Its formula divides by c(P), the
-    constructed map's, which STORM, where the metric comes from, does not.
-
-    P = {a}, G = {a, b}, a and b orthogonal: c(P) = 1, c(G) = 2, c(P u G) = 2, so (1 + 2 - 2) / 2.
+    Source: that of `cardinality`; ResearchArena's formula divides by c(P), the constructed map's,
+    which STORM, where the metric comes from, does not.
     """
     _, theirs, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / theirs
@@ -98,15 +92,6 @@ def heading_entity_recall(predicted: MindMap, gold: MindMap, context: ScoreConte
     Source: STORM (Shao et al. 2024, arXiv:2402.14207), section 3.2; ResearchArena
     (arXiv:2406.10291), section 5, with FLAIR (Akbik et al. 2019) for the entities. There A, the
     original map, is the one whose entities are to be found.
-
-    Example:
-        >>> class Capitals:  # takes words with a capital for entities
-        ...     def entities(self, labels):
-        ...         return [{w for w in label.split() if w[0].isupper()} for label in labels]
-        >>> gold = MindMap("", (MindMap("BERT in Berlin"), MindMap("other models")))
-        >>> made = MindMap("", (MindMap("What Bert does"),))
-        >>> heading_entity_recall(made, gold, extractor=Capitals())
-        0.5
     """
     wanted = entities(headings(gold), context.extractor)
     found = entities(headings(predicted), context.extractor)
@@ -137,11 +122,7 @@ def cardinality(labels: Collection[str], encoder: str | Encoder) -> float:
 def _shared_cardinalities(
     first: Collection[str], second: Collection[str], encoder: str | Encoder
 ) -> tuple[float, float, float]:
-    """Return the soft cardinalities of two sets of labels and of what they share.
-
-    The last is Cardinality(A) + Cardinality(B) - Cardinality(A u B), at least 0. Neither the order
-    of the labels nor the machine shows in the last digit.
-    """
+    """Return the soft cardinalities c of two sets of labels, and c(A) + c(B) - c(A u B), >= 0."""
     a, b = ({label for label in labels if label.strip()} for labels in (first, second))
     labels = sorted(a | b)
     if len(labels) > _MOST:

@@ -51,20 +51,7 @@ def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreCont
 
     As `tree_edit_distance`, but to put one label for another costs 0 if they are equal or the
     cosine of their vectors exceeds 0.8, and else 1. The cosine is taken to six decimals, so that
-    a pair at exactly 0.8 costs 1. Never more than `tree_edit_distance`.
-
-    Source: ResearchArena (arXiv:2406.10291), section 5. A whole number, not normalised, as in its
-    table 3.
-
-    Example:
-        >>> import numpy as np
-        >>> class Initials:  # the cosine of two labels is 1 if they begin alike, else 0
-        ...     def queries(self, texts):
-        ...         return np.array([[float(text[0] == x) for x in "xyz"] for text in texts])
-        >>> a = MindMap("", (MindMap("x", (MindMap("y1"), MindMap("z1"))),))
-        >>> b = MindMap("", (MindMap("y2"), MindMap("z2")))
-        >>> tree_semantic_distance(a, b, encoder=Initials())  # delete x, the others are free
-        1.0
+    a pair at exactly 0.8 costs 1. Never more than `tree_edit_distance`, of the same source.
     """
     return _distance(predicted, gold, context.encoder)
 
@@ -96,9 +83,8 @@ def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) 
 def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> NDArray[np.bool_]:
     """Return for each pair of labels whether they are equal or their cosine exceeds 0.8.
 
-    Returns:
-        Shape (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
-        label has no meaning and is like its equals alone; without an encoder so are all.
+    The shape is (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
+    one is like its equals alone; without an encoder so are all.
     """
     same = _equal(predicted, gold)
     if encoder is not None:
@@ -121,13 +107,10 @@ _STEPS = 1 << 31  # of the innermost loop
 
 
 class _Shape(NamedTuple):
-    """The nodes below a neutral root, in postorder, the root last.
+    """The nodes below a neutral root in postorder: numbers of their labels from 1, of the root 0.
 
-    Attributes:
-        labels: Number of each node's label from 1 on; 0 for the root.
-        first: First node of each node's subtree, its leftmost leaf.
-        keys: Nodes whose subtrees the algorithm visits: the greatest for each leftmost leaf.
-        steps: Number of nodes in those subtrees.
+    `first` is the leftmost leaf of each node's subtree; `keys` are the nodes whose subtrees the
+    algorithm visits, the greatest for each leftmost leaf; `steps` counts the nodes of those.
     """
 
     labels: NDArray[np.int64]
@@ -140,9 +123,6 @@ def edit_distance(
     predicted: MindMap, gold: MindMap, relabel: Callable[[], NDArray[np.float64 | np.bool_]]
 ) -> float:
     """Return the edit distance below the roots, in which insertion and deletion cost 1.
-
-    Both trees get the same neutral root in place of their own. So the distance to a root alone is
-    the number of nodes of the other, and the distance is at most the sum of the two numbers.
 
     `relabel`, called if it is needed, returns the cost to put one label for the other, shape
     (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them; more than 2 is never

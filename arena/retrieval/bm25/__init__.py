@@ -136,11 +136,7 @@ class LexicalEngine(Retriever):
 def _count(
     before: NDArray[np.int64], lengths: NDArray[np.int64], statistics: str, scope: Scope
 ) -> Counted:
-    """Return the statistics of a scope.
-
-    `before` and `lengths` are the numbers of searchable documents before each document and of their
-    terms, shape (documents + 1,).
-    """
+    """Count a scope; `before` and `lengths`: searchable documents before each, and their terms."""
     total = len(before) - 1
     end = min(scope.end, total)
     excluded = tuple(d for d in scope.excluded if d < end)

@@ -109,12 +109,10 @@ def _search(  # type: ignore[no-untyped-def]
 ) -> Any:
     """Write the best documents of one search and their scores, best first; return their number.
 
-    Postings are read while their document lies before `end`: the lists are in document order, so
-    the rest of a list is the future and is not even looked at.
-
-    `terms` and `weights` are those of this search, `values` is its row of the tables and `excluded`
-    its own. `marks` has a False for each stripe, again on return; `found` and `scores` have `k`
-    elements to write to. The others are as in `search`.
+    Postings are read while their document lies before `end`: the rest of a list is the future and
+    is not even looked at. `values` is the search's row of the tables. `marks` has a False for each
+    stripe, again on return; `found` and `scores` have `k` elements to write to. The others are as
+    in `search`.
     """
     count = len(terms)
     mask, last = np.uint64(len(sums) - 1), np.uint64(len(values) - 1)
@@ -205,20 +203,13 @@ def search(  # type: ignore[no-untyped-def]
 ) -> Any:  # fmt: skip
     """Return the best documents and scores of many searches, and the number of hits of each.
 
-    Args:
-        terms: Distinct term numbers of all searches, int64, in the order in which each sums.
-        weights: Weight of each term, float64, > 0.
-        begins: Start of the terms of each search, int64 (n + 1).
-        tables: Values of a posting by its code, float64, > 0, a row for each average length.
-        rows: Row of each search, int64 (n,).
-        ends: Ends of the scopes, int64 (n,).
-        excluded: Documents below the end that do not exist, int64, ascending within a search.
-        excluded_bounds: Start of those of each search, int64 (n + 1).
-        bounds: Start of the results of each search, int64 (n + 1); no more than fit are returned.
-        starts: Start of the postings of each term.
-        docs: Documents of the postings, ascending within a term.
-        codes: Codes of the postings.
-        sums: Zeros, of `BLOCK` elements; zeros again on return.
+    The `terms` of all searches, with their `weights` > 0, are distinct and in the order in which
+    each sums; those of search i begin at begins[i], its ascending `excluded` at excluded_bounds[i]
+    and its results, no more than fit, at bounds[i]. A row of `tables` has the value > 0 of a
+    posting by its code for one average length; rows[i] and ends[i] are the row and the end of the
+    scope of search i. The postings of a term begin at its place in `starts`: ascending `docs` and
+    their `codes`. `sums` are `BLOCK` zeros, again on return. Numbers are int64, weights and values
+    float64.
     """
     found, scores = np.empty(bounds[-1], np.int64), np.empty(bounds[-1])
     sizes = np.zeros(len(ends), np.int64)
@@ -241,16 +232,11 @@ def count(  # type: ignore[no-untyped-def]
 ) -> Any:
     """Return what the weights of the terms of many queries are made of.
 
-    Args:
-        numbers: Term numbers of all queries, int64, repeats kept, -1 for an unknown term; sorted in
-            place within a query, so that a score does not depend on the order of its words.
-        bounds: Start of each query in `numbers`, int64 (n + 1).
-        horizons: For each query, int64 (n,): documents below this count for the statistics.
-        documents: Number of documents that count, int64 (n,).
-        hidden: Documents below the horizon that do not count, int64, ascending within a query.
-        hidden_bounds: Start of those of each query, int64 (n + 1).
-        starts: Start of the postings of each term.
-        docs: Documents of the postings, ascending within a term.
+    The `numbers` of the terms of query i, repeats kept and -1 for an unknown one, begin at
+    bounds[i]; they are sorted in place, so that a score does not depend on the order of the words.
+    Documents below horizons[i] count for the statistics, documents[i] of them: all but the
+    ascending `hidden`, which begin at hidden_bounds[i]. `starts` and `docs` are as in `search`. All
+    are int64.
 
     Returns:
         The distinct terms that occur, where those of each query begin (n + 1), how often the

@@ -118,18 +118,10 @@ class Dense(Retriever):
     ) -> dict[str, Any]:
         """Encode the searchable papers of `source`; continue what a killed build left.
 
-        Args:
-            source: Papers of the corpus.
-            directory: An existing directory: empty, or as a killed build left it.
-            fields: Fields to encode.
-            progress: Wraps an iterable over papers.
-            encoder: Name of a registered encoder.
-            ivf: Whether to build inverted lists; ``"auto"``: from `IVF_FROM` papers on.
-            lists: Number of lists, >= 1. It must not follow the size of the corpus, which is of
-                the future.
-            training: Number of the oldest papers from which lists are made, at least `lists`.
-            parallel: Runs the encoding in other processes.
-            options: Options of the encoder.
+        The first arguments are those of `Retriever.build`, further `options` those of the encoder.
+        If `ivf` (``"auto"``: from `IVF_FROM` papers on), inverted lists are made from the
+        `training` oldest papers, at least `lists`. The number of `lists`, >= 1, must not follow the
+        size of the corpus, which is of the future. `parallel` runs the encoding in other processes.
         """
         if training < lists:
             raise DataError(f"training={training}: give an integer >= {lists}, the lists.")

@@ -45,11 +45,10 @@ def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RowRan
 def error_bound(dimension: int) -> float:
     """Return how far a float32 score can be from the exact one, in any order of summation.
 
-    The products of float16 values are exact in float32, so only the additions round: the error is
-    at most g * sum |q_i d_i| with g = (n - 1) u / (1 - (n - 1) u), u = 2^-24 (Higham, Accuracy
-    and Stability of Numerical Algorithms, 2002, section 4.2), and the sum is at most the product
-    of the lengths (Cauchy-Schwarz), which rounding to float16 leaves below 1.001. One per cent
-    on top covers both up to 65,536 dimensions.
+    Only the additions round: the error is at most g * sum |q_i d_i| with g = (n - 1) u / (1 - (n -
+    1) u), u = 2^-24 (Higham 2002, section 4.2), and the sum is at most the product of the lengths,
+    which rounding to float16 leaves below 1.001. One per cent on top covers both up to 65,536
+    dimensions.
     """
     return 1.01 * dimension * 2.0**-24
 

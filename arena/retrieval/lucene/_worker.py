@@ -148,12 +148,10 @@ class _Scope:
 
 
 class Index:
-    """An opened index; several threads may search.
+    """An opened index; several threads may search. `shape`: its documents and segments.
 
-    pyjnius keeps the object of a call in its method until the call begins, one place for all
-    threads. So every call takes a lock, except static methods that have no overload, which have no
-    object: `score` of `_java.SIMILARITY`, where a search spends its time. `shape` is the number of
-    documents and of segments.
+    pyjnius keeps the object of a call in one place for all threads until the call begins. So every
+    call takes a lock, except static methods without an overload: `score` of `_java.SIMILARITY`.
     """
 
     def __init__(self, directory: Path, k1: float, b: float) -> None:

@@ -16,16 +16,10 @@ class Heading(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An entry of the bibliography.
+    """An entry of the bibliography; texts are empty and numbers None where they are unknown.
 
-    Attributes:
-        title: Title; empty if unknown.
-        abstract: Abstract; empty if unknown.
-        citations: Number of works that cite it; None if unknown.
-        key: Key by which the statements of the report cite it; empty if none does.
-        paper: Id of the paper in a corpus; None if unknown.
-        authors: Names of the authors in order, as far as they are known.
-        year: Year; None if unknown.
+    `citations` is how many works cite it, `key` what the statements of the report cite it by, and
+    `paper` the id of the paper in a corpus.
     """
 
     title: str

@@ -193,15 +193,10 @@ class SurveyPair:
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
-        By the judge if `matcher` says so, the first pair of an item. Else one-to-one with the
-        greatest sum of cosines, each at least `threshold`.
-
-        Args:
-            human: Items of the experts' survey.
-            generated: Items of the generated survey.
-            prompt: Name of the judge's template, with the fields ``human`` and ``generated``.
-            schema: JSON schema of its answer, such as `pairs_schema`.
-            cosines: Shape (len(human), len(generated)); by default those of the texts.
+        By the judge if `matcher` says so, the first pair of an item: `prompt` names its template,
+        with the fields ``human`` and ``generated``, and `schema` is that of its answer. Else
+        one-to-one with the greatest sum of cosines, each at least `threshold`; `cosines`, shape
+        (len(human), len(generated)), are those of the texts by default.
         """
         if self.comparison.matcher != "judge":
             found = self.cosines(human, generated) if cosines is None else cosines

@@ -86,17 +86,10 @@ def ratios(matched: int, human: int, generated: int) -> dict[str, float | None]:
 
 
 def distribution_similarity(expert: Sequence[float], generated: Sequence[float]) -> float:
-    """Return DS of two vectors of counts, in [0, 1]; 1 for the same shares.
+    """Return DS of two vectors of counts of the same items, in [0, 1]; 1 for the same shares.
 
     The mean of 1 - JSD/ln 2, 1 - Hellinger distance and 1 - total variation of the shares,
-    equations 1 and 2.
-
-    Args:
-        expert: Counts of the items in the experts' survey.
-        generated: Counts of the same items, in the same order, in the generated survey.
-
-    Returns:
-        0 if a side counts nothing, as in the released code.
+    equations 1 and 2; 0 if a side counts nothing, as in the released code.
 
     >>> distribution_similarity([1, 2], [2, 4]), distribution_similarity([1, 0], [0, 5])
     (1.0, 0.0)

@@ -184,11 +184,7 @@ def _short(text: str, longest: int) -> str:
 
 
 def _read_criteria(text: str, any_sum: bool) -> list[_Criterion]:
-    """Return the criteria of an answer, their weights divided by the sum.
-
-    GRADE depends on no common factor of the weights. If the sum is not near 1, the list was cut off
-    and criteria are missing.
-    """
+    """Return the criteria, weights divided by their sum, which is near 1 if none is missing."""
     with suppress(ParseError):
         text = tagged(text, "json_output")
     criteria = [
@@ -205,10 +201,7 @@ def _read_criteria(text: str, any_sum: bool) -> list[_Criterion]:
 
 
 def _read_scores(text: str, names: list[str]) -> list[tuple[tuple[float, float], str]]:
-    """Return the scores of the first and the second survey, and the analysis, by criterion.
-
-    Criteria are found by name, or by place if a name is missing but their number is right.
-    """
+    """Return the scores of both surveys and the analysis, by the criterion's name or its place."""
     rows = _objects(as_json(text), "article_1_score")
     by_name = {_text(row, "criterion").casefold(): row for row in reversed(rows)}
     if all(name.casefold() in by_name for name in names):
