@@ -26,12 +26,10 @@ def open_model(
 ) -> tuple[Client, dict[str, Template], dict[str, Any]]:
     """Return client, templates and the options that shape answers.
 
-    Args:
-        llm: ``model``, its name on the server; ``prompts``, a folder with templates of the user's
-            own; options of `Client`. None means absent, except that a ``temperature`` or ``seed``
-            of None is not sent.
-        wanted: Fields of each template.
-        package: Folder with all templates.
+    `llm` has ``model``, its name on the server, ``prompts``, a folder with templates of the user's
+    own, and options of `Client`; None means absent, except that a ``temperature`` or ``seed`` of
+    None is not sent. `wanted` are the fields of each template, and `package` is the folder with all
+    templates.
     """
     defaults = client_options()
     check_names("client", llm, [*defaults, "model", "prompts"])

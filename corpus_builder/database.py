@@ -27,10 +27,8 @@ T = TypeVar("T")
 def readable_errors(what: str, advice: str, damaged: str = "") -> Iterator[None]:
     """Turn errors of DuckDB, Arrow and the system into one line for people.
 
-    Args:
-        what: What has failed, with the path that the user gave.
-        advice: What to do about a full disk or a target that cannot be written.
-        damaged: What to do about files that cannot be read.
+    The line says what has failed, with the path that the user gave, and what to do: `advice` about
+    a full disk or a target that cannot be written, `damaged` about files that cannot be read.
     """
     try:
         yield
@@ -136,8 +134,7 @@ def target(path: Path) -> str:
 def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     """Return what `work`, which runs a query, returns; Ctrl-C interrupts it.
 
-    With one thread DuckDB looks for signals itself. With several, the one that called it only
-    waits, and hears none until the query is done; so another one calls it.
+    The thread that calls DuckDB waits for its others, and hears no signal meanwhile.
     """
     if connection.execute("SELECT current_setting('threads')").fetchall() == [(1,)]:
         return work()

@@ -23,11 +23,8 @@ MAX_LINE = 1 << 26
 class Lines:
     """The lines of a file; gzip is recognised by the content, not the name.
 
-    Attributes:
-        number: Number of lines read so far.
-        bytes: Bytes of the file read so far.
-        sha256: SHA-256 of the file, once all lines have been read.
-        damage: Why the lines end early, or None.
+    `number` and `bytes` count what was read so far. `sha256` is that of the file, once all lines
+    have been read; `damage` says why they end early, or is None.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,12 +89,9 @@ _TYPES: dict[str, pa.DataType] = {
 
 
 def schema(columns: str, **types: pa.DataType) -> pa.Schema:
-    """Return a schema.
+    """Return a schema of columns whose names are text, or have a type behind a colon.
 
-    Args:
-        columns: Names of columns. A name is text, or has a type behind a colon: ``texts``,
-            ``sections``, a name in `types`, or one that Arrow knows.
-        types: Further types by name.
+    A type is ``texts``, ``sections``, a name in `types`, or one that Arrow knows.
 
     >>> schema("id day:int32 authors:texts").field("day").type
     DataType(int32)
@@ -115,13 +109,9 @@ _CHARACTERS = 1 << 20  # small enough that reading one paper at random stays qui
 
 
 class RowWriter:
-    """Write tuples as rows; a row group ends at a fixed number of rows or characters.
+    """Write tuples as rows; a row group ends at so many `rows` or `characters`.
 
-    Args:
-        path: Path of the file.
-        schema: Schema of its columns.
-        rows: Most rows of a group; more suit a table that is only read as a whole.
-        characters: Most characters of a group.
+    More rows suit a table that is only read as a whole.
     """
 
     def __init__(

@@ -39,14 +39,11 @@ _CUTOFF = re.compile(
 
 
 class PromptFlag(NamedTuple):
-    """A fault of a prompt.
+    """A fault of the prompt of a `level`: its `flag`, and the title or cutoff as `detail`.
 
-    Attributes:
-        level: Level of the prompt.
-        flag: ``title`` or ``reference_title`` if it contains the title of the survey or of a
-            reference, ``no_cutoff`` if it names none, ``other_cutoff`` if it names another day,
-            month or year than the survey's.
-        detail: The title, or the cutoff.
+    Flags are ``title`` or ``reference_title`` if it contains the title of the survey or of a
+    reference, ``no_cutoff`` if it names none, ``other_cutoff`` if that is not the survey's day,
+    month or year.
     """
 
     level: str
@@ -279,12 +276,7 @@ def _of_file(source: str | Path, surveys: Sequence[str] | int | None) -> Iterato
 
 
 class PromptedSource:
-    """A source whose surveys have the prompts and domains of a file that `write_prompts` wrote.
-
-    Args:
-        source: The source.
-        path: File of JSON lines with ``id``, ``prompts`` and ``domain``.
-    """
+    """A source whose surveys have the prompts and domains of a file that `write_prompts` wrote."""
 
     example = ""
 

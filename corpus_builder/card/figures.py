@@ -123,11 +123,8 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
 def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
     """Return how many papers each discipline has; a paper counts in each of its own.
 
-    Returns:
-        ``papers``: all papers; ``known``: those with a discipline; ``top``: the `TOP` largest
-        disciplines and their papers, the largest first, of equal ones the first by name;
-        ``other``: papers with a discipline that is not in ``top``; ``kinds``: number of different
-        disciplines.
+    ``papers`` are all, ``known`` those with a discipline, ``other`` those with one that is not
+    among the `TOP` largest, which ``top`` has in order; ``kinds`` is the number of disciplines.
     """
     execute(connection, _NAMED.format(table=table, top=TOP))
     top = list(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name"))
@@ -138,11 +135,10 @@ def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
 def _coverage(
     connection: duckdb.DuckDBPyConnection, top: list[str]
 ) -> dict[str, NDArray[np.int64]]:
-    """Return group of surveys -> two rows of 101 numbers.
+    """Return group of surveys -> how many have at least 0 to 100 % of their references.
 
-    They are the surveys with at least p % of their references in the corpus, and in reach (dated
-    before the survey, no survey). The groups are all surveys, those of the largest disciplines, and
-    the others.
+    The first row counts references in the corpus, the second those in reach; shape (2, 101).
+    The groups are all surveys, those of the largest disciplines, and the others.
     """
     exactly = {name: np.zeros((2, 101), np.int64) for name in (ALL, *top, OTHER, UNKNOWN)}
     for disciplines, available, gold in rows(connection, _SHARES):

@@ -99,16 +99,11 @@ def gzip_damage(path: Path, suffix: str = ".gz") -> str | None:
 
 
 class RemoteFile(NamedTuple):
-    """A file to be fetched.
+    """A file to be fetched; `label` is its dataset and name, for messages.
 
-    Attributes:
-        label: Dataset and name, for messages.
-        path: Where it appears.
-        link: Function that returns its address, which may expire.
-        known: What is recorded of it.
-        pinned: SHA-256 that it must have, or None.
-        headers: Headers of each request.
-        expire: Function that is called with an address that the server refuses, or None.
+    `link` returns its address, which may expire; `expire`, if any, is called with one that the
+    server refuses. `known` is what is recorded of it, and `pinned` the SHA-256 that it must have,
+    or None.
     """
 
     label: str
@@ -147,13 +142,10 @@ def size_of(path: Path) -> int:
 
 
 class Fetcher(requests.Session):
-    """Fetches and verifies the files of one download, several at once.
+    """Fetches and verifies the files of one download, `parallel` at once.
 
-    Args:
-        parallel: Number of files fetched at once.
-        patience: Seconds without a byte after which a connection is dropped.
-        attempts: Number of attempts in a row without a byte.
-        on_message: Function called with each line of progress.
+    A connection is dropped after `patience` seconds without a byte; `attempts` counts those in a
+    row without one. `on_message` is called with each line of progress.
     """
 
     def __init__(

@@ -52,14 +52,12 @@ class Executor(ABC):
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it completes, in any order.
 
-        A remote executor may run a task twice, even at the same time, if it loses a machine.
-
-        Args:
-            function: A function of a module's top level. It writes its files to a file system
-                that all machines share, and publishes only complete ones: it may be killed.
-            tasks: Picklable tasks; each names its own result. They are taken one by one as workers
-                become free. If the first task has the attribute ``directory``, a remote executor
-                checks that every machine sees that directory.
+        The function is of a module's top level. It writes its files to a file system that all
+        machines share, and publishes only complete ones: it may be killed, and a remote executor
+        may run a task twice, even at the same time, if it loses a machine. Tasks are picklable,
+        name their own results and are taken one by one as workers become free. If the first one has
+        the attribute ``directory``, a remote executor checks that every machine sees that
+        directory.
         """
 
     @abstractmethod

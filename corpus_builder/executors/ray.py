@@ -207,11 +207,9 @@ def _probe_file(directory: Path | None) -> Iterator[tuple[str, str] | None]:
 
 
 def _connect() -> Any:
-    """Return the module `ray`, connected to a cluster.
+    """Return the module `ray`, connected to ``RAY_ADDRESS``, or to this user's cluster here.
 
-    ``RAY_ADDRESS`` names the cluster. Without it, the one that this user has started on this
-    machine is joined. Ray itself would start one where there is none, and try for a minute where
-    none answers.
+    Ray itself would start one where there is none, and try for a minute where none answers.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray

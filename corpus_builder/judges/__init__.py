@@ -23,12 +23,7 @@ class Candidate(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A judgement.
-
-    Attributes:
-        verdict: One of `VERDICTS`.
-        reason: One line, the same for the same judgement: a rule's name, or why there is none.
-    """
+    """One of `VERDICTS`, and a reason: a rule's name, or why there is none; one line."""
 
     verdict: str
     reason: str

@@ -73,12 +73,8 @@ class RejectError(Exception):
 class Shard(NamedTuple):
     """One file of a release.
 
-    Attributes:
-        dataset: Dataset of the release to which the shard belongs.
-        name: Unique ``dataset/file name``; names the shard in reports, rejects and the work
-            directory, and orders the shards.
-        path: Path of the file.
-        size: Size of the file in bytes.
+    Its `name`, ``dataset/file name``, is unique: it names the shard in reports, rejects and the
+    work directory, and orders the shards. `size` is in bytes.
     """
 
     dataset: str
@@ -110,17 +106,11 @@ class Release(ConstructorOptions, ABC):
 
     @abstractmethod
     def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
-        """Turn one record into rows of `sink`.
+        """Turn one record, any JSON value, into rows of `sink`; raise RejectError if it is useless.
 
-        Args:
-            dataset: Dataset of the record.
-            record: Any JSON value.
-            sink: Collects rows (``sink.add``) and reasons for parts that are left out
-                (``sink.flaw``). Rows added before a `RejectError` do not count.
-            limits: Limits of plausible dates and lengths.
-
-        Raises:
-            RejectError: If the record is unusable.
+        `sink` collects rows (``sink.add``) and reasons for parts that are left out (``sink.flaw``).
+        Rows added before a `RejectError` do not count. `limits` are those of plausible dates and
+        lengths.
         """
 
     @abstractmethod
@@ -154,14 +144,9 @@ _NARROW = {"rows": 1 << 16, "characters": 1 << 22}  # of a table without texts, 
 
 
 class ShardTask(NamedTuple):
-    """One shard to be read.
+    """One shard to be read into tables, whose `directory` appears when they are complete.
 
-    Attributes:
-        release: Release to which the shard belongs.
-        shard: The shard.
-        limits: Limits of plausible values.
-        directory: Directory of the tables, which appears when they are complete.
-        key: JSON values on which the tables depend; the report counts for these alone.
+    `key` are the JSON values on which the tables depend; the report counts for these alone.
     """
 
     release: Release

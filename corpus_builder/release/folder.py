@@ -84,14 +84,11 @@ def existing_folder(name: str | Path) -> Path:
 def find_shards(path: Path, datasets: Sequence[str], kind: str) -> tuple[str | None, list[Shard]]:
     """Find the shards of some datasets, in ``<dataset>/`` or as ``<dataset>-*``.
 
-    Args:
-        path: The folder.
-        datasets: Names of the datasets to look for; one without shards is left out.
-        kind: Name of the source, for the command that completes a download.
+    `kind` is the name of the source, for the command that completes a download.
 
     Returns:
         The date of the release, from the folder or the file names, None if unknown; and its shards,
-        ordered by name.
+        ordered by name. A dataset without shards is left out.
     """
     by_dataset = {dataset: _shards(path, dataset) for dataset in datasets}
     record = Record.read(path)

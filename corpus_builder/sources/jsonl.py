@@ -20,13 +20,8 @@ EXPECTED = "Write one JSON object a line."
 class JsonLinesFile:
     """A file of JSON lines; gzip is recognised by the content, not the name.
 
-    Args:
-        path: Path of a regular file.
-        what: Plural noun for its records, for messages.
-
-    Attributes:
-        name: Name of the file, without the directory.
-        sha256: SHA-256 of the file, once all records have been read.
+    `what` is a plural noun for its records, for messages. `sha256` is that of the file, once all
+    records have been read.
     """
 
     def __init__(self, path: str | Path, what: str) -> None:

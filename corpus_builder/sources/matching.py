@@ -94,13 +94,8 @@ class Match(NamedTuple):
 class Collection:
     """Papers in the format of ``jsonl``, read once, while the build reads them.
 
-    Only what is sought is kept in memory, so it is bounded by the surveys, not by the collection.
-
-    Args:
-        path: Path of the file.
-        sought: All papers that will be looked up.
-        surveys: The surveys: a paper with an identifier or the title of one is
-            marked as a survey, so that no agent finds it.
+    Only what is `sought` is kept in memory, so it is bounded by the surveys, not by the collection.
+    A paper with an identifier or the title of a survey is marked as one, so that no agent finds it.
     """
 
     def __init__(

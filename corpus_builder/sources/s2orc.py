@@ -176,14 +176,10 @@ Faults = defaultdict[str, list[str]]
 
 
 class Annotations:
-    """All annotations of a text.
+    """All annotations of a text: a list for each kind as a JSON string, and null for none.
 
-    The first version of the dataset spells ``sectionheader``, the second ``section_header``; each
-    kind is a list as a JSON string, and null for none.
-
-    Args:
-        value: Object with a list for each kind.
-        faults: Collects what is wrong.
+    The first version of the dataset spells ``sectionheader``, the second ``section_header``.
+    `faults` collects what is wrong.
     """
 
     def __init__(self, value: object, faults: Faults) -> None:

@@ -113,17 +113,9 @@ _WORKER = 500 << 20  # bytes that a process may need for one shard
 class Plan(NamedTuple):
     """A build.
 
-    Attributes:
-        source: Registered name of the source.
-        release: The release that contains the papers.
-        output: Directory of the corpus.
-        config: Configuration of the stages.
-        memory: Bytes for all its processes on this machine; no output depends on it.
-        workers: Number of processes and threads; no output depends on it.
-        executor: Executor of the tasks that handle one shard each.
-        limits: Limits of plausible dates and lengths.
-        overwrite: Replace another corpus in `output`.
-        shown: The output as the user gave it, for messages.
+    Neither `memory`, the bytes for all its processes on this machine, nor `workers`, the number of
+    processes and threads, nor `executor`, which runs the tasks that handle one shard each, changes
+    the output. `limits` are those of plausible values; `shown` is the output as the user gave it.
     """
 
     source: str
@@ -253,17 +245,13 @@ class Steps:
 
 
 class Stage(NamedTuple):
-    """One stage.
+    """One stage; `name` is that of its directory, too.
 
-    Attributes:
-        name: Name of the stage and of its directory.
-        inputs: Function that returns, as JSON values, what the result depends on besides the
-            earlier stages. A stage that was done with other inputs runs again, and so do all later
-            stages.
-        run: Function that writes the stage's output, and continues where a killed run stopped. It
-            returns the report: counts, by name, that depend on the input alone.
-        keeps: Files and directories that stay when the stage runs again with other inputs; `run`
-            removes those of them that are outdated.
+    `inputs` returns, as JSON values, what the result depends on besides the earlier stages: with
+    others the stage and all later ones run again. `run` writes the output, continuing where a
+    killed run stopped, and returns the report: counts, by name, that depend on the input alone.
+    `keeps` are files and directories that stay when the stage runs again; `run` removes what is
+    outdated of them.
     """
 
     name: str

@@ -104,11 +104,9 @@ _CITING_PURPOSE = 4
 def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np.int32]:
     """Return the papers cited by each paper, as a (papers, MAX_REFERENCES) array of indices.
 
-    -1 marks an empty place; a row may repeat an index. A cited paper's resolved date lies before
-    the true day of the citing one, hence before its resolved date.
-
-    Copying references of the papers cited is preferential attachment without any counters: a paper
-    is met that way as often as it is cited already.
+    -1 marks an empty place; a row may repeat an index. Cited papers resolve to days before the true
+    day of the citing one. To copy the references of papers cited is preferential attachment without
+    counts.
     """
     rng = config.rng(_CITING_PURPOSE)
     count = config.papers

@@ -81,15 +81,9 @@ class TopicTree:
     """Topics at levels 0 (the field) to `depth` (the leaves), numbered from the top down.
 
     Topics of one level are numbered so that those of one parent are consecutive; hence topics with
-    near numbers are neighbours in meaning.
-
-    Attributes:
-        depth: The level of the leaves.
-        survey_level: The level of the topics that surveys treat.
-        first: Number of the first topic of each level.
-        size: Number of topics of each level.
-        field: The name of the field.
-        leaf_weights: How popular each leaf topic is.
+    near numbers are neighbours in meaning. `first` and `size` are the first number and the number
+    of topics of each level; surveys treat those of `survey_level`. `leaf_weights`: how popular
+    leaves are.
     """
 
     def __init__(self, config: WorldConfig) -> None:
@@ -252,13 +246,10 @@ class Writer:
     def paper(
         self, chain: list[int], typical: float, draws: list[int], shares: list[float]
     ) -> Text:
-        """Write a paper.
+        """Write a paper about topics, `chain`, from the field down to the leaf.
 
-        Args:
-            chain: The numbers of its topics, from the field down to the leaf.
-            typical: How typical it is of the topic that surveys treat, in [0, 1).
-            draws: `DRAWS` random 32-bit numbers.
-            shares: ``len(chain) + 4`` random numbers in [0, 1).
+        It is `typical` in [0, 1) of the topic that surveys treat. There are `DRAWS` random 32-bit
+        numbers and ``len(chain) + 4`` in [0, 1), `shares`.
         """
         tree, take = self._tree, iter(draws).__next__
         alias, alias_level, distracts, in_title = shares[-4:]
