@@ -180,7 +180,7 @@ def test_all_kinds_of_hidden_ids_are_drawn(facts):
 def test_metrics_are_finite_numbers(facts, metrics, wrong):
     found: list[str] = []
     survey = facts.surveys["sv:1"]
-    info = {"survey": survey.id, "reward_terms": {"gain": 1.0}, "metrics": metrics}
+    info = {"survey": survey.id, "reward_terms": {"gain": 1.0}, "gain": 1, "metrics": metrics}
     info |= {"answers": {}, "gold": len(survey.gains), "references": len(survey.references)}
     info["references_total"] = survey.references_total
     check_info(info, survey, True, {}, lambda check, what: found.append(what))
