@@ -64,7 +64,7 @@ def audit(
     Args:
         corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
         actions: Number of actions; with 0 the files and the contract alone are checked.
-        seed: Seed. The same corpus, code and arguments give the same report, but for the duration.
+        seed: Seed. The same corpus, code and arguments give the same report, without its duration.
         retrievers: Engines to search with; the first is the environments' own.
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
