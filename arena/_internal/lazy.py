@@ -34,7 +34,6 @@ EXTRAS = {
     "jsonschema": "audit",
     "matplotlib": "plots",
     "mcp": "serve",
-    "mcp_types": "serve",
     "openai": "llm",
     "requests": "build",
     "scipy": "mindmap",

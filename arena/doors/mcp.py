@@ -275,7 +275,7 @@ def serve(
     Example:
         arena serve mcp --corpus demo/world --task discovery --http
     """
-    require("the MCP server", "mcp", "mcp_types", "anyio")
+    require("the MCP server", "anyio", "mcp")
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
 
