@@ -65,8 +65,7 @@ class Registry(Generic[T]):
     ) -> None:
         self.kind = kind
         self._packages = tuple(packages)
-        self._group = entry_points
-        self._base = base
+        self._group, self._base = entry_points, base
         self._items: dict[str, T] = {}
         self._from_files: set[str] = set()
         self._installed: dict[str, list[metadata.EntryPoint]] = {}
@@ -181,8 +180,7 @@ class Registry(Generic[T]):
                 if self._group is not None:
                     for entry in metadata.entry_points(group=self._group):
                         installed.setdefault(entry.name, []).append(entry)
-                self._installed = installed
-                self._discovered = True
+                self._installed, self._discovered = installed, True
             finally:
                 self._discovering = False
 

@@ -116,8 +116,7 @@ class Clustering(Researcher):
             "merge": merge,
             "max_children": max_children,
         }
-        self._abstracts = abstracts
-        self._read = 0
+        self._abstracts, self._read = abstracts, 0
 
     def organize(self, desk: Desk) -> Steps[None]:
         """Read abstracts and put the map of all papers on the desk; none if there is no paper."""

@@ -55,9 +55,7 @@ class OutlineFirst(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._sections = sections
-        self._papers = papers
-        self._related = related
+        self._sections, self._papers, self._related = sections, papers, related
         self._refine = refine
         self._parts: list[Part] = []
 

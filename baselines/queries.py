@@ -124,9 +124,7 @@ class Decomposer(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._fusion = fusion
-        self._max_queries = max_queries
-        self._k = k
+        self._fusion, self._max_queries, self._k = fusion, max_queries, k
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search for every part, then fuse."""
@@ -211,12 +209,8 @@ class SelfRAG(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._max_rounds = max_rounds
-        self._judged = judged
-        self._batch = batch
-        self._abstracts = abstracts
-        self._k = k
-        self._rerank = rerank
+        self._max_rounds, self._judged, self._batch = max_rounds, judged, batch
+        self._abstracts, self._k, self._rerank = abstracts, k, rerank
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search, judge and refine until the query is good enough."""

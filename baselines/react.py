@@ -52,9 +52,7 @@ class React(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._tool_choice = tool_choice
-        self._reminders = reminders
-        self._memory = memory
+        self._tool_choice, self._reminders, self._memory = tool_choice, reminders, memory
         self._messages: list[dict[str, Any]] = []
         self._calls: list[tuple[str, Action]] = []  # of the last message, not yet carried out
         self._running = ""  # the id of the call whose result the next observation is

@@ -69,15 +69,10 @@ class Scout(Researcher):
         super().__init__(seed, **more)
         if encoder is not None:
             shared_encoder(encoder)
-        self._seeds = seeds
-        self._rounds = rounds
+        self._seeds, self._rounds = seeds, rounds
         self._engines, self._abstracts = engines, abstracts
-        self._topic_weight = topic_weight
-        self._trust = trust
-        self._titles = titles
-        self._encoder = encoder
-        self._links = links
-        self._mapped = mapped
+        self._topic_weight, self._trust, self._titles = topic_weight, trust, titles
+        self._encoder, self._links, self._mapped = encoder, links, mapped
         self._votes = Votes()
         self._judged: dict[str, float] = {}
         self._used: list[str] = []

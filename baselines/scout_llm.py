@@ -47,9 +47,7 @@ class ScoutLLM(Scout, LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._proposals = proposals
-        self._most_judged = judged
-        self._irrelevant = irrelevant
+        self._proposals, self._most_judged, self._irrelevant = proposals, judged, irrelevant
         self._batch = batch
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:

@@ -194,13 +194,8 @@ class Storm(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._perspectives = perspectives
-        self._max_turns = max_turns
-        self._queries = queries
-        self._k = k
-        self._abstracts = abstracts
-        self._related = related
-        self._sections = sections
+        self._perspectives, self._max_turns, self._queries = perspectives, max_turns, queries
+        self._k, self._abstracts, self._related, self._sections = k, abstracts, related, sections
         self._cited = cited
         self._talks: list[Talk] = []
         self._related_papers: list[str] = []

@@ -43,17 +43,14 @@ class CorpusView:
         exclude = () if exclude is None else exclude
         if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
             raise DataError(f"exclude={clip(exclude)}: give a list of ids.")
-        self._store = store
-        self._day = day
+        self._store, self._day = store, day
         end = store.end(day)
         documents = {store.document(_id(paper_id)) for paper_id in exclude}
         self._excluded = frozenset(
             d for d in documents if d is not None and d < end and store.is_searchable(d)
         )
         self._scope = Scope(end, tuple(sorted(self._excluded)))
-        self._retriever = retriever
-        self._open_retriever = open_retriever
-        self._again = again
+        self._retriever, self._open_retriever, self._again = retriever, open_retriever, again
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._again([self._store.ids[document] for document in sorted(self._excluded)])

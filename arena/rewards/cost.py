@@ -24,9 +24,7 @@ class Cost(Reward):
     def __init__(
         self, per_search: Price = 0.01, per_read: Price = 0.0, per_character: Price = 1e-6
     ) -> None:
-        self._per_search = per_search
-        self._per_read = per_read
-        self._per_character = per_character
+        self._per_search, self._per_read, self._per_character = per_search, per_read, per_character
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return ``cost.searches``, ``cost.reads`` and ``cost.characters``."""

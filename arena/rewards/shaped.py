@@ -31,8 +31,7 @@ class Shaped(Reward):
         discount: Annotated[float, Interval(ge=0, le=1)] = 1.0,
         weight: Annotated[float, Interval(ge=0, le=1000)] = 1.0,
     ) -> None:
-        self._discount = discount
-        self._weight = weight
+        self._discount, self._weight = discount, weight
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return ``shaped.final`` and ``shaped.potential``."""

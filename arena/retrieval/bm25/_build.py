@@ -77,8 +77,7 @@ class _PostingBlocks:
     """The tokens of all documents, then their postings, ``term << 32 | document``, in files."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._count = 0
+        self._directory, self._count = directory, 0
         self._terms: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._memo = TermMemo()
