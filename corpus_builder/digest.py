@@ -45,18 +45,10 @@ def make_digests(
     """Let a language model make the digest of each paper of a corpus, from the paper's text alone.
 
     The digests appear whole or not at all. The answers are kept in the store of `arena.llm`: after
-    a kill the same call asks only for those that are missing.
-
-    Args:
-        directory: Directory of a built corpus.
-        input_name: Name of an input with a digest; see `arena.inputs`.
-        llm: ``model``; ``prompts``, a folder with a template that replaces the input's; and options
-            of `arena.llm.Client`.
-        surveys: Digest the references in reach of these surveys, by id or how many of the first;
-            by default of all.
-        every: Digest all searchable papers.
-        characters: Most characters of a paper's text in a request, >= 1.
-        overwrite: Replace the digests of that input.
+    a kill the same call asks only for those that are missing. The options are those of
+    ``arena-corpus digest --help``: `llm` has ``model``, ``prompts``, a folder with a template that
+    replaces the input's, and options of `arena.llm.Client`; `every` is for all searchable papers,
+    in place of the references in reach of the `surveys`.
 
     Returns:
         The manifest of the digests, with ``made_before`` if these are there, of the same input.

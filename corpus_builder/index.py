@@ -184,16 +184,8 @@ def build_index(
     at the same time. If the engine can resume, an unfinished build is kept when it fails, is
     interrupted or killed, and the same call continues it.
 
-    Args:
-        directory: Directory of the corpus.
-        engine: Name of a registered retriever.
-        name: Name of the index, see `layout.INDEX_NAME`; the engine's name by default.
-        fields: Indexed fields: ``title``, ``abstract``, ``fulltext``; by default those that the
-            corpus was configured with.
-        options: Options of the engine, such as ``{"encoder": "minilm"}``.
-        overwrite: Replace an index of that name; it stays until the new one is complete.
-        executor: Executor that encodes vectors in parallel, to the same bytes; other engines do
-            not use it. It stays open.
+    The options are those of ``arena-corpus index --help``. An `executor` encodes vectors in
+    parallel, to the same bytes, and stays open; other engines do not use it.
 
     Returns:
         The manifest of the index; with ``built_before`` if the same call has made it before.

@@ -86,25 +86,22 @@ def write_paper_tasks(
     and none is a survey. A paper that shares its title with another one of the corpus is left out,
     since the other may be the same work. The same corpus and options give the same bytes.
 
-    Args:
-        directory: Directory of a built corpus, which does not change.
-        output: A new directory outside of it.
-        least: References in reach that a paper needs, >= 1.
-        most: Number of tasks to draw, >= 1; by default all. Fewer tasks of the same seed are among
-            more.
-        seed: Seed of the draw, >= 0.
-        test: Ids of the surveys to test on, or how many of the first; by default all.
-        before: Day before which tasks must be dated; by default that of the first test survey.
-        overwrite: Replace a task set in `output`.
+    The options are those of ``arena-corpus tasks --help``; `before` is by default the day of the
+    first test survey. The corpus does not change, and `output` is outside of it.
 
     Returns:
-        The manifest. Its ``counts`` are ``candidates`` (papers that cite enough before the day),
+        The manifest; with ``made_before`` if `output` is of the same input and intact. Its
+        ``counts`` are ``candidates`` (papers that cite enough before the day),
         ``same_title`` (those left out for their title), ``tasks``, ``labels`` (references in
         reach) and ``influential`` (those of gain 2).
     """
     root, output = Path(os.path.realpath(directory)), Path(output)
     corpus = Corpus.open(root)
-    end, options = _options(corpus, least, most, seed, test, before)
+    end, named = _end(corpus, test, before)
+    options = {"least": least, "most": most, "seed": seed, "test": named, "before": format_day(end)}
+    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
+    if not overwrite and (made := _made_before(output, wanted)):
+        return made | {"made_before": True}
 
     def check(place: Path) -> None:
         if place.is_relative_to(root):
@@ -126,11 +123,9 @@ def write_paper_tasks(
         tasks_sha256, counts = _write(connection, root, new, end, least, most, seed)
         manifest = {
             "format_version": layout.FORMAT_VERSION,
-            "corpus": corpus.sha256,
+            **wanted,
             "tasks_sha256": tasks_sha256,
-            "options": options,
             "counts": counts,
-            "code": code_sha256(__name__),
             "files": list_files(new),
         }
         manifest["manifest_sha256"] = sha256_json(manifest)
@@ -138,41 +133,15 @@ def write_paper_tasks(
     return manifest
 
 
-def tasks_made_before(
-    directory: str | Path,
-    output: str | Path,
-    *,
-    least: int = LEAST,
-    most: int | None = None,
-    seed: int = 0,
-    test: Sequence[str] | int | None = None,
-    before: str | dt.date | None = None,
-) -> dict[str, Any] | None:
-    """Return the manifest of an intact task set that `write_paper_tasks` made of the same input."""
-    manifest = read_manifest_of(Path(output), _KIND)
+def _made_before(output: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the manifest of an intact task set that was made of the same input, or None."""
+    manifest = read_manifest_of(output, _KIND)
     if manifest is None:
         return None
-    corpus = Corpus.open(directory)
-    files = list_files(Path(output))
+    files = list_files(output)
     files.pop(layout.MANIFEST)
-    made = {key: manifest.get(key) for key in ("corpus", "options", "code", "files")}
-    options = _options(corpus, least, most, seed, test, before)[1]
-    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
-    return manifest if made == wanted | {"files": files} else None
-
-
-def _options(
-    corpus: Corpus,
-    least: int,
-    most: int | None,
-    seed: int,
-    test: Sequence[str] | int | None,
-    before: str | dt.date | None,
-) -> tuple[int, dict[str, Any]]:
-    """Return the day before which tasks are dated, and the options as the manifest has them."""
-    end, named = _end(corpus, test, before)
-    options = {"least": least, "most": most, "seed": seed, "test": named}
-    return end, options | {"before": format_day(end)}
+    same = {key: manifest.get(key) for key in wanted} == wanted and manifest.get("files") == files
+    return manifest if same else None
 
 
 def _end(

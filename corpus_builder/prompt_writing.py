@@ -163,18 +163,12 @@ def write_prompts(
     A prompt that has the title of the survey or of a reference, or does not name the day of the
     survey as cutoff, is asked for once more, and left out if the second one has a fault, too. The
     answers are kept in the store of `arena.llm`: after a kill the same call asks only for what is
-    missing.
+    missing. Of a corpus the model reads article, outline and mind-map, of a file in the format of
+    ``jsonl`` ``abstract``, ``sections`` and ``article``. The options are those of
+    ``arena-corpus prompts --help``.
 
-    Args:
-        source: Directory of a built corpus, or file of surveys in the format of ``jsonl``; of a
-            corpus the model reads article, outline and mind-map, of a file ``abstract``,
-            ``sections`` and ``article``.
-        output: File of JSON lines to write, ordered by id: ``id``, ``prompts``, ``domain`` (one of
-            `DOMAINS` or `UNKNOWN`; that of the survey if it has one), ``failed`` (level -> reason).
-        llm: ``model``; ``prompts``, a folder with templates of your own; and options of
-            `arena.llm.Client`.
-        surveys: Surveys to write prompts for, by id or how many of the first; by default all.
-        characters: Most characters of a survey's text in a request, >= 1.
+    A line of `output`, ordered by id, has ``id``, ``prompts``, ``domain`` (one of `DOMAINS` or
+    `UNKNOWN`; that of the survey if it has one) and ``failed`` (level -> reason).
 
     Returns:
         ``config`` (model, settings, templates) and ``counts``: ``surveys``, the prompts of each

@@ -59,18 +59,9 @@ def audit(
 ) -> AuditReport:
     """Check the contract of environments, attack all their tools, and compare with the files.
 
-    A tenth as many views are opened, too, at random cutoffs and without random papers.
-
-    Args:
-        corpus: Directory of a built corpus. It is only read; all its papers are kept in memory.
-        actions: Number of actions; with 0 the files and the contract alone are checked.
-        seed: Seed. The same corpus, code and arguments give the same report, without its duration.
-        retrievers: Engines to search with; the first is the environments' own.
-        environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
-            the environments of all registered tasks.
-        tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
-        tasks: Directory of a task set whose papers are played in place of the corpus' surveys.
-        options: Further arguments of the environments, such as ``{"reward": "cost"}``.
+    A tenth as many views are opened, too, at random cutoffs and without random papers. The corpus
+    is only read; all its papers are kept in memory. The options are those of ``arena audit
+    --help``, and the same corpus, code and options give the same report, without its duration.
     """
     begun = time.perf_counter()
     require("the audit", "jsonschema")

@@ -68,11 +68,8 @@ def write_card(
     changes but ``card`` and ``manifest_sha256`` in its manifest. The same corpus gives the same
     bytes, whatever memory and threads.
 
-    Args:
-        directory: Directory of the corpus.
-        memory: Bytes that DuckDB may manage; the rest goes to `scratch`.
-        threads: Threads that DuckDB may use; as many as there are processors if None.
-        scratch: An existing directory; by default one of the system's for temporary files.
+    DuckDB may manage so many bytes of `memory`, use `threads` (all processors if None), and put the
+    rest into `scratch`, an existing directory; by default one of the system's for temporary files.
 
     Returns:
         ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.

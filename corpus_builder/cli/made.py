@@ -40,13 +40,18 @@ def tasks(
         arena-corpus tasks demo/world --output demo/world-tasks
     """
     from arena.tasks import TaskSet
-    from corpus_builder.paper_tasks import tasks_made_before, write_paper_tasks
+    from corpus_builder.paper_tasks import write_paper_tasks
 
-    known = () if test is None else TaskSet(directory).surveys
-    wanted: dict[str, Any] = {"least": least, "most": most, "seed": seed, "before": before}
-    wanted["test"] = parse_surveys(test, known)
-    made = None if overwrite else tasks_made_before(directory, output, **wanted)
-    manifest = made or write_paper_tasks(directory, output, **wanted, overwrite=overwrite)
+    manifest = write_paper_tasks(
+        directory,
+        output,
+        least=least,
+        most=most,
+        seed=seed,
+        test=parse_surveys(test, () if test is None else TaskSet(directory).surveys),
+        before=before,
+        overwrite=overwrite,
+    )
     if json:
         print_json(manifest)
         return
@@ -59,7 +64,7 @@ def tasks(
         ("sha256", manifest["tasks_sha256"]),
     ]  # fmt: skip
     print_rows(rows)
-    if made:
+    if "made_before" in manifest:
         print("made before from the same input: nothing is left to do")
 
 
