@@ -7,44 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-CHECKS = {
-    "files.dates": "a date in the files is not the last day that its precision allows",
-    "files.order": "documents are not in the order of their days and ids",
-    "files.surveys": "a survey is not flagged, or its text is stored",
-    "files.links": "a link has an end that is undated, a survey or unknown, or is repeated",
-    "files.gold": "the status of a reference, or a paper as a task, is not what the papers say",
-    "contract.gymnasium": "Gymnasium's check_env fails or warns",
-    "contract.space": "a space depends on more than its seed, or contains what it should not",
-    "contract.schema": "a tool has no sound schema, or a call that satisfies it is refused",
-    "contract.isolation": "what an agent writes into its tool schemas shows to the next one",
-    "contract.determinism": "the same seeds and actions give other results the next time",
-    "contract.pickling": "a pickled copy plays differently",
-    "contract.vector": "the vector environment plays differently from single environments",
-    "contract.rewards": "the terms of a reward do not add up to what is paid",
-    "contract.reset": "a step before the first reset or after the end is carried out",
-    "contract.bad-actions": "a wrong call raises an error, or costs more than a step",
-    "contract.no-gold": "what an agent can see or reach depends on the labels",
-    "leak.paper": "a paper out of reach was shown, listed, counted, quoted or accepted",
-    "leak.survey-title": "a result has the title of a survey",
-    "leak.date": "a date is not before the cutoff, or is not that of the file",
-    "leak.decoy": "a hidden id was answered differently from an id that no paper has",
-    "leak.refusal": "a call that must be refused was answered, or a refusal says more than that",
-    "leak.info": "info has more than is documented, or something else",
-    "answer.missing": "a paper or answer that is in reach was refused",
-    "answer.title": "a title is not that of the file",
-    "answer.text": "a text, heading, name or page is not that of the file",
-    "answer.count": "a count is not that of the papers in reach",
-    "answer.list": "a list of references, citations or sections is not that of the papers in reach",
-    "answer.order": "hits are not in the order of their scores, repeat, or are too many",
-    "answer.page": "hits are not those of one search of the view, from the offset on",
-    "answer.score": "a BM25 score or ranking is not that of the papers in reach",
-    "answer.budget": "a call has another cost, or the episode another end, than it should",
-    "answer.observation": "an observation has other keys or values than documented",
-    "answer.result": "a result has other keys than documented",
-    "answer.instruction": "an instruction to the agent differs from survey to survey",
-    "answer.crash": "an exception instead of an answer",
-}
-"""Id of a check -> what a finding of it means."""
+CHECKS = frozenset(
+    f"{part}.{check}"
+    for part, checks in {
+        "files": "dates order surveys links gold",
+        "contract": "gymnasium space schema isolation determinism pickling vector rewards reset "
+        "bad-actions no-gold",
+        "leak": "paper survey-title date decoy refusal info",
+        "answer": "missing title text count list order page score budget observation result "
+        "instruction crash",
+    }.items()
+    for check in checks.split()
+)
+"""Ids of all checks; docs/auditing.md says what a finding of each means."""
 
 Reporter = Callable[[str, str], None]
 """Takes the id of a check and what is wrong."""

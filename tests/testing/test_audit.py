@@ -213,8 +213,13 @@ def test_every_check_has_a_leak():
 
     found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
     found |= {f"contract.{check}" for check, _ in BROKEN.values()} | {"answer.budget"}
-    assert found == set(CHECKS)
+    assert found == CHECKS
     assert len(INJECTED) + len(FILES) == 65
+
+
+def test_the_page_says_what_a_finding_of_each_check_means():
+    page = (Path(__file__).parents[2] / "docs" / "auditing.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z]+\.[a-z-]+)` \| .+ \|$", page, re.MULTILINE)) == CHECKS
 
 
 # The command.
