@@ -71,13 +71,7 @@ def make_digests(
                 f"{str(root)!r} has digests {name!r} already. Pass --overwrite to replace them."
             )
 
-    if every:
-        papers = read_rows(root / layout.PAPERS, ("id", "searchable"))
-        ids = [paper for paper, searchable in papers if searchable]
-    else:
-        tasks = TaskSet(corpus)
-        cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
-        ids = sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
+    ids = _chosen(corpus, surveys, every)
     wanted: dict[str, Any] = {
         "format_version": layout.FORMAT_VERSION,
         "input": name,
@@ -112,6 +106,16 @@ def make_digests(
         manifest["files"] = list_files(new)
         write_json(new / layout.MANIFEST, manifest)
     return manifest
+
+
+def _chosen(corpus: Corpus, surveys: Sequence[str] | int | None, every: bool) -> list[str]:
+    """Return the ids of the papers to digest, in document order."""
+    if every:
+        papers = read_rows(corpus.directory / layout.PAPERS, ("id", "searchable"))
+        return [paper for paper, searchable in papers if searchable]
+    tasks = TaskSet(corpus)
+    cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
+    return sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
 
 
 def _made_before(root: Path, output: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:

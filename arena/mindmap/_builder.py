@@ -170,13 +170,11 @@ _Stem = tuple[object, ...]
 
 
 class OutlineEntry(NamedTuple):
-    """A heading of an outline.
+    """A heading of an outline; one of a higher `level`, any integer, is below.
 
-    Attributes:
-        level: Any integer; a heading of a higher level is below.
-        text: The text; None makes no node, and what is below moves up.
-        literal: Whether the heading has no section number, whatever it looks like.
-        is_item: Whether it is a list item, which is a title only if alone on its level.
+    A `text` of None makes no node, and what is below moves up. A `literal` heading has no section
+    number, whatever it looks like; one that `is_item` of a list is a title only if alone on its
+    level.
     """
 
     level: int

@@ -45,19 +45,10 @@ def write_inspect_log(
     """Write a finished run as a log of inspect_ai; return the number of its samples.
 
     The run is replayed, since its files have actions, but only hashes of what they returned. The
-    log has no labels: every target is empty.
-
-    Args:
-        run: Directory of a finished run.
-        corpus: The corpus of the run, or its directory.
-        output: File to write, ``*.eval`` (a zip archive) or ``*.json``.
-        answers: File of the language model's answers, for the text that it wrote.
-
-    Raises:
-        CorpusError: The run is not finished or damaged, its replay differs, or the corpus is not
-            the run's.
-        DataError: `output` has another ending, or an answer of the run is not in `answers`.
-        LLMError: `answers` is not a file of answers.
+    log has no labels: every target is empty. The name of `output` ends with ``.eval`` (a zip
+    archive) or ``.json``; `answers` is the file of the language model's answers, for the text that
+    it wrote. Raise CorpusError if the replay differs, and DataError if an answer of the run is not
+    in `answers`.
     """
     output = Path(output)
     if output.suffix not in _FORMATS:

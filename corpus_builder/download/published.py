@@ -46,13 +46,10 @@ def fetch_published(
 ) -> dict[str, int]:
     """Fetch the files of a published data set that are missing in a folder.
 
-    Args:
-        name: Name of the data set, such as ``reportbench``.
-        output: The folder; its ``download.json`` lists the files that were fetched.
-        mirror: Address under which the files have the names that they get in the folder, in place
-            of the authors'; by default that in the environment variable ``ARENA_MIRROR``.
-        leave_out: Pattern of files that are not wanted, such as ``corpus_*``.
-        on_message: Function called with each line of progress.
+    The ``download.json`` of the folder lists the files that were fetched. A `mirror` is an address
+    under which the files have the names that they get there; by default that in the environment
+    variable ``ARENA_MIRROR``, or else the authors' are asked. Files that match the pattern
+    `leave_out`, such as ``corpus_*``, are not wanted.
 
     Returns:
         The number of fetched ``files`` and received ``bytes``, and of ``unverified`` files, whose

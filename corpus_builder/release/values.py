@@ -133,10 +133,8 @@ def coarsen(date: object, january: str) -> object:
     2024-01-02 on the day before. So a first day says no more than its month. Read otherwise, a
     paper would be in reach before it existed; read thus, some are in reach a month late.
 
-    Args:
-        date: Any value; other than a full date it is returned unchanged.
-        january: Meaning of 1 January: ``"month"``, or ``"year"`` where the catalogue writes it
-            for years.
+    A 1 `january` means ``"month"``, or ``"year"`` where the catalogue writes it for years. A value
+    other than a full date is returned unchanged.
     """
     if isinstance(date, str) and len(date) == 10 and date.endswith("-01"):
         return date[:4] if january == "year" and date.endswith("-01-01") else date[:7]

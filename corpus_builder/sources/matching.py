@@ -220,12 +220,10 @@ def join(
 
 
 class JoinCounts:
-    """Counts for each survey, and their sums.
+    """Counts for each survey, by id, and their sums.
 
-    Attributes:
-        surveys: Id of a survey -> its counts.
-        left_out: Ids of the surveys without a date, which no corpus can have.
-        unusable: Ids of the surveys whose mind-map cannot be read.
+    Those `left_out` have no date, so no corpus can have them; the mind-map of those `unusable`
+    cannot be read.
     """
 
     def __init__(self) -> None:

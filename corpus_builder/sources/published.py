@@ -37,16 +37,11 @@ _INFLUENTIAL = 3  # mentions in the text
 class PublishedSurvey:
     """A survey as its data set publishes it, before the join.
 
-    Attributes:
-        id: Id in the corpus.
-        listed_id: Id in the data set, for ``--dates``.
-        itself: Title and identifiers of the survey in the collection.
-        references: References as listed, repeats included.
-        mentions: For each reference, how often the text cites it; None if unknown.
-        date: Date in the data set, or None.
-        mind_map: Mind-map in any form that `read_mind_map` reads; its papers are titles.
-        extra: Other values of the record: ``abstract``, ``prompt``, ``outline``, ...
-        article: Text of the survey, given for each reference the id of its paper or None.
+    `listed_id` is its id in the data set, for ``--dates``, and `itself` are its title and
+    identifiers in the collection. References are as listed, repeats included; `mentions` says of
+    each how often the text cites it, None if unknown. The papers of the mind-map, in any form that
+    `read_mind_map` reads, are titles. `article` is the text, given for each reference the id of its
+    paper or None; `extra` are other keys of the record, such as ``abstract``.
     """
 
     id: str

@@ -59,9 +59,8 @@ FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING
 def title_pattern(words: str) -> str:
     r"""Return the regular expression that a candidate's title must match somewhere, in any case.
 
-    Args:
-        words: Words separated by ``|``, which match themselves and their plural as whole words;
-            or a regular expression of RE2.
+    Words separated by ``|`` match themselves and their plural as whole words; all else is taken for
+    a regular expression of RE2.
 
     >>> title_pattern("survey|review")
     '\\b(?:survey|review)s?\\b'

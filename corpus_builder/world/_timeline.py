@@ -21,17 +21,11 @@ _TYPICAL_PURPOSE = 7
 class Timeline:
     """Columns over all papers, in an order independent of topic and date.
 
-    Attributes:
-        ids: Random numbers of 40 bits, all different.
-        leaf: Leaf topic counted from 0; -1 for a survey paper.
-        survey_topic: Topic number at the survey level; -1 for a survey paper.
-        typical: How typical a paper is of its survey topic, evenly spread over [0, 1): typical
-            papers say the topic's term more often and are cited sooner.
-        day: The true day as days since 1970-01-01.
-        precision: `DAY`, `MONTH`, `YEAR` or `UNDATED`.
-        resolved: The last day that the recorded date can mean.
-        surveys: Indices of the survey papers.
-        span: First day of the period, and the first day after it.
+    `leaf` (from 0) and `survey_topic` are topics, -1 for a survey paper. `typical`, evenly spread
+    over [0, 1), is how typical a paper is of its survey topic: typical papers say the topic's term
+    more often and are cited sooner. `day` is the true day as days since 1970-01-01, `precision` is
+    `DAY`, `MONTH`, `YEAR` or `UNDATED`, and `resolved` the last day that the recorded date can
+    mean. `surveys` are indices; `span` is the first day of the period, and the first day after it.
     """
 
     def __init__(self, config: WorldConfig, tree: TopicTree, surveys: int) -> None:

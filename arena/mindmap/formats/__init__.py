@@ -15,14 +15,11 @@ from arena.registry import Registry
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write mind-maps.
+    """A way to write mind-maps: `write`, the first line of whose docstring describes the format.
 
-    Args:
-        write: Function from a map to text. The first line of its docstring describes the format.
-        suffixes: Suffixes of files, with the dot, lower case, the usual one first.
-        write_beside: Function from maps, as many captions and as many dictionaries (label -> number
-            of its match, from 1) to one picture of them side by side; None if the format takes one
-            map only.
+    Suffixes have a dot and lower case, the usual one first. `write_beside` takes maps, as many
+    captions and as many dictionaries (label -> number of its match, from 1), and returns one
+    picture of them side by side; None if the format takes one map only.
     """
 
     write: Callable[[MindMap], str]

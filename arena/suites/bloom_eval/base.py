@@ -52,13 +52,10 @@ Schema = Mapping[str, Any] | None
 
 
 class Finding(NamedTuple):
-    """What a metric finds in a pair of surveys.
+    """What a metric finds in a pair of surveys: column -> score, ``""`` for the only column.
 
-    Attributes:
-        scores: Column -> score; None if it cannot be computed. The column of the only score has
-            the name ``""``.
-        rows: What made the scores, such as the pairs that match and what has no partner.
-        reason: Why a score is None; a sentence.
+    `rows` are what made the scores, such as the pairs that match and what has no partner; `reason`,
+    a sentence, says why a score is None.
     """
 
     scores: Mapping[str, float | None]
@@ -305,16 +302,11 @@ def survey_metric(
     columns: Sequence[str] = ("",),
     prompts: Mapping[str, Fields] | None = None,
 ) -> Callable[[Callable[[SurveyPair], Finding]], Callable[[SurveyPair], Finding]]:
-    """Return a decorator that registers a function as a metric of surveys.
+    """Return a decorator that registers a function as a metric of surveys of a `tier`.
 
-    Args:
-        name: Name of the metric; a score is called ``NAME_COLUMN``, or ``NAME`` for the column
-            ``""``.
-        tier: Tier of Bloom's taxonomy.
-        needs: ``judge``: without one it has no score; ``matcher``: embeddings or a judge;
-            ``embeddings``.
-        columns: Columns of its scores. The mean of a tier counts ``""``, ``f1`` and ``ds``.
-        prompts: Its templates: files ``NAME.txt`` in the folder ``prompts`` next to the module.
+    A score is called ``NAME_COLUMN``, or ``NAME`` for the column ``""``. A metric has no score
+    without a ``judge`` if it needs one; it may also need ``embeddings``, or a ``matcher``, which is
+    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module.
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:

@@ -114,14 +114,10 @@ def paper_means() -> dict[str, list[float | None]]:
 
 
 def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
-    """Return the mean over the metrics of a tier; None if none has a score.
+    """Return the mean over the metrics of a tier, with or without their DS; None without a score.
 
     The F1 and the DS of one metric are averaged first (caption of Figure 4); so come all 24
-    averages of Table 3.
-
-    Args:
-        scores: Column -> score; other columns than `AVERAGED` do not count.
-        ds: Whether DS counts.
+    averages of Table 3. Other columns than `AVERAGED` do not count.
 
     >>> round(tier_mean({"efid_f1": 0.1, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07}), 3)
     0.185

@@ -30,13 +30,10 @@ _CUT = " [...]"
 
 
 class Dimension(NamedTuple):
-    """What a metric of this kind compares.
+    """What a metric of this kind compares: `focus`, under `key` in the answer of the judge.
 
-    Attributes:
-        focus: Where the judge looks for the answer.
-        key: Key of the scores in the judge's answer, as in the paper.
-        words: Of surveys that are shortened, the sections are shown whose headings contain
-            one of these words in lower case; all if none does.
+    Of surveys that are shortened, the sections are shown whose headings contain one of the `words`
+    in lower case; all if none does.
     """
 
     name: str
