@@ -148,7 +148,7 @@ class Scout(Researcher):
             for paper_id in waiting if self._abstracts else ():
                 before = desk.read_count
                 yield from desk.read(paper_id)
-                if desk.read_count > before and desk.result.get("citations"):
+                if desk.read_count > before and desk.result.get("cited_by"):
                     self._linked = True
             yield from self._judge(desk, waiting)
             for paper_id in waiting:

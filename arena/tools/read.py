@@ -45,7 +45,7 @@ def read(
         "id": paper.id,
         "title": paper.title[:MAX_TITLE],
         "date": paper.date,
-        "citations": view.citation_count(paper_id),
+        "cited_by": view.citation_count(paper_id),
         "sections": [name[:SECTION_NAME] for name, _ in sections[:SECTIONS]],
         "section": section,
         "heading": heading[:MAX_TITLE],

@@ -133,7 +133,7 @@ def test_read_by_hand(env):
         "id": "p:day",
         "title": "Dense Retrieval with Encoders",
         "date": "2020-03-05",
-        "citations": 1,  # by 12345; p:null is undated
+        "cited_by": 1,  # by 12345; p:null is undated
         "sections": ["Abstract", "1 Introduction", "2 Method"],
         "section": 0,
         "heading": "Abstract",
@@ -147,7 +147,7 @@ def test_read_by_hand(env):
     bare = act(env, "read", paper_id="p:leap")
     assert (bare["text"], bare["characters"], bare["pages"]) == ("", 0, 1)
     assert bare["sections"] == ["Abstract"]
-    assert act(env, "read", paper_id="12345")["citations"] == 0  # p:same is of the survey's day
+    assert act(env, "read", paper_id="12345")["cited_by"] == 0  # p:same is of the survey's day
     assert act(env, "read", paper_id="p:day", section=3)["error"] == (
         "section=3 does not exist. 'p:day' has sections 0 to 2."
     )
