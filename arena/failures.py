@@ -10,16 +10,17 @@ from arena.registry import loaded_files
 
 
 def failure(error: BaseException) -> str:
-    """Return the kind, the message and the line of an exception."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    """Return the kind, the message and the line of an exception, of a plug-in's own folder."""
+    frame = (plug_in_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
     place = f"{Path(frame.filename).name} line {frame.lineno}"
     return f"{type(error).__name__}: {clip(str(error), 200)} ({place})"
 
 
 def plug_in_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return the frames of an exception in files that `load_file` loaded."""
-    frames, files = traceback.extract_tb(error.__traceback__), loaded_files()
-    return [frame for frame in frames if frame.filename in files]
+    """Return the frames of an exception in the folders of files that `load_file` loaded."""
+    folders = {Path(file).parent for file in loaded_files()}
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames if Path(frame.filename).parent in folders]
 
 
 def failure_of_answer(error: Exception) -> str:

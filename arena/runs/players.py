@@ -125,5 +125,5 @@ def failures(
             raise named from error
         what = str(error).rstrip(".")
         if not isinstance(error, ArenaError):
-            what = failure(error)
+            what = f"{failure(error)}. ARENA_DEBUG=1 shows the traceback"
         raise AgentError(f"agent {name!r} failed {where}: {what}. {then}".strip()) from error
