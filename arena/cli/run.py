@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -106,9 +107,25 @@ def run(
         print_json(summary)
         return
     print_summary(summary, summary["agent"])
+    for line in _refused(episodes):
+        print(line)
     if before == episodes.stat().st_size:
         print("The run was finished before: no episode was played.")
     print(f"{time.monotonic() - started:.1f} s; files in {output}")
+
+
+def _refused(episodes: Path) -> Iterator[str]:
+    """Yield how many actions were refused, and the commonest reasons."""
+    from arena.runs.trajectories import read_episodes
+
+    steps = [step for record in read_episodes(episodes) for step in record["steps"]]
+    kinds: dict[str, list[str]] = {}
+    for error in (step["error"] for step in steps if "error" in step):
+        kinds.setdefault(re.sub("'[^']*'", "", error), []).append(error)
+    if kinds:
+        yield f"{sum(map(len, kinds.values()))} of {len(steps)} actions were refused, for example:"
+        for errors in sorted(kinds.values(), key=len, reverse=True)[:3]:
+            yield f"{len(errors):6} times: {printable(errors[0], 150)}"
 
 
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
