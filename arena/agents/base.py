@@ -6,6 +6,7 @@ Functions here convert both from and to the messages of OpenAI's chat format.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -57,12 +58,25 @@ class Agent:
     def prepare(self) -> None:
         """Raise an error if the agent cannot play, such as without a key; before all episodes."""
 
+    def count(self, prompt: int = 0, completion: int = 0, dollars: float = 0.0) -> None:
+        """Count a call of a language model, with its tokens and price, in this episode's `notes`.
+
+        `arena compare` shows the sums. An agent with `notes` of its own merges ``super().notes()``.
+        """
+        call = {"calls": 1, "prompt_tokens": prompt, "completion_tokens": completion}
+        for name, value in (call | {"dollars": dollars}).items():
+            self._counted[name] = self._counted.get(name, 0) + value
+
+    @functools.cached_property
+    def _counted(self) -> dict[str, float]:
+        return {}
+
     def notes(self) -> dict[str, Any]:
         """Return a JSON object that a run writes into ``trajectories.jsonl`` after an episode.
 
         Leave out times, or two runs differ.
         """
-        return {}
+        return {"llm": {"total": dict(self._counted), "failed": []}} if self._counted else {}
 
     def prompts(self) -> dict[str, str]:
         """Return the prompt templates in use, by name; a run records their hash."""
