@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from arena.errors import DataError, clip
 from arena.mindmap._builder import Branch, Builder, Notes, describe, is_pair, read_pairs
 from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
+from arena.mindmap._shapes import SCHEMA, reshaped
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
@@ -174,6 +175,10 @@ def _read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
             f"a mind-map is a JSON object, not {describe(value)}; give one such as "
             '{"label": "...", "children": [], "papers": []}.'
         )
+    if (other := reshaped(value)) is not value:
+        keys = sorted(value if isinstance(value, dict) else value[0])
+        tree.notes.add("another shape of objects read", ", ".join(keys))
+        value = other if isinstance(other, list) else dict(other)
     if not isinstance(value, dict):
         if value and is_pair(value[0]):
             return read_pairs(value, tree)
@@ -240,6 +245,11 @@ def _read_typology(tree: Builder, value: object, node: Branch) -> None:
     if isinstance(value, dict) and is_node(value):
         _read_child(tree, value, node)
     elif isinstance(value, dict | list | tuple):
+        if isinstance(value, dict) and len(keys := SCHEMA & value.keys()) > 1:
+            raise DataError(
+                f"under {node} there is an object with the keys {', '.join(sorted(keys))}, which "
+                'are no headings: give {"label": "...", "children": [], "papers": []}.'
+            )
         for key, below in _entries(value):
             _read_entry(tree, key, below, node)
     elif isinstance(value, str):

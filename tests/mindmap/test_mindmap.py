@@ -131,6 +131,34 @@ def test_typology():
     assert read_mind_map(json.dumps(value)) == (tree, notes)
 
 
+TWO = MindMap("", (MindMap("Quick", papers=("p1",)), MindMap("Merge")))
+ROOTED = MindMap("Sorting", (MindMap("Quick"), MindMap("Merge", (MindMap("Runs"),))))
+LEVELS = [(1, "Sorting"), (2, "Quick"), (2, "Merge"), (3, "Runs")]
+IDS = {"a": "Sorting", "b": "Quick", "c": "Merge", "d": "Runs"}
+ABOVE = {"b": "a", "c": "a", "d": "c"}
+
+
+@pytest.mark.parametrize(
+    ("value", "tree"),
+    [
+        ({"text": "Sorting", "nodes": [{"text": "Quick"}, {"text": "Merge", "nodes": [
+            {"text": "Runs"}]}]}, ROOTED),
+        ({"title": "Sorting", "subtopics": [{"title": "Quick"}, {"title": "Merge", "topics": [
+            {"topic": "Runs"}]}]}, ROOTED),
+        ([{"level": level, "title": title} for level, title in LEVELS], ROOTED),
+        ({"topics": [{"topic": "Quick", "papers": ["p1"]}, {"topic": "Merge"}]}, TWO),
+        ([{"id": k, "label": v, "parent": ABOVE.get(k)} for k, v in IDS.items()], ROOTED),
+        ({"nodes": [{"id": k, "name": v} for k, v in IDS.items()],
+          "edges": [{"from": a, "to": b} for b, a in ABOVE.items()]}, ROOTED),
+    ],
+)  # fmt: skip
+def test_shapes_that_models_and_tools_write(value, tree):
+    for written in (value, json.dumps(value)):
+        found, notes = read_mind_map(written)
+        assert found == tree
+        assert notes[0].startswith("another shape of objects read")
+
+
 def test_a_noise_key_that_holds_headings_is_a_heading():
     tree, notes = read_mind_map({"Examples": {"a": None}, "B": {"example": [{"c": None}]}})
     assert tree.labels() == ["Examples", "a", "B", "example", "c"]
@@ -264,9 +292,15 @@ def nested(depth: int) -> dict[str, object]:
         ({"label": "a", "children": [3]}, "under 'a' there is 3: a node is a string or an object"),
         ({"label": "a", "children": {"b": 1}}, "children of 'a' are an object .*'b'.*: expected"),
         ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
+        ({"text": "a", "id": 1}, "an object with the keys id, text, which are no headings"),
+        ([{"text": "a", "nodes": {"b": 1}}], "the keys nodes, text, which are no headings"),
         (
-            {"title": "a", "children": [{"title": "b"}]},
-            "under the root there are 'children', but no 'label' or 'name' with them",
+            {"nodes": [{"id": 1, "label": "a"}], "edges": [{"source": 1, "target": 1}]},
+            "below itself",
+        ),
+        (
+            [{"id": n, "title": "t", "parent": 3 - n} for n in (1, 2)],
+            "the node '.' of the mind-map is below itself",
         ),
         ({"label": "a", "papers": "p1"}, "papers of 'a' are 'p1': expected a list"),
         ({"label": "a", "papers": [1]}, "a paper under 'a' is 1"),

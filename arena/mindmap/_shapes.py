@@ -1,0 +1,109 @@
+"""Mind-maps in the shapes that models and tools write, as ``{"label", "children", "papers"}``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from arena.errors import DataError
+
+_LABEL = ("label", "name", "title", "text", "topic", "heading", "category")
+_BELOW = ("children", "subtopics", "nodes", "topics", "subcategories", "sections", "branches")
+_PAPERS = ("papers", "paper_ids", "references")
+_PARENT = ("parent", "parent_id")
+_ENDS = (("source", "target"), ("from", "to"), ("parent", "child"))
+SCHEMA = frozenset(
+    {"id", "level", "edges", "links", "nodes", "text", "title", "topic", "paper_ids", *_PARENT}
+)
+"""Keys of objects that describe nodes: two of them in one object are no headings."""
+
+
+def reshaped(value: Any) -> Any:
+    """Return a map of another shape as objects with a label; any other value as it is.
+
+    Known are objects with other keys, such as ``{"text", "nodes"}`` or ``{"topics": [{"topic",
+    "papers"}]}``; lists of objects with a ``level`` or a ``parent``; and nodes with edges.
+
+    Raises:
+        DataError: Nodes have two parents, or are their own descendants.
+
+    >>> reshaped([{"id": 1, "title": "A"}, {"id": 2, "title": "B", "parent": 1}])
+    {'label': 'A', 'children': [{'label': 'B', 'children': [], 'papers': []}], 'papers': []}
+    """
+    if isinstance(value, list | tuple) and value and all(map(_label, value)):
+        if all(type(item.get("level")) is int for item in value):
+            return _below_one([made for _, made in _by_level(value)])
+        if all("id" in item for item in value) and any(_key(_PARENT, item) for item in value):
+            edges = ((item.get(_key(_PARENT, item) or ""), item["id"]) for item in value)
+            return _by_edges(value, edges)
+        return value
+    if not isinstance(value, Mapping):
+        return value
+    nodes, edges_of = value.get("nodes"), value.get("edges", value.get("links"))
+    if isinstance(nodes, list) and isinstance(edges_of, list) and all(map(_label, nodes)):
+        ends = next((e for e in _ENDS if all(set(e) <= {*edge} for edge in edges_of)), _ENDS[0])
+        return _by_edges(nodes, ((edge.get(ends[0]), edge.get(ends[1])) for edge in edges_of))
+    label, below = _label(value), _key(_BELOW, value, list)
+    if label == "label" or (label == "name" and below in (None, "children", "subtopics")):
+        return value
+    if label and (below or _key(_PAPERS, value, list)):
+        return _node(value)
+    if below and len(value) == 1 and all(map(_label, value[below])):
+        return _below_one([_node(item) for item in value[below]])
+    return value
+
+
+def _key(names: Sequence[str], value: Any, kind: type = object) -> str | None:
+    """Return the first of these names that is a key with a value of a type."""
+    return next(
+        (name for name in names if isinstance(value.get(name), kind) and name in value), None
+    )
+
+
+def _label(value: Any) -> str | None:
+    return _key(_LABEL, value, str) if isinstance(value, Mapping) else None
+
+
+def _node(value: Any) -> Any:
+    if (label := _label(value)) is None:
+        return value
+    below, papers = (value.get(_key(names, value, list) or "", []) for names in (_BELOW, _PAPERS))
+    return {"label": value[label], "children": [*map(_node, below)], "papers": [*papers]}
+
+
+def _below_one(nodes: list[Any]) -> Any:
+    return nodes[0] if len(nodes) == 1 else {"label": "", "children": nodes, "papers": []}
+
+
+def _by_level(items: Iterable[Mapping[str, Any]]) -> list[tuple[int, Any]]:
+    tops: list[tuple[int, Any]] = []
+    path: list[tuple[int, Any]] = []
+    for item in items:
+        level, made = item["level"], _node(item)
+        while path and path[-1][0] >= level:
+            path.pop()
+        if path:
+            path[-1][1]["children"].append(made)
+        else:
+            tops.append((level, made))
+        path.append((level, made))
+    return tops
+
+
+def _by_edges(items: Sequence[Mapping[str, Any]], edges: Iterable[tuple[Any, Any]]) -> Any:
+    made = {str(item.get("id")): _node(item) for item in items}
+    parents: dict[str, str] = {}
+    for above, below in ((str(a), str(b)) for a, b in edges):
+        if above in made and below in made:
+            if below in parents:
+                raise DataError(f"the node {below!r} of the mind-map has two parents: give a tree.")
+            parents[below] = above
+            made[above]["children"].append(made[below])
+    for name in made:  # each must lead to a top
+        seen = {name}
+        while name in parents:
+            name = parents[name]
+            if name in seen:
+                raise DataError(f"the node {name!r} of the mind-map is below itself: give a tree.")
+            seen.add(name)
+    return _below_one([node for name, node in made.items() if name not in parents])
