@@ -177,9 +177,8 @@ def batches(
 class Filing:
     """A tree of headings and the papers filed in it.
 
-    Attributes:
-        doubled: Numbers that one answer filed in several places.
-        unknown: Entries of answers that are not papers.
+    `doubled` are numbers that one answer filed in several places, `unknown` entries that are no
+    papers.
     """
 
     def __init__(self, topic: str, titles: Sequence[str]) -> None:

@@ -154,9 +154,7 @@ class Dendrogram:
     """The merges of Ward's method over unit vectors (Ward 1963), by Euclidean distance.
 
     The nodes 0 to n - 1 are the papers, node n + i is the merge i, the last one is the root.
-
-    Args:
-        vectors: Array of shape (n, dimension), n >= 1; it is normalised here, zeros stay zeros.
+    Vectors, shape (n, dimension), n >= 1, are normalised here; zeros stay zeros.
     """
 
     def __init__(self, vectors: NDArray[np.floating]) -> None:

@@ -151,10 +151,6 @@ class Storm(LLMAgent):
     with its headings, then polished between its neighbours; at last the model writes an
     introduction. STORM polishes the whole article in one request, which few models can read.
 
-    With the default options an episode makes at most 33 requests (for a ranking alone),
-    39 (with an outline), 27 (with starting papers) or 60 (for a report), and 37 searches; a
-    request whose answer cannot be read is repeated once.
-
     Args:
         perspectives: Conversations besides the general one, 0 to 20.
         max_turns: Most questions of a conversation, 1 to 20.

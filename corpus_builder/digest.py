@@ -92,13 +92,11 @@ def make_digests(
     def digests() -> Iterator[list[str] | Failed]:
         for start in progress(range(0, len(ids), _BATCH), desc="digest", unit="batch"):
             papers = map(view.paper, ids[start : start + _BATCH])
-            yield from question.ask(
-                client,
-                (
-                    {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
-                    for p in papers
-                ),
+            shown = (
+                {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
+                for p in papers
             )
+            yield from question.ask(client, shown)
 
     place = partial(register, root, corpus.sha256, "digests", output)
     with staged_directory(output, check, manifest=layout.MANIFEST, place=place) as new:

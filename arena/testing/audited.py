@@ -222,10 +222,7 @@ class AuditedEpisode:
     def _predicted(
         self, call: SentCall, budget: dict[str, int], report: Reporter
     ) -> tuple[Any, bool]:
-        """Return what a call returns over the reference, and whether a budget has run out.
-
-        The first is None if the tool fails there.
-        """
+        """Return the result over the reference, None if it fails, and if a budget has run out."""
         self._expected.budget = budget | {"steps": budget["steps"] - 1}
         parsed_call = parse_action(call.action, self._target.tools)
         if isinstance(parsed_call, str):

@@ -335,16 +335,10 @@ def _step(env: Any, action: Any) -> tuple[Any, bool]:
 
 
 CONTRACT: dict[str, Callable[[CheckedEnv], None]] = {
-    "contract.gymnasium": _gymnasium,
-    "contract.space": _space,
-    "contract.schema": _schema,
-    "contract.isolation": _isolation,
-    "contract.determinism": _determinism,
-    "contract.pickling": _pickling,
-    "contract.vector": _vector,
-    "contract.rewards": _rewards,
-    "contract.reset": _reset,
-    "contract.bad-actions": _bad_actions,
-    "contract.no-gold": no_gold,
-}
+    f"contract.{check.__name__.strip('_').replace('_', '-')}": check
+    for check in (
+        _gymnasium, _space, _schema, _isolation, _determinism, _pickling, _vector, _rewards, _reset,
+        _bad_actions, no_gold,
+    )
+}  # fmt: skip
 """Id of a check -> the function, which raises an exception if a rule is broken."""

@@ -159,11 +159,9 @@ _LIST = re.compile(
 
 
 class Part(NamedTuple):
-    """A section that is to be written.
+    """A section that is to be written: its heading, and those below it, one a line, as `points`.
 
-    Attributes:
-        points: The headings below it, one per line; empty for none.
-        papers: Ids of the papers that it may cite; the model reads their numbers, from 1.
+    It may cite the `papers`; the model reads their numbers, from 1.
     """
 
     heading: str

@@ -163,12 +163,9 @@ def _stems(word: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Group:
-    """Papers that belong together, by number.
+    """Papers that belong together, by number, in order; the `filed` ones are in no group below.
 
-    Attributes:
-        papers: All papers of the group, in order.
-        children: Groups below it, the largest first; of equals the one with the first paper.
-        filed: Papers that are in none of the groups below it, in order.
+    The `children` are ordered, the largest first; of equals the one with the first paper.
     """
 
     papers: tuple[int, ...]

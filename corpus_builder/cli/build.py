@@ -281,12 +281,7 @@ def _build_release(
 
 
 def stage_lines(stage: str, report: Mapping[str, Any]) -> list[str]:
-    """Return lines on a stage that is done: how much it made, what it lost and why.
-
-    Args:
-        stage: Name of the stage; some have no lines.
-        report: Content of its ``stage.json``.
-    """
+    """Return lines on a stage that is done, if any: how much it made, what it lost and why."""
     if stage == "parse":
         return list(_parse(report))
     if stage == "surveys":

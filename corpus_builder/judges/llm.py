@@ -30,9 +30,6 @@ class LLMJudge:
         model: Name of the model on the server; required.
         prompts: Folder with your own template ``judge.txt``, which uses $title and $abstract.
         options: Options of `arena.llm.Client`.
-
-    Attributes:
-        config: Model, settings and prompt.
     """
 
     __signature__ = Signature([

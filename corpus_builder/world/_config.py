@@ -74,9 +74,6 @@ class WorldConfig:
         return dataclasses.asdict(self)
 
     def rng(self, purpose: int, part: int = 0) -> np.random.Generator:
-        """Return the generator of one purpose; knobs other than the seed leave it as it is.
-
-        One stream per purpose keeps worlds that differ in one knob alike in all else.
-        """
+        """Return the generator of one purpose, which no knob but the seed changes."""
         sequence = np.random.SeedSequence([self.seed, purpose, part])
         return np.random.Generator(np.random.PCG64(sequence))

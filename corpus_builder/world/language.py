@@ -350,10 +350,7 @@ def _title(topic: str, other: str, draw: int) -> str:
 
 
 def _patterns(draw: int) -> list[int]:
-    """Return the numbers of the sentence patterns in an order of their own for each paper.
-
-    Steps of equal length through a prime number of patterns meet them all before any again.
-    """
+    """Return the numbers of the patterns, a prime number of them, in an order of its own."""
     count = len(PATTERNS)
     start, step = draw >> 8, 1 + draw % (count - 1)
     return [(start + step * k) % count for k in range(count)]

@@ -64,10 +64,7 @@ class FlatSearch:
         self._error = error_bound(vectors.shape[1])
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the best rows of each.
-
-        Cost: `end` rows are read for each, or, for many at once, for every 128 of them together.
-        """
+        """Return the best rows of each. `end` rows are read for each, or for every 128 together."""
         if len(requests) <= _FEW:
             return [self._single(request) for request in requests]
         # Longest prefixes first: while rows go up, the queries that still want them are the first.

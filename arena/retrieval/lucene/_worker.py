@@ -33,10 +33,7 @@ _SCOPES, _TERMS = 64, 1024  # how many scopes keep their terms, and how many ter
 def write(
     texts: Iterable[str], directory: Path, segment_tokens: int = _SEGMENT_TOKENS
 ) -> dict[str, int]:
-    """Write an index of texts, terms with blanks between; return the number of terms and postings.
-
-    About `segment_tokens` terms are gathered in memory.
-    """
+    """Write an index of texts, terms with blanks between; return counts of terms and postings."""
     java = _java.start()
     lucene = java.lucene
     directory.mkdir(parents=True, exist_ok=True)
@@ -275,10 +272,7 @@ def answer_batch(index: Index, pool: ThreadPoolExecutor, batch: list[Any]) -> st
 
 
 def failure(error: Exception, of_files: str) -> str:
-    """Return the answer in place of one that failed.
-
-    Java's errors whose names begin with `of_files` are about files.
-    """
+    """Return the answer in place of one that failed; names of errors in files begin `of_files`."""
     java = str(getattr(error, "classname", None) or "")
     name = java.rpartition(".")[2]
     why = f"{name}: {getattr(error, 'innermessage', None) or error}" if java else str(error)

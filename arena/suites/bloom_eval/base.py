@@ -92,14 +92,11 @@ _SURVEY_METRICS: Registry[SurveyMetric] = Registry(
 
 @dataclass(frozen=True)
 class SurveyComparison:
-    """How surveys are compared, for all topics: the options of `score_surveys`.
+    """How surveys are compared, for all topics: the options of `score_surveys`, and the judge.
 
     At the threshold 0.6 F1 of the encoder ``static`` is best: on 118 pairs of headings of real
     surveys, labelled by one language model, precision is .69 and recall, of pairs above 0.35, .73;
     at 0.5 .55 and .88, at 0.7 .85 and .53.
-
-    Attributes:
-        judge: The model; None leaves out what needs one.
     """
 
     encoder: Any = "static"
@@ -138,11 +135,7 @@ class SurveyComparison:
 
 @dataclass
 class SurveyPair:
-    """Two surveys on one topic, and what metrics compute of them once.
-
-    Attributes:
-        session: Counts the calls of the judge; None without one.
-    """
+    """Two surveys on one topic, what metrics compute of them once, and calls of the judge."""
 
     human: Article
     generated: Article
