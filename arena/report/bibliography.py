@@ -75,8 +75,8 @@ _HEADS = (
     re.compile(rf"(?P<people>[^“\"]{{2,2000}}?){_END}\s+(?=[\w\"“‘$])"),
 )
 _BEGINNING = re.compile(  # of an entry behind another
-    rf"(?:{_END}\s*|[)\]”\"/\d]\s+)(?=[^\W\d_a-z])"
-    rf"(?={_TURNED}{_OF_YEAR}|(?:(?!{_END}|\s(?:19|20)\d\d).){{2,999}}+{_END}\s(?:19|20)\d\d[a-z]?\.\s)"
+    rf"(?:{_END}\s*|[)\]”\"/\d]\s+)(?={_TURNED}{_OF_YEAR})|{_END}\s*(?=[^\W\d_a-z]"
+    rf"(?:(?!{_END}|\s(?:19|20)\d\d).){{1,999}}+{_END}\s(?:19|20)\d\d[a-z]?\.\s)"
 )
 _AUTHOR_END = re.compile(
     r",\s*(?:and\s|&)?|\s+(?:and|&)\s+|\s+et al\b|(?<!\b[A-Z])\.\s+|\s*\(|[:;]"
@@ -358,8 +358,13 @@ def _work(text: str) -> _Work:
     text = " ".join(URL.sub(" ", text).split())
     text = re.sub(r"^(?:\[(?:PDF|\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})\]\s*)+", "", text)
     turned, dated, straight, dotted = (head.match(text) for head in _HEADS)
-    of_one = turned and not re.search(r"[,&]|\d| and ", turned[0])
-    if of_one and dated and dated[0].endswith(". "):  # Robert F. Rosin. 1969.
+    of_one = turned and not re.search(r",.*,|&|\d| and ", turned[0])
+    if (  # Robert F. Rosin. 1969.
+        of_one
+        and dated
+        and dated[0].endswith(". ")
+        and not re.search(r"\s[a-z]{4}", dated["people"])
+    ):
         turned = None
     if dotted and not (turned or dated or straight):
         people = dotted["people"]
@@ -368,7 +373,9 @@ def _work(text: str) -> _Work:
         dotted = None if re.search(r" [-–—] ", people) else dotted
     head = turned or dated or straight or dotted
     start = head.end() if head else 0
-    quoted = _QUOTED.match(text, start) or (None if turned or dated else _AFTER_COMMA.search(text))
+    quoted = _QUOTED.match(text, start) or (
+        None if head and re.search(r"\d", head[0]) else _AFTER_COMMA.search(text)
+    )
     if quoted:
         title = quoted[1] or quoted[2]
     elif start and (sentence := _SENTENCE.match(text, start)):
