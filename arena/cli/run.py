@@ -339,17 +339,15 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
 
 def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     """Yield what a reader of the means must know."""
+    from arena.tasks import nothing_submitted
+
     counts, entries = summary["counts"], summary["per_survey"].values()
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             which = "the labels of the others have nothing that it counts"
             yield f"{metric}: over {number} of them; {which}."
-    nothing = sum(not any(entry["submitted"].values()) for entry in entries)
-    if nothing and "missing" not in counts:
-        yield (
-            f"Warning: the agent submitted nothing in {nothing} of {counts['surveys']} episodes; "
-            "nothing scores as an empty answer."
-        )
+    for nothing in nothing_submitted(summary["task"], entries) if "missing" not in counts else ():
+        yield f"Warning: the agent submitted {nothing}"
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
             f"{cut_off} episodes were cut off by the budget before their last answer; "

@@ -111,6 +111,11 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
     stages = stages_of(task)
     columns = {}
     for name in dict.fromkeys(names):
+        if len(stages) > 1 and name == TASKS.get(task).headline:
+            raise DataError(
+                f"{name} is the mean of the stages' headlines: it is scored anyway, with the "
+                "task's own metrics, and the reward 'final' pays it."
+            )
         metric = METRICS.get(name)
         if "model" in metric.needs:
             raise DataError(
@@ -124,6 +129,17 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
         for stage in fitting:
             columns[name if len(stages) == 1 else f"{stage}.{name}"] = (stage, name)
     return columns
+
+
+def nothing_submitted(task: str, entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return in words in how many episodes, as ``per_survey`` has them, a stage got no answer."""
+    stages, submitted = stages_of(task), [entry["submitted"] for entry in entries]
+    return [
+        f"nothing {f'in the stage {stage} ' * (len(stages) > 1)}in {missing} of {len(submitted)} "
+        "episodes; nothing scores as an empty answer."
+        for stage, _ in stages
+        if (missing := sum(not each.get(stage) for each in submitted))
+    ]
 
 
 def direction_of(column: str) -> bool | None:

@@ -12,7 +12,7 @@ from helpers import call, gold_of
 from llm_server import LLMServer
 
 import arena
-from arena.agents import Agent
+from arena.agents import Agent, Researcher
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.llm import ModelSession
 from arena.results.comparison import as_html, as_json, as_text, usage_of, verdict
@@ -379,6 +379,26 @@ def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):
     arena.run(world, "discovery", Idle, tmp_path / "idle")
     found = arena.compare([title_run, tmp_path / "idle"])
     assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in as_text(found)
+
+
+class Ranker(Researcher):
+    """Submits rankings, and no mind-map."""
+
+    def discover(self, desk):
+        desk.ranking = [hit.id for hit in (yield from desk.search(desk.topic))]
+
+
+def test_a_stage_without_an_answer_is_reported(world, tmp_path, capsys):
+    for name in ("a", "b"):
+        arena.run(world, "survey", Ranker, tmp_path / name, surveys=2)
+    text = "submitted nothing in the stage organization in 2 of 2 episodes; nothing scores"
+    said = as_text(arena.compare([tmp_path / "a", tmp_path / "b"]))
+    assert f"Warning: a {text}" in said and "stage discovery" not in said
+    command = ["rescore", str(tmp_path / "a"), "--corpus", str(world)]
+    assert arena.cli.main(command) == 0
+    assert f"Warning: the agent {text}" in capsys.readouterr().out
+    assert arena.cli.main([*command, "--metric", "survey_score"]) == 2
+    assert "survey_score is the mean of the stages' headlines" in capsys.readouterr().err
 
 
 class Idle(Agent):

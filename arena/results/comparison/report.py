@@ -17,6 +17,7 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.runs.players import ORACLE
+from arena.tasks import nothing_submitted
 from arena.text.display import printable
 
 _MOST_COLUMNS = 6
@@ -200,12 +201,8 @@ def remarks(comparison: Comparison) -> list[str]:
             f"most {1 - comparison.level:.4g}."
         )
     for run in comparison.runs:
-        nothing = sum(not any(e["submitted"].values()) for e in run.metrics["per_survey"].values())
-        if nothing:
-            sentences.append(
-                f"Warning: {run.name} submitted nothing in {nothing} of {number} episodes; nothing "
-                "scores as an empty answer."
-            )
+        for missing in nothing_submitted(comparison.task, run.metrics["per_survey"].values()):
+            sentences.append(f"Warning: {run.name} submitted {missing}")
     if floors(comparison):
         sentences.append(
             "A score near its floors says little: (other topics) is the same maps scored against "
