@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -97,8 +99,10 @@ class ScoredEpisode:
         scoring: Scoring,
         references: list[str] | None,
         topic: str,
+        most: int | None = None,
     ) -> None:
         self.survey = survey
+        self._most = most
         self.over = False
         self._state = state
         self._tools = tools
@@ -209,7 +213,10 @@ class ScoredEpisode:
 
     def _show(self, shown: Shown) -> None:
         text = shown.result if isinstance(shown.result, str) else encode(shown.result)
-        budget = self._state.budget
+        papers, budget = shown.papers, self._state.budget
+        if self._most is not None and len(text) > self._most:
+            text = cut(text, self._most)
+            papers = [paper for paper in papers if f'"id":{encode(paper)}' in text]
         if len(text) > budget["characters"]:
             error = (
                 f"the result has {len(text)} characters and {budget['characters']} may still be "
@@ -219,6 +226,25 @@ class ScoredEpisode:
             return
         budget["characters"] -= len(text)
         self.result = text
-        self.shown.update(dict.fromkeys(shown.papers))
+        self.shown.update(dict.fromkeys(papers))
         gains = self._gains
-        self._gold_shown.update([paper_id for paper_id in shown.papers if paper_id in gains])
+        self._gold_shown.update([paper_id for paper_id in papers if paper_id in gains])
+
+
+def cut(result: str, most: int) -> str:
+    """Return a result in at most so many characters: its list of papers or its text cut at the end.
+
+    ``cut`` says how many are left; where nothing of it fits, the result is an error.
+    """
+    whole: dict[str, Any] = json.loads(result)
+    lists = [n for n, v in whole.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    name = lists[0] if lists else "text"
+    part = whole.get(name, "")
+
+    def first(n: int) -> str:
+        return encode({**whole, name: part[:n], "cut": f"{n} of {len(part)}"})
+
+    number = bisect_right(range(len(part) + 1), most, key=lambda n: len(first(n))) - 1
+    if number > 0:
+        return first(number)
+    return encode({"error": f"the result has {len(result)} characters; {most} are shown at most."})

@@ -81,8 +81,9 @@ class EpisodeFactory:
         self._budget = {
             name.removeprefix("max_"): value
             for name, value in config.limits.items()
-            if name != "max_k"
+            if name not in ("max_k", "max_result_characters")
         }
+        self._most = config.max_result_characters
         self._stages = stages_of(config.task)
         offered = [TOOLS.get(name) for name in (*tools_of(config.task), *config.tools)]
         bounds, choices = {"k": (1, config.max_k)}, {"retriever": tuple(self._engines)}
@@ -147,7 +148,9 @@ class EpisodeFactory:
         if self._digests is not None:
             state.digests = self._digests.shown(state.given)
         topic = self._topic(survey_id)
-        return ScoredEpisode(survey, state, self.tools, self._scoring, references, topic)
+        return ScoredEpisode(
+            survey, state, self.tools, self._scoring, references, topic, self._most
+        )
 
     def _topic(self, survey_id: str) -> str:
         survey = self.tasks.survey(survey_id)

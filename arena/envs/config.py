@@ -102,6 +102,9 @@ class EnvConfig(BaseModel):
     max_characters: StrictInt = Field(2_000_000, ge=0, le=10**9)
     """Characters of the results that show papers; a result that exceeds them truncates the
     episode."""
+    max_result_characters: StrictInt | None = Field(None, ge=200, le=10**9)
+    """Characters of one result that shows papers: a longer one is cut at its end, before it is
+    paid."""
     max_k: StrictInt = Field(100, ge=1, le=1000)
     """Most hits of one search."""
     max_written: StrictInt | None = Field(None, ge=0, le=10**7)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.errors import DataError
+from arena.tasks import TaskSet
 from arena.tools import Tool
 
 # In the episode of sv:1, whose day is 2022-06-15, nine papers of `mini` exist (conftest.MINI):
@@ -361,6 +362,35 @@ def test_the_characters_are_those_of_the_results_that_show_papers(mini):
     env = playing(mini, SURVEY)
     for used in (call("select", paper_ids=["p:day"]), call("read", paper_id="nowhere"), None):
         assert env.step(used)[0]["budget"]["characters"] == 2_000_000
+
+
+@given(most=st.integers(200, 2_000), paper=st.integers(0, 8))
+def test_a_long_result_is_cut_before_it_is_paid(mini, most, paper):
+    paper = within_reach(mini, SURVEY)[paper]
+    for used in (
+        call("search", query="the of a in", k=20),
+        call("read", paper_id=paper),
+        call("references", paper_id=paper),
+    ):
+        whole, short = playing(mini, SURVEY, reward="gain"), playing(
+            mini, SURVEY, reward="gain", max_result_characters=most
+        )  # fmt: skip
+        (all_of_it, paid, *_), (cut, less, *_) = whole.step(used), short.step(used)
+        if len(all_of_it["result"]) <= most:
+            assert cut == all_of_it and less == paid
+            continue
+        shown = json.loads(cut["result"])
+        assert len(cut["result"]) <= most and less <= paid
+        assert 2_000_000 - cut["budget"]["characters"] == len(cut["result"])
+        if "error" in shown:  # the frame of the result alone is too long
+            assert less == 0 and f"{most} are shown at most" in shown["error"]
+            continue
+        gold = TaskSet(mini).gold(SURVEY).gains
+        ids = {hit["id"] for hit in shown.get("hits", shown.get("references", [shown]))}
+        assert less == len(ids & gold.keys()) / len(gold)
+        name = next(name for name in ("hits", "references", "text") if name in shown)
+        left, of = map(int, shown["cut"].split(" of "))
+        assert left == len(shown[name]) < of == len(json.loads(all_of_it["result"])[name])
 
 
 @given(
