@@ -95,6 +95,7 @@ class EpisodeSession:
         first: The observation that the reset returned.
         last: What the last step returned; None before the first.
         used: When the session was last used, in seconds of the clock.
+        played: The actions, each with how the text of its result begins where that shows papers.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class EpisodeSession:
         self.used = clock()
         self._observation = self.first
         self._steps, self._over, self._valid = 0, False, True
+        self.played: list[tuple[Any, str]] = []
         self._rewards: list[float] = []
         self._terms: dict[str, list[float]] = {}
         self._metrics: dict[str, float] = {}
@@ -125,7 +127,12 @@ class EpisodeSession:
         """
         with self._lock:
             self.used = self._clock()
+            before = self._observation["budget"]["characters"]
             self.last = self._refused(_OVER) if self._over else self._step(action)
+            if "reward_terms" in self.last.info:
+                # What stands before a result, the budget, is that of no other step.
+                shows = self._observation["budget"]["characters"] < before
+                self.played.append((action, self.last.text.partition('"result"')[0] * shows))
             self.used = self._clock()
             return self.last
 
@@ -145,15 +152,22 @@ class EpisodeSession:
         failed = observation["result"].startswith('{"error":')
         return SessionStep(observation, float(reward), terminated, truncated, info, failed)
 
-    def finish(self) -> Totals:
+    def finish(self, kept: str | None = None) -> Totals:
         """End the episode of a model that stopped: what it selected or wrote counts.
 
-        Calls the tool ``finish``, once, unless the episode is over. Returns the totals.
+        Calls the tool ``finish``, once, unless the episode is over. Returns the totals. `kept` is
+        the text that a trainer kept of the episode: where it dropped a result that shows papers,
+        the totals are those of the episode without that call, since no model saw what it showed.
         """
         with self._lock:
+            seen = [each for each, head in self.played if kept is None or head in kept]
+            if len(seen) < len(self.played) and self._valid:
+                return play_again(self._env, self.survey, seen)
             if not self._over:
                 self.last = self._step({"tool": "finish", "arguments": {}})
-        return self.totals()
+        totals = self.totals()
+        _log.info("the episode %s ended: %s", clip(self.key), totals)
+        return totals
 
     def totals(self) -> Totals:
         """Return what the episode has earned so far."""
@@ -341,10 +355,12 @@ class Sessions:
 
     def _end(self, key: str) -> None:
         with self._lock:
-            self._open.pop(key, None)
+            session = self._open.pop(key, None)
             self._ended[key] = None
             if len(self._ended) > _REMEMBERED:
                 del self._ended[next(iter(self._ended))]
+        if session is not None:
+            session.finish()
 
     def _make_room(self, key: str) -> None:
         """Close the sessions whose episodes are over if all are in use; refuse a key in use."""
@@ -358,6 +374,14 @@ class Sessions:
             raise CapacityError(
                 f"all {self._most} sessions are in use. Close some, or wait until unused ones end."
             )
+
+
+def play_again(env: SurveyEnv, survey: str | None, actions: Sequence[Any]) -> Totals:
+    """Return the totals of an episode with these actions, finished where they end."""
+    session = EpisodeSession("", env.fork(), None, survey)
+    for action in actions:
+        session.step(action)
+    return session.finish()
 
 
 def _reap(sessions: weakref.ref[Sessions], gone: threading.Event) -> None:

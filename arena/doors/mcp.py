@@ -179,7 +179,9 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     """Return the application that answers at ``/mcp``; ``/health`` says how many episodes are open.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
+    DELETE finishes that episode and answers what it earned.
     """
+    import anyio
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
@@ -187,6 +189,14 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     async def no_stream(_: Request) -> Response:
         text = "this server starts no stream of its own. POST here."
         return refusal(405, text, {"Allow": "POST"})
+
+    async def end(request: Request) -> Response:
+        assert sessions is not None
+        key = request.headers.get(HEADER) or request.query_params.get("episode", "")
+        try:
+            return JSONResponse((await anyio.to_thread.run_sync(sessions.close, key))._asdict())
+        except ArenaError as error:
+            return refusal(404, error)
 
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
@@ -199,6 +209,8 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     app.router.routes.append(Route("/health", health))
     # The SDK would keep each of these open, and silent, until its client hangs up.
     app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
+    if sessions is not None:
+        app.router.routes.insert(0, Route("/mcp", end, methods=["DELETE"]))
     return app
 
 
@@ -289,7 +301,7 @@ def serve(
     if before is not None:
         opened = Corpus.open(corpus)
         view = opened.at(before, retriever=opened.retriever(retriever))
-        sessions, server = None, library_server(DatedLibrary(view))
+        sessions, only, server = None, None, library_server(DatedLibrary(view))
     else:
         assert task is not None
         settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
@@ -300,3 +312,5 @@ def serve(
         serve_app(http_app(server, sessions), host, port, "/mcp")
     else:
         serve_stdio(server)
+        if sessions is not None and only is not None:
+            sessions.close(only.key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from arena import __version__
 from arena._internal.lazy import require
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, clip, did_you_mean
-from arena.session import IDLE, Sessions
+from arena.session import IDLE, Sessions, UnknownSessionError
 
 try:
     from openenv import core
@@ -136,8 +137,9 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         return tasks[index]
 
     def close(self) -> None:
-        """Close the episode."""
-        self._sessions.discard(self._key)
+        """Finish and close the episode; the log has what it earned."""
+        with suppress(UnknownSessionError):
+            self._sessions.close(self._key)
 
 
 def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:

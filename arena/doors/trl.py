@@ -35,6 +35,7 @@ class _Rollout:
 
     _sessions: ClassVar[Sessions]
     _session: EpisodeSession
+    _kept: str | None
 
     def __init__(self) -> None:
         self._close: Callable[[], None] = lambda: None
@@ -47,7 +48,7 @@ class _Rollout:
                 "of your own with 'survey' or 'seed'."
             )
         self._close()
-        self._session = self._sessions.open(seed=seed, survey=survey)
+        self._session, self._kept = self._sessions.open(seed=seed, survey=survey), None
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
         return self._session.opening
 
@@ -56,8 +57,22 @@ class _Rollout:
 
         TRL asks when the model has stopped: what it selected or wrote counts.
         """
-        totals = self._session.finish()
+        totals = self._session.finish(self._kept)
         return totals.reward if totals.valid else None
+
+
+def kept_results(
+    completions: Sequence[Sequence[dict[str, Any]]], environments: Sequence[Any], **_: Any
+) -> list[float]:
+    """Tell each rollout which results the trainer kept; for ``GRPOTrainer(reward_funcs=...)``.
+
+    TRL drops a result that exceeds ``max_completion_length``, and asks ``get_reward`` after this:
+    the reward is then that of the episode without such calls. Returns zeros.
+    """
+    for rollout, completion in zip(environments, completions, strict=True):
+        texts = [str(each["content"]) for each in completion if each["role"] == "tool"]
+        rollout._kept = "\n".join(texts)
+    return [0.0] * len(completions)
 
 
 def environment_factory(

@@ -24,7 +24,7 @@ from pydantic import Field, model_validator
 
 from arena.doors.mcp import result_of, tools_of
 from arena.errors import ArenaError
-from arena.session import EpisodeSession, Sessions, Totals
+from arena.session import EpisodeSession, Sessions, Totals, play_again
 from arena.tasks import TaskSet
 from arena.tools import encode
 
@@ -162,7 +162,8 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
         """
         left = not trace.state.over
         if not trace.state.error and left:
-            totals = await asyncio.to_thread(_finish, sessions_of(self.served), trace.state)
+            env, actions = sessions_of(self.served).env, trace.state.actions
+            totals = await asyncio.to_thread(play_again, env, trace.state.survey, actions)
             trace.state.take(totals)
         if trace.state.error:  # a reward of 0 would not be the agent's
             raise ArenaError(trace.state.error)
@@ -183,13 +184,6 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
     async def metrics(self, trace: vf.Trace) -> Mapping[str, float]:
         """Return the environment's metrics."""
         return dict(trace.info["arena"]["metrics"])
-
-
-def _finish(sessions: Sessions, state: EpisodeState) -> Any:
-    session = EpisodeSession(state.key, sessions.env.fork(), state.seed, state.survey)
-    for action in state.actions:
-        session.step(action)
-    return session.finish()
 
 
 class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]

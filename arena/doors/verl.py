@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arena.errors import ArenaError, DataError
-from arena.session import EpisodeSession, Sessions, SessionStep
+from arena.session import EpisodeSession, Sessions, SessionStep, play_again
 from arena.tasks import TaskSet
 
 try:
@@ -69,14 +69,22 @@ def compute_score(
 ) -> dict[str, float]:
     """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
 
-    ``over`` is 1 if the episode ended, and ``steps`` counts its actions.
+    The episode of a model that stopped is finished: what it selected or wrote counts. So its
+    actions are carried out again, here, without those whose result verl dropped as too long.
+    ``over`` is 1 if the episode ended before, and ``steps`` counts its actions.
     """
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
         raise DataError(totals["error"])
     if not totals.get("valid", True):  # the reward is not the agent's
         raise DataError(f"a tool failed on the survey {totals['survey']!r}.")
-    return {"score": totals["reward"], "over": float(totals["over"]), "steps": totals["steps"]}
+    over, again = totals["over"], totals.get("again")
+    if again is not None:
+        kept = [action for action, head in again["played"] if head in solution_str]
+        if not over or len(kept) < len(again["played"]):
+            env = _sessions_of(again["config"]).env
+            totals = play_again(env, totals["survey"], kept)._asdict()
+    return {"score": totals["reward"], "over": float(over), "steps": totals["steps"]}
 
 
 class SurveyTool(BaseTool):  # type: ignore[misc]
@@ -87,11 +95,8 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
 
     def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:
         super().__init__(config, tool_schema)
-        key = json.dumps(config, sort_keys=True)
-        if key not in _SHARED:
-            made = Sessions.make(**{name: v for name, v in config.items() if name != "type"})
-            _SHARED[key] = made
-        self._sessions = _SHARED[key]
+        self._key = json.dumps(config, sort_keys=True)
+        self._sessions = _sessions_of(self._key)
 
     def episode(self, agent_data: Any) -> EpisodeSession:
         """Return the episode of a rollout; the first call opens it as the row says."""
@@ -118,8 +123,17 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
 
     def _step(self, session: EpisodeSession, agent_data: Any, parameters: Any) -> SessionStep:
         step = session.step({"tool": self.name, "arguments": parameters})
-        agent_data.extra_fields[TOTALS] = session.totals()._asdict()
+        again = {"config": self._key, "played": list(map(list, session.played))}
+        agent_data.extra_fields[TOTALS] = session.totals()._asdict() | {"again": again}
         return step
+
+
+def _sessions_of(config: str) -> Sessions:
+    """Return the sessions of a configuration in JSON; the same ones in a process."""
+    if (made := _SHARED.get(config)) is None:
+        given = {name: v for name, v in json.loads(config).items() if name != "type"}
+        made = _SHARED[config] = Sessions.make(**given)
+    return made
 
 
 def _entries(sessions: Sessions, arguments: Mapping[str, Any]) -> dict[str, Any]:

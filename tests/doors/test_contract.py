@@ -18,6 +18,7 @@ import arena
 import arena.doors
 from arena.errors import DataError
 from arena.session import Sessions
+from arena.tasks import TaskSet
 from arena.testing.auditor import attack_environment, audited_envs, open_audit
 
 ACTIONS: list[Any] = [
@@ -99,6 +100,22 @@ def test_the_same_actions_give_the_same_episode(world: Path, door: Any, env_id: 
 def test_a_budget_ends_the_episode(world: Path, door: Any, budget: dict[str, int]) -> None:
     env = gymnasium.make("arena/Discovery-v0", corpus=world, **budget).unwrapped
     both(env, door(env), [ACTIONS[0]] * 4, seed=1)
+
+
+def test_a_model_that_stops_is_paid_for_what_it_selected(world: Path, door: Any) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, reward="gain+recall@100").unwrapped
+    behind, observation, info = door(env), *env.reset(seed=3)
+    behind.reset(seed=3)
+    gold = sorted(TaskSet(world).gold(info["survey"]).gains)
+    actions = [
+        {"tool": "search", "arguments": {"query": observation["topic"]}},
+        {"tool": "select", "arguments": {"paper_ids": gold[:2]}},
+    ]
+    for action in actions:
+        behind.step(action)
+    steps = [env.step(action)[1] for action in [*actions, {"tool": "finish", "arguments": {}}]]
+    assert steps[2] == 2 / len(gold)
+    assert behind._door.stop() == pytest.approx(sum(steps), abs=1e-12)
 
 
 def test_what_the_framework_refuses_changes_nothing(world: Path, door: Any) -> None:

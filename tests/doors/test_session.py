@@ -59,6 +59,25 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
         sessions.get("a")
 
 
+@pytest.mark.parametrize("reward", ["gain+recall@100", "shaped", "gain+cost"])
+def test_what_a_trainer_dropped_was_never_asked(world: Path, reward: str) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, reward=reward)
+    query = env.reset(seed=3)[0]["topic"]
+    one, two = ({"tool": "search", "arguments": {"query": query, "offset": n}} for n in (0, 10))
+    select = {"tool": "select", "arguments": {"paper_ids": []}}
+    sessions = Sessions(env)
+
+    def play(*actions: Any) -> tuple[Any, list[str]]:
+        session = sessions.open(seed=3)
+        return session, [session.step(action).text for action in actions]
+
+    whole, texts = play(one, select, two)
+    without = play(one, select)[0].finish()
+    assert whole.finish("".join(texts[:1])) == without  # a small result shows nothing: it counts
+    assert whole.finish("".join(texts)) == whole.finish() != without
+    assert whole.finish("") == play(select)[0].finish()
+
+
 def test_the_episode_of_a_model_that_stops_is_finished_once(world: Path) -> None:
     env = gymnasium.make("arena/Discovery-v0", corpus=world, reward="gain+recall@100")
     observation, _ = env.reset(seed=3)

@@ -15,7 +15,7 @@ from door_clients.trl import TrlDoor
 from gymnasium.error import ResetNeeded
 
 import arena
-from arena.doors.trl import environment_factory, rows
+from arena.doors.trl import environment_factory, kept_results, rows
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet
@@ -104,6 +104,24 @@ def test_a_model_that_stops_is_paid_for_what_it_selected(world: Path) -> None:
     with pytest.raises(ToolError, match="no fault of the call"):
         rollout.search(query="x")
     assert rollout.get_reward() is None
+
+
+def test_what_trl_dropped_is_not_paid(world: Path) -> None:
+    (survey,) = TaskSet(world).scorable[:1]
+    gold = sorted(TaskSet(world).gold(survey).gains)
+    rollout = environment_factory(world, reward="gain")()
+
+    def play(kept: int) -> float:
+        rollout.reset(survey=survey)
+        results = [rollout.read(paper_id=paper) for paper in gold[:2]]
+        messages = [{"role": "assistant", "content": "", "tool_calls": []}]
+        messages += [{"role": "tool", "name": "read", "content": each} for each in results[:kept]]
+        assert kept_results(completions=[messages], environments=[rollout], prompts=[]) == [0.0]
+        return float(rollout.get_reward())
+
+    assert [play(0), play(1), play(2)] == [0, 1 / len(gold), pytest.approx(2 / len(gold))]
+    rollout.reset(survey=survey)  # another rollout: what was dropped before does not count
+    assert rollout._kept is None
 
 
 def test_what_trl_says_of_an_unknown_tool_and_of_the_end(world: Path) -> None:

@@ -99,7 +99,7 @@ def test_rollouts_side_by_side_are_episodes_of_their_own(world: Path, written: P
     verl, rows = Rollouts(written), door.rows(str(world), 2, reward="gain")
     rollouts: list[Any] = [verl.open(row) for row in rows]
 
-    async def play(rollout: Any, row: dict[str, Any]) -> list[float]:
+    async def play(rollout: Any, row: dict[str, Any]) -> list[tuple[str, float]]:
         survey = row["extra_info"]["tools_kwargs"]["search"]["create_kwargs"]["survey"]
         papers = sorted(gold_of(world, survey))[:3]
         calls = [("search", {"query": "x"}), ("search", []), ("submit", {"paper_ids": papers})]
@@ -109,21 +109,24 @@ def test_rollouts_side_by_side_are_episodes_of_their_own(world: Path, written: P
             text, reward = await verl.call(rollout, *refused)
             assert reward == 0
             assert '"budget"' not in text
-        return [reward for _, reward in done]
+        return done
 
-    async def both() -> list[list[float]]:
+    async def both() -> list[list[tuple[str, float]]]:
         return await asyncio.gather(*map(play, rollouts, rows))
 
-    rewards = asyncio.run(both())
+    done = asyncio.run(both())
     assert len(verl.sessions) == 2
-    for rollout, earned, row in zip(rollouts, rewards, rows, strict=True):
+    for rollout, earned, row in zip(rollouts, done, rows, strict=True):
         totals = rollout.extra_fields["arena"]
         assert (
             totals["survey"] == row["extra_info"]["tools_kwargs"]["read"]["create_kwargs"]["survey"]
         )
         assert (totals["steps"], totals["over"]) == (3, True)
-        score = door.compute_score("", "", "", rollout.extra_fields)
-        assert score == {"score": pytest.approx(sum(earned)), "over": 1.0, "steps": 3}
+        texts, rewards = zip(*earned, strict=True)
+        score = door.compute_score("", "".join(texts), "", rollout.extra_fields)
+        assert score == {"score": pytest.approx(sum(rewards)), "over": 1.0, "steps": 3}
+        score = door.compute_score("", "".join(texts[1:]), "", rollout.extra_fields)
+        assert score == {"score": pytest.approx(sum(rewards[1:])), "over": 1.0, "steps": 2}
         assert json.loads(json.dumps(totals)) == totals
     rollouts.clear()
     del rollout
@@ -210,8 +213,9 @@ def test_the_whole_agent_loop(world: Path, tmp_path: Path) -> None:
             kwargs = row["extra_info"]["tools_kwargs"]
             return await loop.run({}, raw_prompt=row["prompt"], tools_kwargs=kwargs)
 
-        done = asyncio.run(play()).extra_fields
-        score = door.compute_score("", "", "", done)
+        output = asyncio.run(play())
+        done = output.extra_fields
+        score = door.compute_score("", tokenizer.decode(output.response_ids), "", done)
         assert score["score"] == pytest.approx(sum(done["tool_rewards"]))
         earned.append(score["score"])
         steps = [env.step({"tool": c["name"], "arguments": c["arguments"]}) for c in calls]

@@ -65,11 +65,11 @@ class McpDoor(ClientDoor):
 
     def __init__(self, sessions: Sessions) -> None:
         server = episode_server(sessions)
-        super().__init__(sessions, server, http_app(server))
+        super().__init__(sessions, server, http_app(server, sessions))
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Connect a client whose address has a key of its own."""
-        self.connect(seed=seed, survey=survey)
+        self._key = self.connect(seed=seed, survey=survey)
         got: Any = self._portal.call(self._client.get_prompt, "task")
         return got.messages[0].content.text, got.meta["survey"]
 
@@ -78,6 +78,15 @@ class McpDoor(ClientDoor):
         got: Any = self._portal.call(self._client.call_tool, tool, arguments)
         step = {name: value for name, value in got.meta[STEP].items() if name != "total"}
         return Reply(got.content[0].text, **step)
+
+    def stop(self) -> float:
+        """End the episode over HTTP."""
+
+        async def end() -> Any:
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(self._app)) as web:
+                return await web.delete("http://127.0.0.1:1/mcp", params={"episode": self._key})
+
+        return float(self._portal.call(end).json()["reward"])
 
 
 CLIENT = McpDoor

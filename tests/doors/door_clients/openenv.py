@@ -35,6 +35,14 @@ class OpenEnvDoor(Door):
         got = self._client.step({"type": "call_tool", "tool_name": tool, "arguments": arguments})
         return Reply(got.observation["result"], got.reward, **got.metadata)
 
+    def stop(self) -> float:
+        """Hang up: the server finishes the episode."""
+        (session,) = self.sessions._open.values()
+        self._client.close()
+        while len(self.sessions):
+            threading.Event().wait(0.01)
+        return session.totals().reward
+
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools that the server lists, as functions."""
         tools = self._client.step({"type": "list_tools"}).observation["tools"]

@@ -39,6 +39,10 @@ class TrlDoor(Door):
         except Exception as error:
             return Reply(str({"error": str(error)}), truncated=True)
 
+    def stop(self) -> float:
+        """Ask for the reward."""
+        return float(self._rollout.get_reward())
+
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as a chat template renders them."""
         from transformers.utils.chat_template_utils import get_json_schema

@@ -14,7 +14,7 @@ import yaml
 from verl.experimental.agent_loop.tool_agent_loop import AgentData, FunctionCall, ToolAgentLoop
 from verl.tools.tool_registry import load_all_tools
 
-from arena.doors.verl import _EPISODES, _SHARED, _entries, _kwargs
+from arena.doors.verl import _EPISODES, _SHARED, _entries, _kwargs, compute_score
 from arena.session import Sessions
 from door_clients import Door, Reply
 
@@ -43,6 +43,7 @@ class VerlDoor(Door):
         """Begin a rollout whose row names the survey, or a seed."""
         asked = _kwargs(self._tools, {"seed": seed, "survey": survey})
         self._rollout = AgentData([], [], [], None, None, {}, "rollout", asked)
+        self._text = ""
         session = next(iter(self._tools.values())).episode(self._rollout)
         return session.opening, session.survey
 
@@ -53,9 +54,14 @@ class VerlDoor(Door):
             self._loop, asked, self._rollout.tools_kwargs, self._rollout
         )
         response, reward, _ = self._runner.run(calling)
+        self._text += response.text
         if not self.accepts(tool, arguments):
             return Reply(response.text, reward)
         return Reply.of(response.text, _EPISODES[self._rollout].last)._replace(reward=reward)
+
+    def stop(self) -> float:
+        """Ask the reward function."""
+        return compute_score("", self._text, "", self._rollout.extra_fields)["score"]
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as the agent loop gives them to the chat template."""
