@@ -394,6 +394,8 @@ def test_a_stage_without_an_answer_is_reported(world, tmp_path, capsys):
     text = "submitted nothing in the stage organization in 2 of 2 episodes; nothing scores"
     said = as_text(arena.compare([tmp_path / "a", tmp_path / "b"]))
     assert f"Warning: a {text}" in said and "stage discovery" not in said
+    alone = arena.compare([tmp_path / "a", tmp_path / "b"], metrics=["survey_score"])
+    assert "beside floors" in said and "beside floors" not in as_text(alone)
     command = ["rescore", str(tmp_path / "a"), "--corpus", str(world)]
     assert arena.cli.main(command) == 0
     assert f"Warning: the agent {text}" in capsys.readouterr().out

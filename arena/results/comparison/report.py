@@ -117,7 +117,7 @@ def floors(comparison: Comparison) -> list[Table]:
                 name = f"{run.name} ({label})" if label else run.name
                 rows.append([name, *map(values.get, names)])
     title = f"Mean scores of the task {comparison.task} beside floors{_mark(comparison)}"
-    return [_table(title, "floors", [comparison.task, *names], rows)] if rows else []
+    return [_table(title, "floors", [comparison.task, *names], rows)] if names else []
 
 
 def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
