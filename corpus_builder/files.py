@@ -24,7 +24,7 @@ class Lines:
     """The lines of a file; gzip is recognised by the content, not the name.
 
     `number` and `bytes` count what was read so far. `sha256` is that of the file, once all lines
-    have been read; `damage` says why they end early, or is None.
+    have been read; `damage` says why they end early, or is None, and `packed` whether it is gzip.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,6 +32,7 @@ class Lines:
         self.number = self.bytes = 0
         self.sha256 = ""
         self.damage: str | None = None
+        self.packed = False
 
     def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
         """Yield (number from 1, line) of every line that is not blank; None for one too long."""
@@ -59,8 +60,7 @@ class Lines:
             self.bytes, self.sha256 = raw.count, raw.sha256.hexdigest()
             if not self.bytes:
                 self.damage = "the file is empty"
-            elif self._path.suffix == ".gz" and not packed:  # such as a page that tells of an error
-                self.damage = "it is not gzip"
+            self.packed = packed
 
 
 class _HashingReader(io.RawIOBase):

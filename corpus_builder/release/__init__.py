@@ -197,6 +197,8 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
                         writers[table] = stack.enter_context(writer)
                     place = (shard.name, number) if table in _PLACED else ()
                     writers[table].add((*row, *place))
+        if shard.path.suffix == ".gz" and not lines.packed:  # such as a page that tells of an error
+            lines.damage = lines.damage or "it is not gzip"
         if count and counts["rejected"].total() == count:
             first = next(iter(counts["rejected"]))
             lines.damage = lines.damage or f"no line is a record: {first}"
