@@ -163,15 +163,17 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 
 def _covers(texts: Iterable[Inline], marks: re.Pattern[str], listed: Collection[str]) -> bool:
-    """Return whether marks before punctuation contain at least half of the numbers of a list."""
-    groups = (
-        match[1]
-        for text in texts
-        for match in marks.finditer(text.bare)
-        if re.match(r"\s*(?:[.,;:)\]([]|$)", text.bare[match.end() : match.end() + 9])
+    """Return whether marks contain half of the numbers of a list, and ten or before punctuation."""
+    anywhere, ending = set[str](), set[str]()
+    for text in texts:
+        for match in marks.finditer(text.bare):
+            numbers = {*map(str, _spread(match[1]))}.intersection(listed)
+            anywhere |= numbers
+            if re.match(r"\s*(?:[.,;:)\]([]|$)", text.bare[match.end() : match.end() + 9]):
+                ending |= numbers
+    return any(
+        2 * len(seen) >= max(len(listed), least) for seen, least in ((ending, 3), (anywhere, 20))
     )
-    seen = {str(number) for group in groups for number in _spread(group)}.intersection(listed)
-    return 2 * len(seen) >= max(len(listed), 3)
 
 
 def _spread(text: str) -> list[int]:
