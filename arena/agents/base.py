@@ -76,7 +76,8 @@ class Agent:
 
         Leave out times, or two runs differ.
         """
-        return {"llm": {"total": dict(self._counted), "failed": []}} if self._counted else {}
+        counted = vars(self).get("_counted")
+        return {"llm": {"total": dict(counted), "failed": []}} if counted else {}
 
     def prompts(self) -> dict[str, str]:
         """Return the prompt templates in use, by name; a run records their hash."""
