@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
 
         rows = "".join(
             textwrap.fill(
-                description, 100, initial_indent=f"  {name:18}", subsequent_indent=" " * 20
+                description, 100, initial_indent=f"  {name:23}", subsequent_indent=" " * 25
             )
             + "\n"
             for name, description in describe_settings().items()

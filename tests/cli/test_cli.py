@@ -326,7 +326,10 @@ def test_the_help_lists_the_settings_of_the_environment(capsys):
             main([*command, "--help"])
         listed = capsys.readouterr().out.partition("(--env-option NAME=VALUE):\n")[2]
         assert re.findall(r"^  (\w+) ", listed, re.MULTILINE) == list(EnvConfig.model_fields)
-        assert "max_k             Most hits of one search, from 1 to 1000 (default: 100)" in listed
+        assert (
+            "max_k                  Most hits of one search, from 1 to 1000 (default: 100)"
+            in listed
+        )
 
 
 def test_console_scripts():
