@@ -28,7 +28,7 @@ def from_latex(text: str) -> str:
     r"""Return a text in which ``\cite{a}`` is ``[^a]``, and an entry of a list ``[^a]: ...``.
 
     >>> from_latex(r"So \citep[p. 3]{a,b}.")
-    'So[^a][^b].'
+    'So [^a][^b].'
     """
     text = _BEGIN.sub("", text)
     found = list(_ENTRY.finditer(text))

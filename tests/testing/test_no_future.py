@@ -155,7 +155,7 @@ def test_no_text_of_a_survey_is_stored(world):
         ("citations", {"id", "total", "page", "pages", "citations"}, {"id", "title", "date"}),
         (
             "read",
-            {"id", "title", "date", "citations", "sections", "section", "heading", "characters",
+            {"id", "title", "date", "cited_by", "sections", "section", "heading", "characters",
              "page", "pages", "text"},
             None,
         ),
