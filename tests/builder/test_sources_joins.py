@@ -25,7 +25,7 @@ from corpus_builder.sources.published import DatesFile
 
 def write(path: Path, records: list[Any]) -> Path:
     lines = "".join(json.dumps(record) + "\n" for record in records).encode()
-    path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+    path.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
     return path
 
 
