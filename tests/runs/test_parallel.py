@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import threadpoolctl
 from llm_server import LLMServer, Trouble, completion
 from scripted_agents import helpful
 
 import arena
-from arena._internal.process import one_thread
 from arena.agents import AGENTS
 from arena.errors import AgentError, DataError
 from arena.tasks import TaskSet
@@ -82,30 +82,35 @@ def test_threads_and_processes_are_not_mixed(world, tmp_path):
             arena.run(world, "discovery", "title", tmp_path / "run", parallel=2, **options)
 
 
-def most_threads() -> int:
-    return max(each["num_threads"] for each in threadpoolctl.threadpool_info())
+THREADS = """
+import sys, time, threadpoolctl, arena
+from arena._internal.process import one_thread
 
-
-class Threads(AGENTS.get("title")):
-    """Notes how many threads linear algebra has while another episode leaves `one_thread`."""
-
+class Threads(arena.Agent):
     waits = True
 
     def act(self, observation):
         with one_thread():
-            time.sleep(0.01)
-        self._most = most_threads()
-        return super().act(observation)
+            time.sleep(0.01)  # other episodes leave theirs meanwhile
+        self.most = max(each["num_threads"] for each in threadpoolctl.threadpool_info())
+        return {"tool": "finish", "arguments": {}}
 
     def notes(self):
-        return {"threads": self._most}
+        return {"threads": self.most}
+
+threadpoolctl.ThreadpoolController().limit(limits=2)
+arena.run(sys.argv[1], "discovery", Threads, sys.argv[2], parallel=int(sys.argv[3]))
+"""
 
 
-def test_linear_algebra_has_one_thread_whichever_episode_ends_first(world, tmp_path, monkeypatch):
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        monkeypatch.delenv(name, raising=False)
-    with one_thread():
-        alone = most_threads()  # 1, unless a thread of an earlier test keeps the libraries' limits
-    arena.run(world, "discovery", Threads, tmp_path / "run")
+@pytest.mark.parametrize(("parallel", "threads"), [(8, 1), (1, 2)])
+def test_linear_algebra_has_one_thread_whichever_episode_ends_first(
+    world, tmp_path, parallel, threads
+):
+    """One after the other, it has its own number again outside of `one_thread`."""
+    asked = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"}
+    environment = {name: value for name, value in os.environ.items() if name not in asked}
+    command = [sys.executable, "-c", THREADS, str(world), str(tmp_path / "run"), str(parallel)]
+    subprocess.run(command, env=environment, check=True)
     notes = [json.loads(line)["notes"] for line in lines_of(tmp_path / "run")]
-    assert notes == [{"threads": alone}] * 8
+    assert notes == [{"threads": threads}] * 8
