@@ -133,6 +133,7 @@ class Client(Model):
         interval = 60.0 / max_per_minute if max_per_minute else 0.0
         self._endpoint = base_url, api_key_env, float(timeout), max_retries, interval
         self._parallel = max_parallel
+        self._unkept: dict[str, dict[str, Any]] = {}  # paid, and not yet in the store
         self._proven = False  # whether the endpoint has answered a request with these options
         self._places = threading.BoundedSemaphore(max_parallel)
         self._price = None if self.mode == "replay" else price_of(model, prices)
@@ -231,6 +232,7 @@ class Client(Model):
                 "process is reached. Earlier answers are kept."
             )
         with self._places:
+            self._keep_paid()
             started = time.monotonic()
             try:
                 answer = self._server.answer(key, body, self._proven)
@@ -241,10 +243,21 @@ class Client(Model):
                 answer = Completion(key, "", refused=str(error))
             answer = answer._replace(seconds=round(time.monotonic() - started, 3))
             record = answer.record(self.model)
-            kept = record if self.store is None else self.store.put(record)
+            kept = record
+            if self.store is not None:
+                self._unkept[key] = record
+                kept = self.store.put(record)
+                self._unkept.pop(key, None)
         answer = from_record(record)._replace(cached=False)
         self.meter.charge(answer)
         return answer if kept == record else from_record(kept)
+
+    def _keep_paid(self) -> None:
+        """Keep answers that the store refused, as on a full disk, before another one is paid."""
+        if self.store is not None:
+            for key, record in [*self._unkept.items()]:
+                self.store.put(record)
+                self._unkept.pop(key, None)
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None

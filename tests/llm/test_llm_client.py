@@ -10,6 +10,7 @@ from llm_server import HELLO, KEY, LLMServer, Trouble, echo, says, tool_call
 
 from arena.errors import DataError
 from arena.llm import Client, LLMError, ReplayMissError
+from arena.llm.store import Store
 
 
 def test_a_request_and_its_answer(make_client):
@@ -153,3 +154,22 @@ def test_nothing_is_asked_where_the_answer_could_not_be_kept(tmp_path):
         with pytest.raises(LLMError, match=r"cannot be written into its directory"):
             client.complete(HELLO)
         assert server.requests == []
+
+
+def test_no_further_answer_is_paid_while_one_cannot_be_kept(tmp_path, monkeypatch):
+    """As on a disk that fills up; the answer that was paid is kept once there is room."""
+
+    def full(store, record):
+        raise LLMError("the disk is full")
+
+    with LLMServer(["one", "two", "three"]) as server:
+        client = Client("m", base_url=server.url, store=tmp_path / "answers.db")
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "put", full)
+            for _ in range(3):
+                with pytest.raises(LLMError, match="the disk is full"):
+                    client.complete(HELLO)
+            assert len(server.requests) == 1
+        assert client.complete(says("Another.")).text == "two"
+        assert client.complete(HELLO).text == "one"
+        assert len(server.requests) == 2
