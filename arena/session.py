@@ -132,7 +132,8 @@ class EpisodeSession:
             if "reward_terms" in self.last.info:
                 # What stands before a result, the budget, is that of no other step.
                 shows = self._observation["budget"]["characters"] < before
-                self.played.append((action, self.last.text.partition('"result"')[0] * shows))
+                head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
+                self.played.append((action, head * shows))
             self.used = self._clock()
             return self.last
 
