@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from json import dumps, loads
 from pathlib import Path
 from typing import Any
@@ -118,14 +120,17 @@ def _refused(episodes: Path) -> Iterator[str]:
     """Yield how many actions were refused, and the commonest reasons."""
     from arena.runs.trajectories import read_episodes
 
-    steps = [step for record in read_episodes(episodes) for step in record["steps"]]
-    kinds: dict[str, list[str]] = {}
-    for error in (step["error"] for step in steps if "error" in step):
-        kinds.setdefault(re.sub("'[^']*'", "", error), []).append(error)
-    if kinds:
-        yield f"{sum(map(len, kinds.values()))} of {len(steps)} actions were refused, for example:"
-        for errors in sorted(kinds.values(), key=len, reverse=True)[:3]:
-            yield f"{len(errors):6} times: {printable(errors[0], 150)}"
+    steps, refused, kinds = 0, Counter[str](), dict[str, str]()
+    for step in chain.from_iterable(record["steps"] for record in read_episodes(episodes)):
+        steps += 1
+        if "error" in step:
+            kind = re.sub("'[^']*'", "", step["error"])
+            refused[kind] += 1
+            kinds.setdefault(kind, step["error"])
+    if refused:
+        yield f"{refused.total()} of {steps} actions were refused, for example:"
+    for kind, times in refused.most_common(3):
+        yield f"{times:6} times: {printable(kinds[kind], 150)}"
 
 
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
