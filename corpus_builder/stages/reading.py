@@ -40,7 +40,7 @@ def _inputs(plan: Plan) -> Any:
     files = [[s.name, s.size, s.path.stat().st_mtime_ns] for s in plan.release.shards()]
     return [
         plan.release.describe(), list(plan.limits), files, config.full_text_only,
-        config.max_rejected, config.allow_damaged,
+        config.max_rejected, config.allow_damaged, OTHER_TITLES,
     ]  # fmt: skip
 
 
