@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FOLDERS = ("arena", "baselines", "benchmarks", "corpus_builder", "examples")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+MODULES.append(ROOT / "researcharena.py")
 PROMPTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("prompts/**/*.txt"))
 
 # Each has a plain word: "reports" or "receives", "submits", "except", "resumes", "missing",

@@ -81,7 +81,7 @@ def test_a_label_before_an_entry_is_its_name(label):
 
 
 def test_entries_without_a_full_stop_are_not_joined():
-    """A line that ends in a letter goes on only if the entry has no year so far."""
+    """A line that ends in a letter continues only where the entry has no year so far."""
     listed = [
         f"Smith, {a}. (20{n}). Title {n}. Journal of Things" for n, a in enumerate("ABCDEFG", 10)
     ]
