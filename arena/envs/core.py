@@ -175,3 +175,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if self._episode is None:
             raise ResetNeeded("nothing to show yet. Call reset() first.")
         return self._episode.render()
+
+    def close(self) -> None:
+        """End the episode: a step needs another reset."""
+        self._episode = None

@@ -145,6 +145,9 @@ def test_after_the_end_it_asks_for_a_reset(world):
         env.step(call("submit", paper_ids=[]))
     env.reset()
     env.step(call("search", query="membrane"))
+    env.close()
+    with pytest.raises(ResetNeeded):
+        env.step(call("search", query="membrane"))
 
 
 def test_seeds(world):
