@@ -336,10 +336,10 @@ def _short(value: Any) -> str:
 def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence on each thing that differs and may: code, release, budget, seed, reward."""
     settings = {name: _settings(manifest) for name, manifest in manifests.items()}
-    for what in next(iter(settings.values())):
+    for what in {what: None for values in settings.values() for what in values}:
         groups: dict[str, list[str]] = {}
         for name, values in settings.items():
-            groups.setdefault(values[what], []).append(name)
+            groups.setdefault(values.get(what, "none"), []).append(name)
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
@@ -356,7 +356,7 @@ def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
         # Without the agent's own, which differs where that lies in a file of the user's.
         "the code of environment and scores": str(hashes.get("environment"))[:_SHORT],
         "release": manifest["arena"],
-        "budget": ", ".join(f"{k} {v:,}" for k, v in sorted(manifest["budget"].items())),
+        **{f"budget, {k}": f"{v:,}" for k, v in sorted(manifest["budget"].items())},
         "seed": str(manifest["seed"]),
         "reward": str(options.get("reward")),
         "the papers that an episode begins with": papers,
