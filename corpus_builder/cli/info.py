@@ -172,6 +172,8 @@ def _cure(root: Path, names: list[str]) -> str:
 
 def print_card(manifest: dict[str, Any], directory: str) -> None:
     """Print a corpus' manifest for a person to read."""
+    from corpus_builder.card.page import command
+
     counts, source = manifest["counts"], manifest["source"]
     size = sum(entry["bytes"] for entry in manifest["files"].values())
     described = list(
@@ -181,6 +183,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     rows = [
         ("corpus", directory),
         ("source", source["source"]),
+        *([("made by", " ".join(command(manifest).replace("\\\n", " ").split()))]
+          if source["source"] == "world" else []),
         ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
                    f"{counts['undated']:,} undated, {counts['survey_papers']:,} surveys)"),
         ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"

@@ -219,7 +219,9 @@ def test_text_of_others_stays_text(name: str, tmp_path: Path) -> None:
     assert plain in "".join(ET.fromstring(pictures(corpus)["disciplines.svg"]).itertext())
 
 
-def test_a_world_can_be_made_again_by_its_card(world: Path, tmp_path: Path) -> None:
+def test_a_world_can_be_made_again_by_its_card(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from corpus_builder.cli import main
 
     corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
@@ -227,6 +229,9 @@ def test_a_world_can_be_made_again_by_its_card(world: Path, tmp_path: Path) -> N
     block = re.search(r"```sh\n(.*?)\n```", page(corpus), re.S)
     assert block is not None
     line = block[1].replace("\\\n", " ").replace("DIR", str(tmp_path / "again")).split()
+    assert main(["info", str(corpus)]) == 0
+    told = capsys.readouterr().out.replace("DIR", str(tmp_path / "again"))
+    assert "\nmade by" in told and " ".join(line) in told
     assert main(line[1:]) == 0
     hashes = [
         json.loads((tmp_path / name / "manifest.json").read_text())["content_sha256"]
