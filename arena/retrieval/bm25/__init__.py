@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from arena._internal.arrays import StringTable, damaged, load_array, save_array
 from arena._internal.options import check_names
 from arena._internal.process import cores
+from arena._internal.terminal import say_compiling
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import ANALYZER, analyze
 
@@ -157,6 +158,7 @@ class BM25Retriever(LexicalEngine):
         # It compiles: only where a search is wanted.
         from arena.retrieval.bm25 import _kernel
 
+        say_compiling(_kernel.search)
         self._kernel = _kernel
         self._terms = StringTable(directory / "terms")
         self._starts = load_array(directory / "starts.npy", np.int64, size=len(self._terms) + 1)

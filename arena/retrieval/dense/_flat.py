@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arena._internal.lazy import resolve_device
 from arena._internal.process import one_thread
+from arena._internal.terminal import say_compiling
 from arena.errors import DataError, clip
 
 _FEW = 6  # so many queries are faster one by one than as a matrix
@@ -59,6 +60,7 @@ class FlatSearch:
     def __init__(self, vectors: NDArray[np.float16]) -> None:
         from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
 
+        say_compiling(_kernel.scan)
         self._kernel = _kernel
         self._bits = vectors.view(np.uint16)
         self._error = error_bound(vectors.shape[1])
