@@ -309,12 +309,20 @@ _BLOCKS = {"p", "div", "section", "article", "main", "table", "tr", "ul", "ol", 
 _INLINE = {"br": "\n", "sup": "<sup>", "/sup": "</sup>", "td": " | ", "th": " | "}
 _CODE = {"pre": "\n```\n", "code": "`"}
 _MARKUP = re.compile(r"([\\`*_<>#~])")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# What begins a tag and does not end before the next: the standard library would look for the end of
+# each to the end of the page.
+_UNENDED = re.compile(
+    r"""<(?=[a-z/!?])(?!(?!!--)(?:[^<>"']|(["'])(?:(?!\1|<[a-z/!?]).)*+\1)*+>)""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def to_markdown(page: str) -> str:
     """Return the headings, paragraphs, lists, links, code and superscripts of a page."""
     reader = _Page()
-    reader.feed(page)
+    commented, end, rest = page.rpartition("-->")
+    reader.feed(_UNENDED.sub("&lt;", _COMMENT.sub("", commented + end) + rest))
     reader.close()
     return "".join(reader.parts)
 

@@ -107,6 +107,33 @@ def test_the_work_a_character_is_bounded(unit, before, after):
         assert times[larger] < 30 * times[smaller], times
 
 
+UNENDED = [
+    "<a ",
+    "<No. ",
+    "<a b=",
+    "<a '",
+    '<a href="',
+    "<!--",
+    "<!--> ",
+    "<![",
+    "<?",
+    "</a ",
+    "<pre",
+    "&#",
+]
+
+
+@pytest.mark.parametrize("unit", UNENDED)
+def test_the_work_a_character_of_a_page_is_bounded(unit):
+    test_the_work_a_character_is_bounded(unit, "<p>", "")
+
+
+def test_a_tag_that_does_not_end_is_text():
+    page = """<p>It is <b>less</b> <!-- <p>than</p> --> <a title="x < 2">if a <b</a> <c.</p>"""
+    (statement,) = read_report(page).statements
+    assert statement.text == "It is less if a <b <c."
+
+
 def seconds(text):
     start = time.process_time()
     read_report(text)
