@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from html import unescape
 from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError, clip
@@ -14,6 +15,7 @@ from arena.text.display import replace_surrogates
 
 MAX_NODES = 10_000
 
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _SHOWN = 5  # cases of each kind of repair
 _MERGED = "siblings of one label merged"
 _BLANK = "empty labels left out, what is below lifted"
@@ -100,13 +102,15 @@ class Builder:
         node.papers[paper] = None
 
     def label(self, raw: str) -> str:
-        """Return a label with its whitespace collapsed."""
+        """Return a label with its whitespace collapsed and its entities decoded."""
         label = " ".join(raw.split())
         if len(label) > MAX_LABEL:
             raise too_long(raw)
         if label != raw and label:
             self.notes.add("whitespace in labels collapsed", raw)
-        return self._whole(label)
+        if (decoded := _decoded(label)) != label:
+            self.notes.add("entities in labels decoded", label)
+        return self._whole(decoded)
 
     def _whole(self, text: str) -> str:
         """Replace halves of surrogate pairs, which no file and no encoder takes."""
@@ -123,11 +127,18 @@ class Builder:
         return replace(self.root.made(), merged=merged)
 
 
+def _decoded(label: str) -> str:
+    while (decoded := _ENTITY.sub(lambda match: unescape(match[0]), label)) != label:
+        label = " ".join(decoded.split())  # an entity may be encoded twice
+    return label
+
+
 def as_read(tree: MindMap) -> MindMap:
     """Return a map made in Python as the readers would have made it from its JSON."""
     siblings = ([child.label for child in node.children] for node in tree.nodes())
     if all(
-        len(set(labels)) == len(labels) and all(x and x == " ".join(x.split()) for x in labels)
+        len(set(labels)) == len(labels)
+        and all(x and x == " ".join(x.split()) == _decoded(x) for x in labels)
         for labels in siblings
     ):
         return tree

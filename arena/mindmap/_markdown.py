@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,13 @@ _LONGEST_READ = 1_000  # more of a list item can neither be its label nor contai
 _MAX_UNDERLINED = 200  # a longer line above a rule is a paragraph
 _NESTING = 100  # of lists and items in one line, quotations
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
+# A line with # is a comment of YAML before a key, and a heading between two rules before all else.
+_FRONT_MATTER = re.compile(
+    r"\s*(?:\+{3}[ \t]*\n(?:.*\n)*?\+{3}"
+    r"|---[ \t]*\n(?>(?:#.*\n)*+[^\s#:-][^:\n]*:"
+    r"(?:[ \t]*\n(?:(?:-?[ \t].*)?\n)*+|.*\n(?:(?:[ \t\]}].*)?\n)*+))++"
+    r"(?:#[ \t]?[\w-]+:.*\n)*+(?:---|\.{3}))[ \t]*\n"
+)
 _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
 _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese has two columns
 _BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
@@ -42,6 +48,12 @@ _LINK = re.compile(
 _LITERALLY = re.compile(
     rf"(?:{_ESCAPE_OR_CODE})|(?P<kept>\$[^$]+\$|(?<=[^\W_])\*(?=[^\W_]))", re.DOTALL
 )
+_COMMENT = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)"
+    rf"|(?:{_ESCAPE_OR_CODE})|(?P<comment><!--(?:-?>|.*?(?:-->|\Z)))",
+    re.DOTALL | re.MULTILINE,
+)
+_ATTRIBUTES = re.compile(r"(?<!\\)\{(?:-|:?\s*(?:#[\w-]|\.[^\W\d])[^{},]*)\}$")
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
 _TASK = re.compile(r"\[[ xX]\]\s+")
@@ -73,9 +85,9 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
 
     Returns:
         The tree, and one sentence for each kind of thing that was dropped or repaired: paragraphs
-        (tables and quotations are some), code blocks, front matter, list items of a report or too
-        long for a label, explanations after labels, marks of Markdown in labels, and the repairs of
-        `read_outline`.
+        (tables and quotations are some), code blocks, HTML comments, front matter (YAML or TOML),
+        list items of a report or too long for a label, explanations after labels, marks of Markdown
+        (``{#anchor}`` at the end is one) in labels, and the repairs of `read_outline`.
 
     Example:
         >>> tree, notes = read_markdown("# Search\n- **Sparse**: by words\n  1. BM25\n- Dense")
@@ -94,7 +106,7 @@ def read_document(
 ) -> tuple[MindMap, list[str]]:
     """Make a mind-map of a parsed document; the builder notes what is dropped."""
     if not document.blocks and len(document.fences) == 1:
-        note_dropped(Document(paragraphs=document.paragraphs), tree.notes)
+        note_dropped(replace(document, fences=[]), tree.notes)
         document = parse_document(document.fences[0][1])
     if not document.blocks:
         raise DataError(
@@ -120,8 +132,8 @@ def note_dropped(document: Document, notes: Notes) -> None:
         notes.add("paragraphs dropped", " ".join(" ".join(lines)[:200].split()))
     for language, content in document.fences:
         notes.add("code blocks dropped", language or content.partition("\n")[0])
-    if document.front_matter:
-        notes.add("front matter dropped", "---")
+    for what, case in document.apart:
+        notes.add(what, case)
 
 
 # Blocks
@@ -147,12 +159,13 @@ class Document:
 
     Attributes:
         fences: Language and content of each fenced block.
+        apart: HTML comments and front matter, each a sentence of the notes and its case.
     """
 
     blocks: list[Block] = field(default_factory=list)
     paragraphs: list[list[str]] = field(default_factory=list)
     fences: list[tuple[str, str]] = field(default_factory=list)
-    front_matter: bool = False
+    apart: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def headings(self) -> int:
@@ -168,12 +181,22 @@ def parse_document(text: str) -> Document:
     ``•◦▪‣`` are markers, and so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after
     that; a rule under a paragraph of several lines makes no heading of it.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
-    front_matter = _FRONT_MATTER.match(text)
-    text = text[front_matter.end() :] if front_matter else text
+    apart: list[tuple[str, str]] = []
+
+    def without(match: re.Match[str]) -> str:
+        comment = match["comment"]
+        if not comment or comment[-1] != ">":  # code, or a comment that does not end
+            return match[0]
+        apart.append(("HTML comments dropped", " ".join(comment[:200].split())))
+        return "\n" * comment.count("\n")
+
+    text = _COMMENT.sub(without, text.replace("\r\n", "\n").replace("\r", "\n") + "\n")
+    if front_matter := _FRONT_MATTER.match(text):
+        text = text[front_matter.end() :]
+        apart.append(("front matter dropped", front_matter[0].lstrip()[:3]))
     blocks = _Blocks(text.split("\n"))
     blocks.take(_parser().parse(_BULLET.sub("-", _INDENT.sub("", text))))
-    blocks.document.front_matter = front_matter is not None
+    blocks.document.apart = apart
     return blocks.document
 
 
@@ -335,6 +358,7 @@ def _entry(block: Block, tree: Builder) -> OutlineEntry:
             tree.notes.add("list items too long for a label dropped", raw[:100])
             return OutlineEntry(block.level, None)
         whole = whole[: len(whole) - len(rest)].rstrip()
+    label = _ATTRIBUTES.sub("", label).rstrip()
     heading = " ".join(plain(label).split())
     if heading != whole:
         tree.notes.add("marks of Markdown in labels removed", whole)

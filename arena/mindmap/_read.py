@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from arena.errors import DataError, clip
@@ -44,12 +45,12 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
 
     Returns:
         The tree, and one sentence for each kind of thing that was dropped or repaired: whitespace
-        collapsed, children of an empty label lifted to its parent, siblings of one label merged
-        (in the place of the first), a paper listed twice at one node kept once, halves of
-        surrogate pairs replaced by U+FFFD, unknown keys dropped; in a typology, the keys
-        ``example``, ``examples`` and ``e.g.`` dropped where they contain no object, numbers made
-        labels, booleans dropped, and nulls in lists dropped; text around the map dropped; trees
-        given a common root.
+        collapsed, entities (``&amp;``) decoded, children of an empty label lifted to its parent,
+        siblings of one label merged (in the place of the first), a paper listed twice at one node
+        kept once, halves of surrogate pairs replaced by U+FFFD, unknown keys dropped; in a
+        typology, the keys ``example``, ``examples`` and ``e.g.`` dropped where they contain no
+        object, numbers made labels, booleans dropped, and nulls in lists dropped; text around the
+        map dropped; trees given a common root.
 
     Example:
         >>> tree, notes = read_mind_map('{"A": {"example": "x", "B": null}, "C ": ["D", "D"]}')
@@ -80,7 +81,7 @@ def _read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]]:
     document = parse_document(text)
     if not document.headings:
         if found := _json_fence(document):
-            note_dropped(Document(paragraphs=document.paragraphs), tree.notes)
+            note_dropped(replace(document, fences=[]), tree.notes)
             for block in document.blocks:
                 tree.notes.add("list items beside the JSON dropped", block.text[:100])
             return _read_value(parse_json(found), tree)

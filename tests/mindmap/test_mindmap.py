@@ -194,6 +194,11 @@ def test_which_form_an_object_has(value, labels):
             ["whitespace in labels collapsed (2): ' r\\n', 'a \\t b'."],
         ),
         (
+            {"R&amp;D": ["A&nbsp;B", "&#67;", "&amp;lt;", "AT&T &xy;"]},
+            MindMap("", (MindMap("R&D", tuple(map(leaf, ["A B", "C", "<", "AT&T &xy;"]))),)),
+            ["entities in labels decoded (4): 'R&amp;D', 'A&nbsp;B', '&#67;', '&amp;lt;'."],
+        ),
+        (
             {
                 "label": "r",
                 "children": [

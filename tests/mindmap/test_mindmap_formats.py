@@ -38,9 +38,9 @@ MARKS = st.sampled_from(
         "#", "*", "_", "**", "__", "1.", "2", "A.", "iv)", "(a)", "name", "label", ":", ": ", "-",
         "+ ", "- ", "[x]", "](u)", "`", "```", "$a$", "&amp;", "&#49;", "<b>", "~~", "\\", "|",
         "---", "===", "• ", "word", "W", " ", "é", "漢", "!", "=", "x" * 130, "<!--", "%%", "%%{",
-        "}}", "#1;", '"', "))", ":::x", "::icon(", "ﬂ°°34¶ß", "http://x.y", "www.x", "\n",
-        "\x1b[1m", "\ud800", "1.1 ", "3- ", "4– ", "5—", "{", "◦ ", "▪ ", "<typology>",
-        "</typology>",
+        "-->", "{#a}", "}}", "#1;", '"', "))", ":::x", "::icon(", "ﬂ°°34¶ß", "http://x.y",
+        "www.x", "\n", "\x1b[1m", "\ud800", "1.1 ", "3- ", "4– ", "5—", "{", "◦ ", "▪ ",
+        "<typology>", "</typology>",
     ]
 )  # fmt: skip
 ANY = st.lists(MARKS, max_size=6).map("".join) | st.text(max_size=12)
@@ -54,7 +54,9 @@ def clean(text: str) -> str:
     return " ".join(kept.split())
 
 
-LABELS = ANY.map(clean).filter(lambda label: 0 < len(label) <= 500)
+LABELS = ANY.map(clean).filter(
+    lambda label: 0 < len(label) <= 500 and html.unescape(label) == label
+)
 
 
 def trees(labels: st.SearchStrategy[str]) -> st.SearchStrategy[MindMap]:

@@ -209,6 +209,18 @@ def test_outlines_come_back(tree, level):
         ("# a\n- b\n# a\n- c", ["a", "b", "c"]),
         ("- a\n\n---\n* * *\n___\n- b", ["", "a", "b"]),
         ("---\ntitle: x\n---\n# T\n- a", ["T", "a"]),
+        ("---\n# by me\nx: y\n\n# of\nby:\n- A\n- B\n#draft: yes\n...\n# T\n- a", ["T", "a"]),
+        ("+++\ntitle = 'x'\n# c\n[t]\n+++\n# T\n- a", ["T", "a"]),
+        ("<!-- by me -->\n---\ntitle: x\n---\n# T\n- a", ["T", "a"]),
+        # Between two rules
+        ("---\nSee: this\n\n# T\n- a\n\n---\n# U\n- b", ["", ["T", "a"], ["U", "b"]]),
+        ("---\n# T\n- a\n---\n- b", ["T", "a", "b"]),
+        ("---\nTopic: x\n# T\n## a\n---\n## b", ["T", "a", "b"]),
+        ("# T\n- a <!-- no\n- no -->\n<!--\n## no\n\n-->\n- b<!-->", ["T", "a", "b"]),
+        ("# T\n<!-- open\n- a", ["T", "a"]),
+        ("# T\n- `<!--` a\n- `-->`\n```\n<!--\n```\n- b -->", ["T", "<!-- a", "-->", "b -->"]),
+        ("# T {#t}\n## a {#a .x k=v}\n- **b {.y}**: text\n- c {-}\n- {1, 2}\n- \\{#d}",
+         ["T", ["a", "b", "c", "{1, 2}", "{#d}"]]),
         ("# T\n```\n# no\n- no\n```\n- a", ["T", "a"]),
         ("# T\n~~~~ python\n# no\n~~~\n# no\n~~~~\n- a", ["T", "a"]),
         ("# T\n- a\n```\n- never closed", ["T", "a"]),
@@ -252,6 +264,7 @@ def test_markdown(text, expected):
         ("costs $5", "costs $5"),
         (r"\*no\* \_no\_ \# \[a\](b) 1\. x\y", "*no* _no_ # [a](b) 1. x\\y"),
         ("R&amp;D &lt;b&gt; AT&T &unknown; &#65;&#x42;", "R&D <b> AT&T &unknown; AB"),
+        ("twice &amp;amp; and A&amp;nbsp;B", "twice & and A B"),
         ("<b>x</b><br/>y <i>z</i> a < b > c <T>", "x y z a < b > c <T>"),
         ("[1] and [a][b]", "[1] and [a][b]"),
         ("** no ** and *", "** no ** and *"),
@@ -348,7 +361,8 @@ def test_headings_come_back(tree):
 
 PIECES = st.lists(
     st.sampled_from(
-        ["#", "# ", "## ", "- ", "  - ", "\t", "1. ", "\n", "\n\n", "```", "~~~", "---", "===", "a",
+        ["<!--", "-->", "{#a}", "&amp;", "+++\n", "x: ",
+         "#", "# ", "## ", "- ", "  - ", "\t", "1. ", "\n", "\n\n", "```", "~~~", "---", "===", "a",
          "b c", "**", "*", "_", "`", "[", "](", ")", "!", "<", ">", "<b>", "&#42;", "\\", "$", ":",
          "<typology>", "</typology>", "{", "}", '"a"', "[[1, ", "]]", "2.1 ", "json\n", "\0", "|"]
     )
@@ -612,7 +626,7 @@ def test_files_of_records(real_data):
 
 @pytest.mark.parametrize(
     "item",
-    ["[" * 990, "![" * 490, "[a](" * 240, "[`]`" * 240, "[" * 50 + "*a " * 300],
+    ["<!--" * 240, "[" * 990, "![" * 490, "[a](" * 240, "[`]`" * 240, "[" * 50 + "*a " * 300],
 )
 def test_brackets_that_are_left_open_take_little_time(item):
     """The links of one line took 50 milliseconds to find, in all lines of a text."""

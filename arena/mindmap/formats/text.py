@@ -81,7 +81,7 @@ FORMATS.register("json")(Format(json, (".json",)))
 # Markdown: the title a heading, the rest nested bullets, escaped where it looks like more
 
 _LONG = 120  # what `read_mind_map` takes for the label of a bullet that is not bold
-_MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|^[-+=>#{]|#(?=#*$)")
+_MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|\{(?=[-:#.\s])|^[-+=>#{]|#(?=#*$)")
 _NUMBER = re.compile(r"\(?(?:\d{1,9}(?=[\s.):–—-]|$)|(?:[A-Za-z]|[IVXivx]+)(?=[.):]))")
 _TAG = re.compile(r"\\<(?=/?typology>)")  # what `read_mind_map` looks for in any text
 _KEY = re.compile(r"""(["']?(?:label|name|children|subtopics)["']?\s*):""")  # of YAML
