@@ -78,6 +78,7 @@ class LLMServer:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True  # else the second write of an answer waits 40 ms
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:

@@ -151,7 +151,7 @@ sys.addaudithook(lambda event, arguments: event in ("open", "os.listdir", "os.sc
                  opened.append(str(arguments[0])))
 import arena, arena.cli
 corpus, output = sys.argv[1:]
-assert arena.cli.main(["audit", "arena/Survey-v0", "--corpus", corpus, "--actions", "60"]) == 0
+assert arena.cli.main(["audit", "arena/Discovery-v0", "--corpus", corpus, "--actions", "60"]) == 0
 for task in arena.TASKS.names():
     arena.run(corpus, task, "random", f"{output}/{task}")
 assert any("/tasks/gold.parquet" in path for path in opened)  # it does see what is opened

@@ -31,15 +31,20 @@ def run(toy: ToyRelease, output: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", ["parse/shards/papers/000.gz/report.json", "parse/stage.json", "index/steps.json"]
+    ("name", "damages"),
+    [
+        ("parse/shards/papers/000.gz/report.json", (b"", b"[3]")),
+        ("parse/stage.json", (b"{damaged",)),
+        ("index/steps.json", (b'{"report": 3}', b"")),
+    ],
 )
 def test_the_work_of_a_damaged_report_is_done_again(
-    built: tuple[ToyRelease, Path], name: str
+    built: tuple[ToyRelease, Path], name: str, damages: tuple[bytes, ...]
 ) -> None:
     toy, output = built
     stages = output.with_name("c.stages")
     before, whole = contents(output), contents(stages)
-    for damaged in (b"", b"{damaged", b"[3]", b'{"report": 3}'):
+    for damaged in damages:
         (stages / name).write_bytes(damaged)
         if not name.endswith("stage.json"):  # as of a killed run; else nobody reads the others
             (stages / name.split("/")[0] / "stage.json").unlink()

@@ -74,7 +74,7 @@ def visible(papers: list[dict[str, Any]], cutoff: str, excluded: set[str]) -> di
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(papers=corpora(), data=st.data())
 def test_nothing_else_exists(papers, data):
     excluded = data.draw(st.sets(st.sampled_from([*(p["id"] for p in papers), "other"])))

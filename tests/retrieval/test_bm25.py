@@ -195,6 +195,7 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
                     assert answer.scores.tobytes() == np.array(scores, np.float64).tobytes()
 
 
+@pytest.mark.slow
 def test_many_distinct_pairs_take_wider_codes(tmp_path):
     """More than 65,536 pairs of frequency and length do not fit two bytes."""
     # Documents of distinct lengths, in each of which 60 terms have distinct frequencies.

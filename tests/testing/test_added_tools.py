@@ -130,16 +130,16 @@ def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
     assert all(name in finding.action for finding in report.findings)
 
 
-@pytest.mark.parametrize(("name", "code"), HONEST.items(), ids=list(HONEST))
-def test_an_honest_tool_is_clean(name, code, world, add_tool, monkeypatch):
-    argument = {"note": "text", "abstracts": "paper_ids"}.get(name, "paper_id")
-    add_tool(name, code, argument)
-    report = audit(world, 0, environments=[f"tool_{name}:arena/Selection-v0"])
+def test_honest_tools_are_clean(world, add_tool, monkeypatch):
+    add_tool("note", HONEST["note"], "text")
+    report = audit(world, 0, environments=["tool_note:arena/Selection-v0"])
     assert report.findings == []
+    for name in HONEST.keys() - {"note"}:
+        add_tool(name, HONEST[name], "paper_ids" if name == "abstracts" else "paper_id")
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
-    report = audit(world, 1_500)
+    report = audit(world, 2_500)
     assert report.findings == []
-    assert report.tools[name] > 30
+    assert min(report.tools[name] for name in HONEST) > 30, report.tools
 
 
 def test_a_task_that_is_added_is_audited(world, monkeypatch):
