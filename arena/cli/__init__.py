@@ -36,7 +36,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "Write a run as a file of another program.",
         "FORMAT",
         "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
-        {"inspect": results.export_inspect},
+        {"inspect": results.export_inspect, "messages": results.export_messages},
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",

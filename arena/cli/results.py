@@ -179,6 +179,33 @@ def export_inspect(
     print(f"{output}: {number} samples")
 
 
+def export_messages(
+    run: str, *, corpus: str, output: str, tasks: str | None = None, answers: str | None = None,
+    reward: bool = False, text_arguments: bool = False,
+) -> None:  # fmt: skip
+    """Write a run as chat messages with tool calls, a row an episode, for supervised training.
+
+    Args:
+        run (RUN): Directory of a finished run.
+        output (FILE): File to write, FILE.jsonl or FILE.parquet.
+        answers (FILE): Answers of the run's language model (the store of its agent), for the text
+            that it wrote.
+        reward: Add the sum of each episode's rewards, which depends on labels.
+        text_arguments: Write arguments of calls as JSON text, as OpenAI's API takes them (default:
+            as objects, which chat templates take).
+
+    Example:
+        arena export messages runs/title --corpus demo/world --output sft.jsonl --reward
+    """
+    from arena.corpus import Corpus
+    from arena.results.messages import write_messages
+
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    options = {"reward": reward, "text_arguments": text_arguments}
+    number = write_messages(run, Corpus.open(corpus, tasks=tasks), output, answers, **options)
+    print(f"{output}: {number} episodes")
+
+
 def add_evaluate(commands: Any, suites: bool) -> None:
     """Add the command ``evaluate``, with a command for each suite where it is asked for."""
     group = add_group(

@@ -10,23 +10,19 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from arena import __version__
-from arena._internal.files import atomic_write, read_json, sha256_file
+from arena._internal.files import atomic_write, sha256_file
 from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, clip
-from arena.llm.answers import Completion, clean, from_record
-from arena.llm.store import Store
+from arena.errors import DataError
+from arena.llm.answers import Completion, clean
 from arena.results.comparison import usage_of
+from arena.results.messages import Said, call_of, finished, replay_with_answers, said_text
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
-from arena.runs.replaying import replay
-from arena.runs.trajectories import TRAJECTORIES
-from arena.tools.base import usual_call
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 """The time of everything in a log: a run keeps no clock."""
@@ -53,29 +49,22 @@ def write_inspect_log(
     output = Path(output)
     if output.suffix not in _FORMATS:
         raise DataError(f"{str(output)!r} is neither {' nor '.join(_FORMATS)}: name such a file.")
-    recorded = OpenedRun(run)
-    recorded.finished_files()
-    recorded.refuse_changed("metrics.json", TRAJECTORIES)
+    recorded = finished(run)
     summary = json.loads((recorded.directory / "metrics.json").read_bytes())
     headline = recorded.manifest["definition"].get("headline")  # inspect shows the first one most
     summary["mean"] = dict(sorted(summary["mean"].items(), key=lambda kv: kv[0] != headline))
-    if answers is not None and not Path(answers).is_file():
-        raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
-    store = None if answers is None else Store(answers, read_only=True)
     log = _header(recorded, summary)
     samples: list[dict[str, Any]] = []  # whole in .json; in .eval their summaries
     with io.BytesIO() as file, zipfile.ZipFile(file, "w") as archive:
 
-        def add(record: dict[str, Any], steps: list[PlayedStep]) -> None:
-            sample = _sample(record, steps, summary, _said(record, store), log["eval"]["model"])
+        def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
+            sample = _sample(record, steps, summary, said, log["eval"]["model"])
             if output.suffix == ".eval":
                 _put(archive, f"samples/{sample['id']}_epoch_1.json", sample)
                 sample = {key: sample[key] for key in _SUMMARY} | {"completed": True}
             samples.append(sample)
 
-        report = replay(run, corpus, add)
-        if report.difference is not None:
-            raise CorpusError(f"{str(run)!r} does not replay: {report.difference}.")
+        replay_with_answers(recorded, corpus, answers, add)
         if output.suffix == ".json":
             atomic_write(output, _text(log | {"samples": samples}))
         else:
@@ -147,37 +136,11 @@ def _time(seconds: float = 0.0) -> str:
     return (_EPOCH + datetime.timedelta(seconds=seconds)).isoformat()
 
 
-def _said(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Completion]]:
-    """Return number of a step, from 1 -> the model's answers that come before it.
-
-    A run records the order of the answers and that of the steps. An answer that calls tools stands
-    before the step that carries out its first call, any other one after the step before it.
-    """
-    said: dict[int, list[Completion]] = {}
-    tools = [_call(step["action"])[0] for step in record["steps"]]
-    number = 1
-    if store is None or usage_of(record["notes"]) is None:
-        return said
-    for call in record["notes"]["llm"].get("calls", ()):
-        kept = store.get(call["request"])
-        if kept is None:
-            raise DataError(
-                f"{str(store.path)!r} has no answer to the request {clip(call['request'][:12])} of "
-                f"survey {record['survey']!r}. Name the `store` with which the run was made."
-            )
-        answer = from_record(kept)
-        said.setdefault(number, []).append(answer)
-        for _, action in actions_from(answer.message):
-            if number <= len(tools) and tools[number - 1] == _call(action)[0]:
-                number += 1  # else the agent itself refused the call
-    return said
-
-
 def _sample(
     record: Mapping[str, Any],
     steps: Sequence[PlayedStep],
     summary: Mapping[str, Any],
-    said: Mapping[int, Sequence[Completion]],
+    said: Said,
     model: str,
 ) -> dict[str, Any]:
     """Return an episode as a sample: a conversation, the events of its steps, its scores."""
@@ -198,13 +161,12 @@ def _sample(
     init = {key: sample[key] for key in ("input", "target", "id", "metadata")}
     events: list[dict[str, Any]] = [{"event": "sample_init", "sample": init}]
     for number, step in enumerate([*steps[1:], None], 1):
-        answers = said.get(number, ())
-        events += [_model_event(answer, model) for answer in answers]
-        text = "\n\n".join(answer.text for answer in answers if answer.text)
+        events += [_model_event(answer, model) for answer in said.get(number, ())]
+        text = said_text(said, number)
         if step is None:  # the model may have written after the last step
             messages += [{"role": "assistant", "content": text}] if text else []
             break
-        name, arguments = _call(step.action)
+        name, arguments = call_of(step.action)
         call: dict[str, Any] = {"id": f"call_{number}", "function": name, "arguments": arguments}
         result = tool_message(call["id"], step.observation)
         error = json.loads(step.observation["result"]).get("error")
@@ -236,20 +198,10 @@ def _sample(
     }
 
 
-def _call(action: Any) -> tuple[str, dict[str, Any]]:
-    """Return tool and arguments; an action that is malformed stands whole among the arguments."""
-    with suppress(ValueError):
-        action = read_json(action) if isinstance(action, str) else action
-    call = usual_call(action) if isinstance(action, dict) else {}
-    if isinstance(call.get("arguments"), dict):
-        return str(call.get("tool")), call["arguments"]
-    return "malformed", {"action": action}
-
-
 def _model_event(answer: Completion, model: str) -> dict[str, Any]:
     """Return an answer as an event; of its request only the hash is kept."""
     calls = [
-        {"id": number, **dict(zip(("function", "arguments"), _call(action), strict=True))}
+        {"id": number, **dict(zip(("function", "arguments"), call_of(action), strict=True))}
         for number, action in actions_from(answer.message)
     ]
     message = {"role": "assistant", "content": answer.text, "tool_calls": calls}

@@ -1,0 +1,171 @@
+"""A run as chat messages, a conversation an episode, for supervised training; docs/trainers.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from arena._internal.files import atomic_write, read_json
+from arena.agents import actions_from, tool_message
+from arena.corpus import Corpus
+from arena.errors import CorpusError, DataError, clip
+from arena.llm.answers import Completion, clean, from_record
+from arena.llm.store import Store
+from arena.results.comparison import usage_of
+from arena.runs.directory import OpenedRun
+from arena.runs.episodes import PlayedStep
+from arena.runs.replaying import replay
+from arena.runs.trajectories import TRAJECTORIES
+from arena.session import opening_text
+from arena.tools import tool_schemas
+from arena.tools.base import usual_call
+
+Said = Mapping[int, Sequence[Completion]]
+"""Number of a step, from 1 -> the model's answers that come before it."""
+MALFORMED = "malformed"
+
+
+def write_messages(
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    output: str | Path,
+    answers: str | Path | None = None,
+    *,
+    reward: bool = False,
+    text_arguments: bool = False,
+) -> int:
+    """Write a finished run as chat messages, one row an episode; return their number.
+
+    The run is replayed. A row has ``survey``, ``messages``, ``tools`` (their schemas) and no
+    labels; with `reward` also the sum of the episode's rewards, which depends on labels. Arguments
+    of calls are objects, or with `text_arguments` JSON text. The name of `output` ends with
+    ``.jsonl`` or ``.parquet``; `answers` is the file of the language model's answers, for the text
+    that it wrote. Raise CorpusError and DataError as `replay_with_answers` does.
+    """
+    output, rows = Path(output), list[dict[str, Any]]()
+    if output.suffix not in (".jsonl", ".parquet"):
+        raise DataError(f"{str(output)!r} is neither .jsonl nor .parquet: name such a file.")
+    recorded, corpus = finished(run), Corpus.of(corpus)
+    with closing(recorded.environment(corpus, recorded.manifest["surveys"])) as env:
+        tools = tool_schemas(env)
+
+    def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
+        messages = _conversation(steps, said, text_arguments)
+        row = {"survey": record["survey"], "messages": clean(messages), "tools": tools}
+        if reward:
+            row["reward"] = math.fsum(step.reward for step in steps)
+        rows.append(row)
+
+    replay_with_answers(recorded, corpus, answers, add)
+    if output.suffix == ".jsonl":
+        atomic_write(output, "".join(f"{json.dumps(row)}\n" for row in rows))
+        return len(rows)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
+    for name in ("messages", "tools"):
+        texts = [[json.dumps(each) for each in part] for part in columns[name]]
+        columns[name] = pa.array(texts, pa.list_(pa.string())).cast(pa.list_(pa.json_()))
+    pq.write_table(pa.table(columns), buffer := pa.BufferOutputStream())
+    atomic_write(output, buffer.getvalue().to_pybytes())
+    return len(rows)
+
+
+def finished(run: str | Path) -> OpenedRun:
+    """Open a run; raise CorpusError if it is not finished, or was changed."""
+    recorded = OpenedRun(run)
+    recorded.finished_files()
+    recorded.refuse_changed("metrics.json", TRAJECTORIES)
+    return recorded
+
+
+def replay_with_answers(
+    recorded: OpenedRun,
+    corpus: Corpus | str | Path,
+    answers: str | Path | None,
+    watch: Callable[[dict[str, Any], list[PlayedStep], Said], None],
+) -> None:
+    """Replay a run; call `watch` with each record, its steps and the model's answers.
+
+    Raise CorpusError if the run does not replay, and DataError if `answers`, the file of the
+    model's answers, lacks one.
+    """
+    if answers is not None and not Path(answers).is_file():
+        raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
+    store = None if answers is None else Store(answers, read_only=True)
+
+    def add(record: dict[str, Any], steps: list[PlayedStep]) -> None:
+        watch(record, steps, _said(record, store))
+
+    report = replay(recorded.directory, corpus, add)
+    if report.difference is not None:
+        raise CorpusError(f"{str(recorded.directory)!r} does not replay: {report.difference}.")
+
+
+def _conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
+    """Return an episode as messages up to the agent's last."""
+    messages: list[dict[str, Any]] = [_user(opening_text(steps[0].observation))]
+    for number, step in enumerate(steps[1:], 1):
+        name, arguments = call_of(step.action)
+        wrote, result = said_text(said, number), tool_message(f"call_{number}", step.observation)
+        if name == MALFORMED:
+            wrote = wrote or (
+                step.action if isinstance(step.action, str) else json.dumps(step.action)
+            )
+            messages += [{"role": "assistant", "content": wrote}, _user(result["content"])]
+            continue
+        function = {"name": name, "arguments": json.dumps(arguments) if text else arguments}
+        call = {"id": result["tool_call_id"], "type": "function", "function": function}
+        messages += [{"role": "assistant", "content": wrote, "tool_calls": [call]}, result]
+    last = said_text(said, len(steps))
+    return [*messages, {"role": "assistant", "content": last}] if last else messages[:-1]
+
+
+def _user(content: str) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def said_text(said: Said, number: int) -> str:
+    """Return what the model wrote before a step."""
+    return "\n\n".join(answer.text for answer in said.get(number, ()) if answer.text)
+
+
+def _said(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Completion]]:
+    """Return number of a step, from 1 -> the model's answers that come before it.
+
+    A run records the order of the answers and that of the steps. An answer that calls tools stands
+    before the step that carries out its first call, any other one after the step before it.
+    """
+    said: dict[int, list[Completion]] = {}
+    tools = [call_of(step["action"])[0] for step in record["steps"]]
+    number = 1
+    if store is None or usage_of(record["notes"]) is None:
+        return said
+    for call in record["notes"]["llm"].get("calls", ()):
+        kept = store.get(call["request"])
+        if kept is None:
+            raise DataError(
+                f"{str(store.path)!r} has no answer to the request {clip(call['request'][:12])} of "
+                f"survey {record['survey']!r}. Name the `store` with which the run was made."
+            )
+        answer = from_record(kept)
+        said.setdefault(number, []).append(answer)
+        for _, action in actions_from(answer.message):
+            if number <= len(tools) and tools[number - 1] == call_of(action)[0]:
+                number += 1  # else the agent itself refused the call
+    return said
+
+
+def call_of(action: Any) -> tuple[str, dict[str, Any]]:
+    """Return tool and arguments; an action that is malformed stands whole among the arguments."""
+    with suppress(ValueError):
+        action = read_json(action) if isinstance(action, str) else action
+    call = usual_call(action) if isinstance(action, dict) else {}
+    if isinstance(call.get("arguments"), dict):
+        return str(call.get("tool")), call["arguments"]
+    return MALFORMED, {"action": action}
