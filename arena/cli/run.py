@@ -14,10 +14,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
-from arena.text.display import printable
-
-_PAPERS = 10
-"""Papers of a list that `show` prints."""
+from arena.text.display import printable, result_lines
 
 
 def run(
@@ -200,7 +197,7 @@ def show(
             print(f"{survey}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
         else:
             print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
-        for line in _shown(result):
+        for line in result_lines(result, 200):
             print(f"   {line}")
     if not json:
         end = "cut off by the budget" if step.truncated else "submitted"
@@ -214,23 +211,6 @@ def _call(action: Any) -> str:
         return printable(dumps(action), 200)
     values = [f"{name}={dumps(value)}" for name, value in action["arguments"].items()]
     return printable(f"{action.get('tool')}({', '.join(values)})", 200)
-
-
-def _shown(result: dict[str, Any]) -> list[str]:
-    """Return the lines of a tool's result: one for each entry and for each paper of a list."""
-    lines = []
-    for name, value in result.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            lines.append(f"{name}:")
-            lines += [
-                printable(f"  {paper['date']}  {paper['id']}  {paper['title']}", 120)
-                for paper in value[:_PAPERS]
-            ]
-            if len(value) > _PAPERS:
-                lines.append(f"  and {len(value) - _PAPERS} more")
-        else:
-            lines.append(printable(f"{name}: {value}", 200))
-    return lines
 
 
 def rescore(

@@ -13,6 +13,7 @@ from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward
 from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric, kind_of
+from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,
     BudgetError,
@@ -208,8 +209,8 @@ class ScoredEpisode:
     def render(self) -> str:
         """Return the state as text for a person to read."""
         left = ", ".join(f"{name} left {n}" for name, n in self._state.budget.items())
-        shown = self.result if len(self.result) <= 2000 else self.result[:1997] + "..."
-        return f"{self._state.stage}: {self.topic} (before {self.survey.date})\n{left}\n{shown}\n"
+        head = printable(f"{self._state.stage}: {self.topic} (before {self.survey.date})")
+        return "\n".join([head, left, *result_lines(json.loads(self.result), 1000), ""])
 
     def _show(self, shown: Shown) -> None:
         text = shown.result if isinstance(shown.result, str) else encode(shown.result)

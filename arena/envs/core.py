@@ -97,6 +97,12 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
 
+    def __str__(self) -> str:
+        surveys = f"{len(self.topics)} surveys"
+        return f"<{type(self).__name__} {self.task_name}, {surveys}, {self.config.retriever}>"
+
+    __repr__ = __str__
+
     @property
     def task_name(self) -> str:
         """Name of the task that is played."""

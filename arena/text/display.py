@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 _JOINERS = "\u200c\u200d"  # without them Persian and the scripts of India fall apart
+_PAPERS = 10  # of a list that people read
 
 
 def printable(text: str, limit: int | None = None) -> str:
@@ -25,6 +28,23 @@ def printable(text: str, limit: int | None = None) -> str:
 def shown(value: object, limit: int | None = None) -> str:
     """Return a text as `printable`, with its white space collapsed, for pictures and pages."""
     return printable(" ".join(printable(str(value)).split()), limit)
+
+
+def result_lines(result: Mapping[str, Any], limit: int) -> list[str]:
+    """Return a tool's result as lines, one for each entry, in `limit` characters, and paper."""
+    lines = []
+    for name, value in result.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            lines.append(f"{name}:")
+            lines += [
+                printable(f"  {paper['date']}  {paper['id']}  {paper['title']}", 120)
+                for paper in value[:_PAPERS]
+            ]
+            if len(value) > _PAPERS:
+                lines.append(f"  and {len(value) - _PAPERS} more")
+        else:
+            lines.append(printable(f"{name}: {value}", limit))
+    return lines
 
 
 def columns(text: str) -> int:

@@ -289,8 +289,14 @@ def test_rendering(world):
         env.unwrapped.render()
     observation, _ = env.reset(seed=1)
     assert observation["topic"] in env.render()
-    env.step(call("search", query="membrane", k=100))
-    assert len(env.render()) < 2_500
+    observation, *_ = env.step(call("search", query="membrane", k=100))
+    first, *rest = json.loads(observation["result"])["hits"]
+    _, budget, head, hit, *_, more, end = env.render().split("\n")
+    assert budget.startswith("steps left 99, searches left 49")
+    assert (head, more, end) == ("hits:", f"  and {len(rest) - 9} more", "")
+    assert hit == f"  {first['date']}  {first['id']}  {first['title']}"
+    assert repr(env.unwrapped) == "<SurveyEnv discovery, 8 surveys, bm25>"
+    assert repr(env.unwrapped) in repr(env)
     plain = make_env(world)
     plain.reset(seed=1)
     assert plain.render() is None
