@@ -36,6 +36,7 @@ Command = Callable[..., None]
 
 SHARED = """
 Args:
+    baseline (NAME): System that the others are compared with (default: the first).
     before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
         (1 January).
     corpus (DIR): Corpus that arena-corpus built.
@@ -51,6 +52,8 @@ Args:
     retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
         combination, such as 'bm25={"statistics": "corpus"}'.
     reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
+    system (NAME=PATH): What one of several systems made, under the name of the system; all are
+        compared in one table.
     task (NAME): Task to play (`arena list tasks`).
     tasks (TASKS): Directory of the task set that the run played, if any.
 """

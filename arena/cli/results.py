@@ -220,30 +220,78 @@ def add_evaluate(commands: Any, suites: bool) -> None:
     from arena.suites import SUITES
 
     for name in SUITES.names():
-        add_command(group, name, _command(SUITES.get(name)))
+        add_command(group, name, _command(name, SUITES.get(name)))
 
 
-def _command(evaluate: Callable[..., Evaluation]) -> Any:
-    def command(*, json: bool, **options: Any) -> None:
+def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
+    from arena.results.comparison.comparing import choose_baseline
+    from arena.suites import Made
+
+    signature = inspect.signature(evaluate, eval_str=True)
+    made = next(name for name, each in signature.parameters.items() if each.annotation is Made)
+
+    def command(
+        *, system: dict[str, Any], baseline: str | None, json: bool, **options: Any
+    ) -> None:
+        paths = options.pop(made) or []
+        if len(paths) > 1:
+            system |= {path: path for path in paths}
+        elif bool(paths) == bool(system):
+            raise DataError(f"give --{made}, or --system NAME=PATH for each of several systems.")
+        if system and options.get("page"):
+            raise DataError("--page shows one system: leave it out, or name one system.")
+        choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
-            result: Evaluation = evaluate(**options)
+            scored = {
+                name: evaluate(**options, **{made: str(path)})
+                for name, path in (system or {"": paths[0]}).items()
+            }
+        if system:
+            _print_systems(suite, scored, baseline, json)
+            return
+        result = scored[""]
         if json:
             print_json(result.to_json())
             return
         headers, rows = result.table()
         shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
         print_table(shown, headers)
-        for sentence in result.problems:
-            print(printable(sentence, 400))
-        if result.missing:
-            print(f"{len(result.missing)} of {len(result.surveys)} surveys have no prediction.")
+        _print_problems("", result)
 
-    signature = inspect.signature(evaluate, eval_str=True)
-    as_json = inspect.Parameter(
-        "json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
-    )
-    options = [*signature.parameters.values(), as_json]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    added = {"system": dict[str, Any], "baseline": str | None, "json": bool}
+    options = [
+        each.replace(default=None, annotation=list[str] | None) if name == made else each
+        for name, each in signature.parameters.items()
+    ]
+    options += [
+        inspect.Parameter(name, keyword, annotation=kind, default=False if kind is bool else None)
+        for name, kind in added.items()
+    ]
     command.__doc__ = evaluate.__doc__
     command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return command
+
+
+def _print_systems(
+    suite: str, scored: dict[str, Evaluation], baseline: str | None, as_json: bool
+) -> None:
+    from arena.results.comparison import as_text
+    from arena.results.comparison.systems import compare_systems, systems_json
+
+    comparison = compare_systems(suite, scored, baseline)
+    if as_json:
+        print_json(systems_json(comparison, scored))
+        return
+    sys.stdout.write(as_text(comparison))
+    for name, result in scored.items():
+        _print_problems(f"{name}: ", result)
+
+
+def _print_problems(name: str, result: Evaluation) -> None:
+    for sentence in result.problems:
+        print(printable(name + sentence, 400))
+    if result.missing:
+        number = f"{len(result.missing)} of {len(result.surveys)}"
+        print(printable(f"{name}{number} surveys have no prediction.", 400))

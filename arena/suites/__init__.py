@@ -5,22 +5,29 @@ A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`)
 package here, with a function whose signature is its command line:
 
     @SUITES.register("mine")
-    def score(*, data: str, reports: str) -> Evaluation: ...
+    def score(*, data: str, reports: Made, only: tuple[str, ...] | None = None) -> Evaluation: ...
+
+The option of type `Made` is the path of what one system made: the command takes it, or several
+``--system NAME=PATH`` in its place, and compares them.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 from arena._internal.files import sha256_file, sha256_json
-from arena.errors import DataError
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.registry import Registry
+
+Made = Annotated[str, "made"]
+"""The path of what the scored system made."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,9 @@ class Evaluation:
         problems: One sentence for each line that cannot be used, and why.
         settings: What made the numbers: encoder, hashes of the files, versions.
         micro: Ratios of sums over the same surveys, for the metrics that are such ratios.
+        lower_is_better: Direction of each metric of which less is better (True) or that has none
+            (None).
+        left_out: Surveys whose scores do not count in the means.
     """
 
     mean: Mapping[str, float | None]
@@ -45,6 +55,13 @@ class Evaluation:
     problems: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     micro: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: Mapping[str, bool | None] = field(default_factory=dict)
+    left_out: Collection[str] = ()
+
+    def counting(self, survey: str) -> dict[str, float | None]:
+        """Return the scores of a survey that count in the means."""
+        row = {} if survey in self.left_out else self.surveys[survey]
+        return {name: row.get(name) for name in self.mean}
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
@@ -81,6 +98,21 @@ def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None; None if there is none."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None
+
+
+def chosen(surveys: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:
+    """Return those of the surveys, by id, that `only` names; all if it is None.
+
+    Raises:
+        UnknownNameError: It names none, or one that is not there.
+    """
+    names = list(surveys) if only is None else list(dict.fromkeys(only))
+    for name in names or [""]:
+        if name not in surveys:
+            raise UnknownNameError(
+                f"--only: no survey has the id {clip(name)}.{did_you_mean(name, surveys)}"
+            )
+    return {name: surveys[name] for name in names}
 
 
 def folder_sha256(folder: str | Path) -> str:

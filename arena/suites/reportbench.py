@@ -23,9 +23,18 @@ from arena.failures import failure_of_answer
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import SUITES, Evaluation, folder_sha256, json_lines, json_value, mean
+from arena.suites import (
+    SUITES,
+    Evaluation,
+    Made,
+    chosen,
+    folder_sha256,
+    json_lines,
+    json_value,
+    mean,
+)
 from arena.suites._library import CorpusPaper, Library
-from arena.tasks import TaskSet
+from arena.tasks import TaskSet, direction_of
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
 if TYPE_CHECKING:
@@ -39,6 +48,8 @@ JUDGED = (
     "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
+_DIRECTIONS = {name: direction_of(name) for name in (*REFERENCES, *COUNTS, *RATES)}
+_DIRECTIONS |= dict.fromkeys(("claims", "references"))
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
 
@@ -46,7 +57,8 @@ _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fr
 def score_reports(
     *,
     data: str,
-    reports: str,
+    reports: Made,
+    only: tuple[str, ...] | None = None,
     official: bool = False,
     corpus: str | None = None,
     llm_option: dict[str, Any] | None = None,
@@ -64,6 +76,7 @@ def score_reports(
     Args:
         data (DIR): ReportBench's data: ReportBench_v1.1.jsonl and the folder ReportBench_v1.1_GT.
         reports (DIR): Folder of the reports.
+        only (IDS): arXiv ids of the surveys to score (default: all).
         official: Compare titles as the released code does, and nothing else.
         corpus (DIR): Corpus that arena-corpus built of the data: it names papers that a report
             cites by address alone, dates them, and knows which are surveys.
@@ -78,10 +91,11 @@ def score_reports(
     """
     if llm_option and corpus is None:
         raise DataError("--llm-option: a judge reads papers; name a corpus with --corpus.")
-    gold = read_data(data)
+    every = read_data(data)
+    gold = chosen(every, only)
     if corpus and not {f"reportbench:{name}" for name in gold} & TaskSet(corpus).surveys.keys():
         raise DataError(f"{corpus!r} has none of these surveys: build it of ReportBench's data.")
-    files, problems = find_reports(reports, gold)
+    files, problems = find_reports(reports, every)
     library = Library(corpus)
     surveys: dict[str, dict[str, Any]] = {}
     readable: dict[str, Report] = {}
@@ -102,7 +116,8 @@ def score_reports(
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
     settings["code"] = code_sha256(__name__)
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
-    kept = [row for row in surveys.values() if not (official and row.get("reason"))]
+    left_out = {name for name, row in surveys.items() if official and row.get("reason")}
+    kept = [row for name, row in surveys.items() if name not in left_out]
     for key, what in (("failed", "failed"), ("unread", "have a report that cannot be read")):
         if count := sum(key in row for row in surveys.values()):
             problems.append(
@@ -119,6 +134,8 @@ def score_reports(
         problems,
         settings,
         micro=dict(zip(names[:3], _ratios(sums), strict=True)),
+        lower_is_better=_DIRECTIONS,
+        left_out=left_out,
     )
 
 

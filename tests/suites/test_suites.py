@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 import arena
 from arena import cli
 from arena.results.experiments import read_experiment
-from arena.suites import SUITES
+from arena.suites import SUITES, Made
 from corpus_builder.sources import SOURCES
 
 
@@ -33,7 +36,7 @@ import sys
 
 import arena
 from arena import cli
-from arena.suites import SUITES
+from arena.suites import SUITES, Made
 from arena.metrics import METRICS
 from arena.tasks import TASKS
 
@@ -65,3 +68,71 @@ def test_everything_else_works_without_the_suites(world, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(place)}
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", SUITES.names())
+def test_a_suite_scores_one_system_or_compares_several(name):
+    options = inspect.signature(SUITES.get(name), eval_str=True).parameters
+    assert [each.annotation for each in options.values()].count(Made) == 1
+    assert "only" in options
+
+
+GOLD = {
+    "name": "A",
+    "subtopics": [{"name": "B", "papers": ["x", "y"]}, {"name": "C", "papers": ["z"]}],
+}
+LESS = {"name": "A", "subtopics": [{"name": "B", "papers": ["x", "y"]}]}
+
+
+@pytest.fixture
+def systems(tmp_path):
+    """TaxoBench's command with three surveys: `whole` has trees of two, `less` of all."""
+    lines = {
+        "data": [{"id": i, "gt": GOLD} for i in "abc"],
+        "whole": [{"id": i, "tree": GOLD} for i in "ab"],
+        "less": [{"id": i, "tree": LESS} for i in "abc"],
+    }
+    for name, records in lines.items():
+        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
+
+    def evaluate(*options):
+        made = [f"--system={name}={tmp_path / name}" for name in ("less", "whole")]
+        return cli.main(
+            ["evaluate", "taxobench", "--data", str(tmp_path / "data"), *made, *options]
+        )
+
+    return evaluate
+
+
+def test_systems_are_compared_survey_by_survey(systems, capsys):
+    assert systems("--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    recall = found["metrics"]["leaf_recall"]
+    # The third survey of `whole` is missing, so it counts as 0.
+    assert recall["per_survey"]["c"] == {"less": 2 / 3, "whole": 0.0}
+    assert [recall["means"][name]["mean"] for name in ("less", "whole")] == [2 / 3, 2 / 3]
+    (pair,) = recall["differences"]
+    assert (pair["run"], pair["against"]) == ("whole", "less")
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (2, 0, 1)
+    assert found["metrics"]["normalised_ted"]["lower_is_better"] is True
+    assert found["systems"]["whole"]["missing"] == ["c"]
+    # The released scorer leaves it out, so it counts for neither.
+    assert systems("--json", "--official", "--baseline", "whole") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["recall"]["surveys"] == 2
+    assert found["metrics"]["recall"]["means"]["less"]["mean"] == 2 / 3
+    assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
+
+
+def test_some_surveys_of_systems(systems, tmp_path, capsys):
+    assert systems("--only", "b") == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"leaf_recall +0\.6667 +1\.0000", printed)
+    assert "no prediction" not in printed
+    for options, message in {
+        ("--only", "d"): "--only: no survey has the id 'd'. Known: a, b, c.",
+        ("--baseline", "lees"): "no run named 'lees' is compared. Did you mean 'less'?",
+        ("--predictions", "x"): "give --predictions, or --system NAME=PATH for each",
+    }.items():
+        assert systems(*options) == 2
+        assert message in capsys.readouterr().err

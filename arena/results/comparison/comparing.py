@@ -156,6 +156,11 @@ class Comparison:
         return {run.name: run.effort for run in self.runs}
 
     @property
+    def played(self) -> bool:
+        """Whether the runs have episodes; a system that a suite scored has none."""
+        return any(run.episodes for run in self.runs)
+
+    @property
     def guessed(self) -> list[str]:
         """The surveys whose date is guessed."""
         return list(self.runs[0].metrics.get("dates_guessed", ()))
@@ -209,7 +214,7 @@ def compare(
     first, scores = opened[names[0]]
     definition = first.manifest["definition"]
     chosen = _chosen(definition, scores, metrics)
-    against = None if all_pairs else _baseline(baseline, places)
+    against = None if all_pairs else choose_baseline(baseline, places)
     pairs = (
         list(itertools.combinations(reversed(names), 2))[::-1]
         if against is None
@@ -220,7 +225,8 @@ def compare(
     with progress(total=total, desc="reading runs", unit="episode") as bar:
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
-    tables = [_compare_by(each, compared, pairs, test, correction, level) for each in chosen]
+    how = (test, correction, level)
+    tables = [compare_by(each, direction_of(each), compared, pairs, *how) for each in chosen]
     for table in tables:
         notes += _remarks_on(table, compared)
     headline = definition.get("headline")
@@ -261,7 +267,12 @@ def _chosen(
     return list(dict.fromkeys(metrics)) if metrics else known
 
 
-def _baseline(baseline: str | None, places: Mapping[str, Path]) -> str:
+def choose_baseline(baseline: str | None, places: Mapping[str, Path]) -> str:
+    """Return the name of the run that `baseline`, a name or its directory, means; else the first.
+
+    Raises:
+        UnknownNameError: It is neither a name nor a place of `places`.
+    """
     if baseline is None or baseline in places:
         return baseline or next(iter(places))
     for name, place in places.items():
@@ -272,21 +283,21 @@ def _baseline(baseline: str | None, places: Mapping[str, Path]) -> str:
     )
 
 
-def _compare_by(
+def compare_by(
     metric: str,
+    lower: bool | None,
     runs: Sequence[ComparedRun],
     pairs: Sequence[tuple[str, str]],
     test: str,
     correction: str,
     level: float,
 ) -> MetricComparison:
-    """Compare all runs by one metric."""
+    """Compare all runs by one metric, of which less is better if `lower`; see `compare`."""
     entries = [run.metrics["per_survey"] for run in runs]
     surveys = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
     values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
     values = values.reshape(len(surveys), len(entries))
     columns = {run.name: values[:, place] for place, run in enumerate(runs)}
-    lower = direction_of(metric)
     means, differences = {}, []
     if surveys:
         intervals = bootstrap(values, level)
@@ -311,7 +322,7 @@ def _compare_by(
                     *counts,
                 )
             )  # fmt: skip
-    ceilings = [run.metrics["ceiling"][metric] for run in runs]
+    ceilings = [run.metrics["ceiling"].get(metric) for run in runs]
     ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
     by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
     return MetricComparison(

@@ -40,7 +40,7 @@ def tables(comparison: Comparison) -> list[Table]:
     if comparison.baseline is None and len(comparison.runs) > 1:
         listed += [pairs(comparison, metric) for metric in comparison.metrics if metric.surveys]
     listed += [searches(comparison)] if comparison.curves else []
-    return [*listed, effort(comparison)]
+    return [*listed, effort(comparison)] if comparison.played else listed
 
 
 def verdict(comparison: Comparison) -> str:
@@ -92,7 +92,8 @@ def means(comparison: Comparison) -> Table:
     highest = best(fair, directed, lowest) if len(rows) > 1 else set()
     title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
-    rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
+    if comparison.played:
+        rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
         header, *rows = map(list, zip(header, *rows, strict=True))
         highest = {(column - 1, row + 1) for row, column in highest}
@@ -200,7 +201,7 @@ def remarks(comparison: Comparison) -> list[str]:
             f"{how if comparison.correction != 'none' else 'not corrected'}; * where that is at "
             f"most {1 - comparison.level:.4g}."
         )
-    for run in comparison.runs:
+    for run in comparison.runs if comparison.played else ():
         for missing in nothing_submitted(comparison.task, run.metrics["per_survey"].values()):
             sentences.append(f"Warning: {run.name} submitted {missing}")
     if floors(comparison):
@@ -265,7 +266,7 @@ def _tested(difference: PairedDifference) -> list[Any]:
 
 def as_text(comparison: Comparison) -> str:
     """Return the tables for a terminal, after the verdict."""
-    parts = [printable(verdict(comparison))]
+    parts = [printable(verdict(comparison))] if comparison.played else []
     parts += [f"{printable(table.title)}\n{table.text()}" for table in tables(comparison)]
     return "\n\n".join([*parts, "\n".join(map(printable, remarks(comparison)))]) + "\n"
 
@@ -292,11 +293,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return everything except the episodes themselves, as plain dicts and lists."""
     curves = map(comparison.curves.get, comparison.names)
     return {
-        **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
-        "level": comparison.level,
-        "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
-        "resamples": RESAMPLES,
-        "surveys": list(comparison.surveys),
+        **comparison_json(comparison),
         "runs": {
             run.name: {
                 "agent": run.manifest["agent"],
@@ -309,6 +306,19 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
             }
             for run, curve in zip(comparison.runs, curves, strict=True)
         },
+        "headline": comparison.headline,
+        "verdict": verdict(comparison),
+    }
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return how the runs were compared, the metrics and the remarks as plain dicts and lists."""
+    return {
+        **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
+        "level": comparison.level,
+        "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
+        "resamples": RESAMPLES,
+        "surveys": list(comparison.surveys),
         "metrics": {
             metric.metric: {
                 "lower_is_better": metric.lower_is_better,
@@ -323,7 +333,5 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
             }
             for metric in comparison.metrics
         },
-        "headline": comparison.headline,
-        "verdict": verdict(comparison),
         "notes": remarks(comparison),
     }

@@ -24,7 +24,7 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
-from arena.suites import SUITES, folder_sha256, json_value, mean
+from arena.suites import SUITES, Made, folder_sha256, json_value, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -55,8 +55,8 @@ _BY_EMBEDDING = (
 def score_surveys(
     *,
     human: str,
-    generated: str,
-    topics: tuple[str, ...] | None = None,
+    generated: Made,
+    only: tuple[str, ...] | None = None,
     metrics: tuple[str, ...] | None = None,
     official: bool = False,
     llm_option: dict[str, Any] | None = None,
@@ -79,7 +79,7 @@ def score_surveys(
     Args:
         human (DIR): Folder with the experts' surveys: Bloom-Eval's data, or TOPIC.md.
         generated (DIR): Folder with the generated surveys in the same form.
-        topics (TOPICS): Topics to score (default: all of the experts').
+        only (TOPICS): Topics to score (default: all of the experts').
         metrics: Metrics to compute (default: all that need no judge, and with one all).
         official: Count as the released code does.
         llm_option: Option of the judge, a language model, such as model=NAME.
@@ -106,13 +106,13 @@ def score_surveys(
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
     )  # fmt: skip
-    for option, names in {"topics": topics, "metrics": metrics}.items():
+    for option, names in {"only": only, "metrics": metrics}.items():
         if names == ():
             raise DataError(f"--{option} names none: leave it out for all.")
     if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
         raise DataError(f"--page {page}: name a file in a folder that exists.")
     known = _in_order(metrics)
-    sides = _read(human, generated, topics, official, corpus)
+    sides = _read(human, generated, only, official, corpus)
     columns = [name for metric in known.values() for name in metric.names()]
     people = _people(labels, sides.topics, columns) if labels else {}
     found = {

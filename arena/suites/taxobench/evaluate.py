@@ -16,7 +16,7 @@ from arena.errors import DataError, clip
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.mindmap.metrics.filing import path_score
-from arena.suites import SUITES, Evaluation, json_lines, mean
+from arena.suites import SUITES, Evaluation, Made, chosen, json_lines, mean
 
 if TYPE_CHECKING:
     from arena.judging import Judgements
@@ -36,7 +36,8 @@ RELEASED = (
 def score_predictions(
     *,
     data: str,
-    predictions: str,
+    predictions: Made,
+    only: tuple[str, ...] | None = None,
     official: bool = False,
     encoder: str = "static",
     llm_option: dict[str, Any] | None = None,
@@ -51,6 +52,7 @@ def score_predictions(
     Args:
         data (FILE): TaxoBench's data.jsonl.
         predictions (FILE): One JSON object a line.
+        only (IDS): Surveys to score (default: all).
         official: Print the numbers of the released scorer, version 0.2.0.
         encoder (NAME): Encoder that compares labels.
         llm_option: Option of a language model, such as model=NAME; with any, the model judges the
@@ -59,17 +61,19 @@ def score_predictions(
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
-    gold = _read_data(data)
-    trees, listed, problems = _read_predictions(predictions, gold, official)
+    every = _read_data(data)
+    gold = chosen(every, only)
+    trees, listed, problems = _read_predictions(predictions, every, official)
     surveys = {
         name: _released_row(trees.get(name), gold[name], listed.get(name))
         if official
         else _row(trees.get(name), gold[name], encoder)
         for name in progress(gold, desc="score", unit="survey")
     }
-    rows = [row for row in surveys.values() if not (official and row.get("reason"))]
-    if out := len(surveys) - len(rows):
-        problems.append(f"The released scorer leaves {out} surveys out of its means.")
+    left_out = {name for name, row in surveys.items() if official and row.get("reason")}
+    rows = [row for name, row in surveys.items() if name not in left_out]
+    if left_out:
+        problems.append(f"The released scorer leaves {len(left_out)} surveys out of its means.")
     means = {name: mean(row[name] for row in rows) for name in (RELEASED if official else NAMES)}
     settings: dict[str, Any] = {
         "data": sha256_file(data), "predictions": sha256_file(predictions), "official": official,
@@ -86,8 +90,10 @@ def score_predictions(
             problems.append(f"The judge gave no readable answer for {missing} surveys.")
     settings["code"] = code_sha256(__name__)
     return Evaluation(
-        means, surveys, [name for name in gold if name not in trees], problems, settings
-    )
+        means, surveys, [name for name in gold if name not in trees], problems, settings,
+        lower_is_better={} if official else {n: METRICS.get(n).lower_is_better for n in NAMES},
+        left_out=left_out,
+    )  # fmt: skip
 
 
 def _read_data(path: str) -> dict[str, dict[str, Any]]:

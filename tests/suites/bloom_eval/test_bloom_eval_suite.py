@@ -64,8 +64,8 @@ def test_every_number_by_hand(folders):
 
 
 def test_topics_are_chosen(folders):
-    assert list(score(**folders, topics=("b", "a"))["topics"]) == ["b", "a"]
-    assert score(**folders, topics=("c", "a", "c"))["missing"] == ["c"]
+    assert list(score(**folders, only=("b", "a"))["topics"]) == ["b", "a"]
+    assert score(**folders, only=("c", "a", "c"))["missing"] == ["c"]
 
 
 @pytest.mark.parametrize("tier", table3()["averages"])
@@ -85,7 +85,7 @@ def test_the_mean_of_a_tier():
 def test_a_metric_without_a_score_is_named(folders, tmp_path):
     (tmp_path / "generated" / "a.md").write_text("No heading.")
     (tmp_path / "human" / "a.md").write_text("No heading.")
-    result = score(**folders, topics=("a",))
+    result = score(**folders, only=("a",))
     assert result["tiers"]["analysis"]["mean"] is None
     assert result["tiers"]["analysis"]["without"] == TIER
     assert result["problems"] == ["a: scons: the experts' survey has no outline."]
@@ -151,8 +151,8 @@ def test_the_terminal_shows_table_3(folders, capsys):
         ({"metrics": "scon"}, "Did you mean 'scons'"),
         ({"matcher": "judge"}, "name a model"),
         ({"threshold": "2"}, "from 0 to 1"),
-        ({"topics": "z"}, "'z'"),
-        ({"topics": ""}, "--topics names none"),
+        ({"only": "z"}, "'z'"),
+        ({"only": ""}, "--only names none"),
         ({"metrics": ","}, "--metrics names none"),
         ({"page": "empty"}, "name a file"),
         ({"page": "nowhere/page.html"}, "name a file"),

@@ -1,0 +1,71 @@
+"""Systems side by side, by what a suite of `arena.suites` scored of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.results.comparison.comparing import Comparison, choose_baseline, compare_by
+from arena.results.comparison.opening import ComparedRun, Effort
+from arena.results.comparison.report import comparison_json
+
+if TYPE_CHECKING:
+    from arena.suites import Evaluation
+
+
+def compare_systems(
+    suite: str,
+    evaluations: Mapping[str, Evaluation],
+    baseline: str | None = None,
+    test: str = "fisher",
+    correction: str = "holm",
+    level: float = 0.95,
+) -> Comparison:
+    """Compare what systems scored on the same surveys of a suite, survey by survey.
+
+    A metric is taken over the surveys that count for every system and have a value in each, so a
+    mean can differ from that of one system alone.
+
+    Args:
+        suite: Name of the suite, the title of the tables.
+        evaluations: Name of each system -> its scores.
+        baseline: The system that the others are compared with; by default the first.
+        test: As `arena.compare` takes it.
+        correction: Likewise.
+        level: Likewise.
+
+    Raises:
+        UnknownNameError: The baseline is unknown.
+    """
+    against = choose_baseline(baseline, {name: Path(name) for name in evaluations})
+    pairs = [(name, against) for name in evaluations if name != against]
+    systems, effort = [], Effort(0, 0, 0, 0, 0, 0, 0)
+    for name, each in evaluations.items():
+        rows = {survey: each.counting(survey) for survey in each.surveys}
+        scores = {"per_survey": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
+        systems.append(ComparedRun(name, {"agent": "", "definition": {}}, scores, {}, effort, None))
+    first = next(iter(evaluations.values()))
+    tables = [
+        compare_by(
+            name, first.lower_is_better.get(name, False), systems, pairs, test, correction, level
+        )
+        for name, mean in first.mean.items()
+        if mean is not None
+    ]
+    total = len(first.surveys)
+    notes = [
+        f"{table.metric}: {len(table.surveys)} of {total} surveys have a value for every system."
+        for table in tables
+        if len(table.surveys) < total
+    ]
+    return Comparison(
+        suite, tuple(systems), against, test, correction, level, tuple(tables), tables[0].metric,
+        tuple(first.surveys), {}, tuple(notes),
+    )  # fmt: skip
+
+
+def systems_json(comparison: Comparison, evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
+    """Return the scores of each system and the comparison as plain dicts and lists."""
+    systems = {name: each.to_json() for name, each in evaluations.items()}
+    return {"systems": systems, **comparison_json(comparison)}
