@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from corpus_builder.executors import EXECUTORS
 from corpus_builder.release import TABLES, RecordLimits
 from corpus_builder.stages import Config, Plan, Steps
+from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, OTHER_TITLES, SHARDS
-from corpus_builder.stages.surveys import MIND_MAPS, SURVEYS
+from corpus_builder.stages.surveys import SURVEYS
 
 
 def rows_of(table: str, rows: list[dict[str, Any]]) -> pa.Table:

@@ -19,9 +19,10 @@ from corpus_builder.database import readable_errors
 from corpus_builder.files import read_report, write_report
 from corpus_builder.stages.base import Config, Plan, Stage, Steps, plan, read_config
 from corpus_builder.stages.corpus import CARD, INDEX, is_intact, is_ours
+from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE
 from corpus_builder.stages.references import REFERENCES
-from corpus_builder.stages.surveys import MIND_MAPS, SURVEYS
+from corpus_builder.stages.surveys import SURVEYS
 
 __all__ = ["STAGES", "Config", "Plan", "Stage", "Steps", "plan", "read_config", "run_stages"]
 

@@ -19,6 +19,7 @@ from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
 from corpus_builder.index import check_fields, make_plan
 from corpus_builder.stages.base import Plan, Stage, Steps
+from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import PARSE, SHARDS, view_tables
 from corpus_builder.stages.references import (
     DOCUMENTS,
@@ -28,7 +29,7 @@ from corpus_builder.stages.references import (
     TASKS,
     view_papers,
 )
-from corpus_builder.stages.surveys import MAPS, MIND_MAPS, SURVEYS
+from corpus_builder.stages.surveys import SURVEYS
 
 OURS = "ours.json"
 """Content and tasks of the corpora that this build has put, or was about to put, into the output.

@@ -1,12 +1,9 @@
-"""The stages ``surveys`` and ``mind-maps``: which papers are surveys, and what trees they draw."""
+"""The stage ``surveys``: which papers are surveys (paper, section 3.1)."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice, starmap
-from pathlib import Path
+from itertools import islice, starmap
 from typing import Any
 
 import duckdb
@@ -14,10 +11,8 @@ import duckdb
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
-from corpus_builder.figures import fingerprint
-from corpus_builder.figures.extraction import BATCH, Extraction, Outcome
 from corpus_builder.files import read_rows, schema
-from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, make_judge
+from corpus_builder.judges import OTHER, VERDICTS, Candidate, make_judge
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, OTHER_TITLES, PARSE, SHARDS, view_tables
 
@@ -135,66 +130,4 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
 
 
-def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
-    """Yield id and title of the papers whose verdict is ``survey``, ordered by id."""
-    for survey, title, verdict in read_rows(directory / CANDIDATES):
-        if verdict == SURVEY:
-            yield survey, title
-
-
 SURVEYS = Stage("surveys", _survey_inputs, _judge_candidates)
-
-
-MAPS = "mind_maps.parquet"
-"""One row a survey with a mind-map, ordered by survey: ``survey, mind_map`` (JSON text)."""
-
-REJECTS = "rejects.jsonl"
-"""What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
-
-_MAPS_SCHEMA = schema("survey mind_map")
-
-
-def _map_inputs(plan: Plan) -> Any:
-    """Return the figures and the options."""
-    config = plan.config.mind_maps
-    if config.figures is None:
-        return None
-    return [fingerprint(config.figures), Extraction(config.figures, config.options).config]
-
-
-def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Write `MAPS` and `REJECTS`; both are empty without figures."""
-    figures = plan.config.mind_maps.figures
-    surveys = list(surveys_of(plan.stage(SURVEYS.name)))
-    with_figures = picked = made = 0
-    reasons: Counter[str] = Counter()
-    outcomes: Iterable[Outcome] = ()
-    if figures is not None:
-        extraction = Extraction(figures, plan.config.mind_maps.options)
-        batches = (surveys[at : at + BATCH] for at in range(0, len(surveys), BATCH))
-        outcomes = chain.from_iterable(map(extraction.outcomes, batches))
-    with (
-        steps.outputs(MAPS, _MAPS_SCHEMA, REJECTS) as (add_map, add_reject),
-        progress(total=len(surveys), desc="mind-maps") as bar,
-    ):
-        for outcome in outcomes:
-            with_figures += outcome.folder
-            picked += outcome.figure is not None
-            if outcome.mind_map is not None:
-                made += 1
-                add_map((outcome.survey, outcome.mind_map))
-            for flaw in outcome.flaws:
-                reasons[f"{flaw.step}: {flaw.reason}"] += 1
-                add_reject({"survey": outcome.survey, **flaw._asdict()})
-            bar.update()
-    return {
-        "figures": figures is not None,
-        "surveys": len(surveys),
-        "surveys_with_figures": with_figures,
-        "picked": picked,
-        "mind_maps": made,
-        "rejected": dict(sorted(reasons.items())),
-    }
-
-
-MIND_MAPS = Stage("mind-maps", _map_inputs, _extract_maps)

@@ -6,16 +6,17 @@ import base64
 import json
 import re
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from llm_server import LLMServer, Trouble
-from select_helpers import lines, parsed, run_mind_maps, run_surveys
+from select_helpers import lines, parsed, run_mind_maps
 from test_figures import FIGURE_2, PNG, TREE, fill
 
 from arena.llm import LLMError
 from arena.mindmap import read_mind_map
 from corpus_builder.stages import read_config
-from corpus_builder.stages.surveys import MIND_MAPS
+from corpus_builder.stages.mind_maps import MIND_MAPS
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +27,15 @@ def environment(monkeypatch, tmp_path):
 
 
 def built(tmp_path, ids, options=None, name="out"):
-    """A build whose surveys are chosen, one of each id, and `figures` for some of them."""
-    notes = {"surveys": {"judge": "all"}}
+    """A build whose tasks are chosen, one of each id, and `figures` for some of them."""
+    notes = {}
     if options is not None:
         notes["mind_maps"] = {"figures": str(tmp_path / "figures"), "options": options}
     papers = [{"id": id_, "title": f"Survey {id_}"} for id_ in ids]
     plan = parsed(tmp_path / name, papers, read_config(notes))
-    run_surveys(plan)
+    plan.stage("references").mkdir()
+    tasks = {"id": ids, "title": [paper["title"] for paper in papers]}
+    pq.write_table(pa.table(tasks), plan.stage("references") / "surveys.parquet")
     return plan
 
 

@@ -17,7 +17,7 @@ from select_helpers import lines, parsed, run_surveys, verdicts
 from arena.errors import DataError
 from corpus_builder.judges import JUDGES, Verdict
 from corpus_builder.stages import read_config
-from corpus_builder.stages.surveys import surveys_of, title_pattern
+from corpus_builder.stages.surveys import title_pattern
 
 PAPERS = [
     {"id": "9", "title": "Graphs: A Survey", "abstract": "We review the literature."},
@@ -55,9 +55,6 @@ def test_candidates_in_order_and_the_report(tmp_path):
     assert [entry["id"] for entry in judged] == ["10", "9", "c", "e", "é"]
     assert [entry["flagged"] for entry in judged] == [False, False, False, True, False]
     assert judged[0]["reason"] == "title: sky" and "abstract" not in judged[0]
-    assert list(surveys_of(plan.stage("surveys"))) == [
-        ("9", "Graphs: A Survey"), ("e", "Graphs, told again"), ("é", "SURVEYS of methods"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
