@@ -80,7 +80,8 @@ def _build(
     staging.mkdir()
     unknown = stage(source, staging)
     with database(staging) as connection:
-        manifest = write_content(connection, directory, staging, count(connection, DANGLING))
+        dangling = count(connection, f"SELECT count(*) FROM ({DANGLING})")
+        manifest = write_content(connection, directory, staging, dangling)
     if unknown:
         manifest["unknown_keys"] = unknown
     manifest["source"] = source.describe()

@@ -329,9 +329,11 @@ JOIN documents b ON b.id = r.cited
 WHERE a.searchable AND b.searchable AND r.citing <> r.cited
 GROUP BY ALL
 """
+# Pairs of a searchable paper and an unknown id: by their hashes, since a release has a billion.
 DANGLING = """
-SELECT count(*) FROM staged_references
-WHERE citing IN (SELECT id FROM documents) AND cited NOT IN (SELECT id FROM documents)
+SELECT DISTINCT hash(citing, cited) AS pair FROM staged_references
+WHERE citing IN (SELECT id FROM documents WHERE searchable)
+  AND cited NOT IN (SELECT id FROM documents)
 """
 
 

@@ -23,6 +23,8 @@ LINKED = "links.parquet"
 """One row a link between searchable papers, ordered by both ends."""
 LISTED = "survey_references.parquet"
 """One row a reference of a survey: ``citing, cited, influential``."""
+UNKNOWN = "unknown.parquet"
+"""The rows of `DANGLING`, of one shard."""
 
 
 class LinkTask(NamedTuple):
@@ -37,12 +39,8 @@ class LinkTask(NamedTuple):
     memory: int
 
 
-def link_shard(task: LinkTask) -> tuple[Path, int]:
-    """Write ``links.parquet`` and ``survey_references.parquet`` of one shard.
-
-    Returns:
-        Their directory, and the number of references to papers that are not in the corpus.
-    """
+def link_shard(task: LinkTask) -> None:
+    """Write `LINKED`, `LISTED` and `UNKNOWN` of one shard."""
     influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
     with atomic_directory(task.directory) as new:
         with connected(new / "spill", task.memory, 1) as connection:
@@ -59,10 +57,9 @@ def link_shard(task: LinkTask) -> tuple[Path, int]:
                 "WHERE citing <> cited GROUP BY ALL"
             )
             copy(connection, listed, new / LISTED, "citing, cited")
-            dangling = count(connection, DANGLING)
+            copy(connection, DANGLING, new / UNKNOWN, "pair")
         shutil.rmtree(new / "spill", ignore_errors=True)
-        write_report(new / REPORT, task.name, dangling)
-    return task.directory, dangling
+        write_report(new / REPORT, task.name, True)
 
 
 DOCUMENTS = "documents.parquet"
@@ -94,7 +91,7 @@ FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id);
 
 def _inputs(plan: Plan) -> Any:
     """Return the section ``references`` of the configuration."""
-    return list(plan.config.references.model_dump().values())
+    return [*plan.config.references.model_dump().values(), UNKNOWN]
 
 
 def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
@@ -121,13 +118,13 @@ def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Link the references of each shard, then merge: several may have those of one paper."""
-    parsed, tasks, dangling = plan.stage(PARSE.name) / SHARDS, [], {}
+    parsed, tasks, places = plan.stage(PARSE.name) / SHARDS, [], []
     for shard in plan.release.shards():
         tables, place = parsed / shard.name, steps.directory / SHARDS / shard.name
-        dangling[place] = read_report(place / REPORT, shard.name)
         if not any((tables / f"{name}.parquet").exists() for name in ("citations", "bibliography")):
-            dangling[place] = 0
-        elif dangling[place] is None:
+            continue
+        places.append(place)
+        if read_report(place / REPORT, shard.name) is None:
             shutil.rmtree(place, ignore_errors=True)
             place.parent.mkdir(parents=True, exist_ok=True)
             tasks.append(
@@ -137,20 +134,27 @@ def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
                 )
             )  # fmt: skip
     with progress(total=len(tasks), desc="link", unit="shard") as bar:
-        for place, number in plan.executor.run(link_shard, tasks):
-            dangling[place] = number
+        for _ in plan.executor.run(link_shard, tasks):
             bar.update()
+
+    def merged(name: str, kind: str) -> str:
+        files = ", ".join(literal(place / name) for place in places)
+        one = (
+            f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, false AS influential, 0 AS pair"
+        )
+        return f"FROM read_parquet([{files}])" if files else f"{one} WHERE false"
+
     with steps.connect(plan) as connection:
         for name, kind in ((LINKED, "INTEGER"), (LISTED, "VARCHAR")):
-            files = [literal(place / name) for place in dangling if (place / name).exists()]
-            one = f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, false AS influential"
-            merged = f"FROM read_parquet([{', '.join(files)}])" if files else f"{one} WHERE false"
-            grouped = f"SELECT citing, cited, bool_or(influential) AS influential FROM ({merged})"
-            copy(connection, f"{grouped} GROUP BY ALL", steps.directory / name, "citing, cited")
+            grouped = "SELECT citing, cited, bool_or(influential) AS influential"
+            query = f"{grouped} FROM ({merged(name, kind)}) GROUP BY ALL"
+            copy(connection, query, steps.directory / name, "citing, cited")
         linked = literal(steps.directory / LINKED)
         links = count(connection, f"SELECT count(*) FROM read_parquet({linked})")
+        pairs = f"SELECT DISTINCT pair FROM ({merged(UNKNOWN, 'VARCHAR')})"
+        dangling = count(connection, f"SELECT count(*) FROM ({pairs})")
     shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
-    return {"links": links, "dangling_references": sum(dangling.values())}
+    return {"links": links, "dangling_references": dangling}
 
 
 def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:

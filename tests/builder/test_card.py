@@ -107,7 +107,7 @@ def test_the_example_by_hand(tiny: Path) -> None:
     assert {name: number for name, number, _ in rows(text, "What was lost")} == {
         "papers, undated": "1",
         "papers, surveys": "2",
-        "entries of reference lists": "1",
+        "references of searchable papers, unknown": "1",
         "references of surveys, not listed": "5",
         "references of surveys, unknown": "1",
         "references of surveys, undated": "1",

@@ -236,6 +236,23 @@ def test_a_paper_with_a_duplicate_id_is_not_taken(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
+def test_a_pair_with_an_unknown_paper_counts_once(tmp_path: Path) -> None:
+    """Found in two shards, or told twice in one; surveys and undated papers have no references."""
+    papers = [
+        PAPER | {"references": ["x", "y", "a"]},
+        {"id": "undated", "title": "Undated", "references": ["x"]},
+        SURVEY | {"references": ["a", "x"]},
+    ]
+    toy = bad_release(tmp_path / "r", line(*papers))
+    again = line(PAPER | {"references": ["y", "z"]}, {"id": "b", "title": "B", "references": ["x"]})
+    (tmp_path / "r" / "1.gz").write_bytes(gzip.compress(b"\n".join(again), mtime=0))
+    reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.05})
+    assert reports["references"]["dangling_references"] == 3  # of a: x, y, z
+    survey = {"id": "s", "title": "A survey", "date": "2020", "references": ["a"]}
+    manifest = build(Memory([*papers[:2], papers[2] | {"id": "t"}], [survey]), tmp_path / "d")
+    assert manifest["counts"]["dangling_references"] == 2
+
+
 def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     shutil.copytree(toy._directory, tmp_path / "r")
     cut = tmp_path / "r" / "001.gz"
