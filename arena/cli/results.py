@@ -84,6 +84,7 @@ def experiment(
     agents: tuple[str, ...] | None = None,
     surveys: str | None = None,
     retriever: dict[str, Any] | None = None,
+    add: dict[str, Any] | None = None,
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
     judge_option: dict[str, Any] | None = None,
@@ -95,14 +96,15 @@ def experiment(
     r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
 
     Args:
-        config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
-            taxobench, reportbench.
+        config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
+            researcharena, taxobench, reportbench.
         output (DIR): Directory for runs and tables.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         tables (NAMES): Tables with commas (default: all).
         agents (NAMES): Rows or agents, with commas: only these (default: all).
         surveys (IDS|N): Survey ids with commas, or the first N.
         retriever (LABEL=NAME): Another retriever in the place of one, such as BM25=lucene.
+        add (LABEL=AGENT): Agent that becomes a row of every table, such as Mine=mine.py:Mine.
         set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10.
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
@@ -125,6 +127,7 @@ def experiment(
         "agents": agents,
         "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
         "retrievers": retriever or {},
+        "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
         | {f"judge.{name}": value for name, value in (judge_option or {}).items()},

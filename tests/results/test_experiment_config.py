@@ -218,7 +218,7 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     whole = read_experiment(PAPER).model_dump()
     for name in ("researcharena", "researcharena.yaml", "configs/researcharena.yaml"):
         assert read_experiment(name).model_dump() == whole
-    with pytest.raises(DataError, match=r"does not exist\. .*: bloom-eval, openalex, "):
+    with pytest.raises(DataError, match=r"does not exist\. .*: all-tasks, bloom-eval, "):
         read_experiment("elsewhere/researcharena")
     (tmp_path / "researcharena").write_text(SMALL)
     assert read_experiment("researcharena").name == "small"  # a file of the user comes first
@@ -239,6 +239,36 @@ def test_the_configuration_of_the_paper_on_a_corpus(world, tmp_path, monkeypatch
     assert order.index("runs/discovery/scout/bm25") < order.index(
         "runs/organization/clustering.scout/bm25"
     )
+
+
+MINE = """\
+from arena import Researcher
+
+class Mine(Researcher):
+    def discover(self, desk):
+        desk.ranking = [hit.id for hit in (yield from desk.search("model"))]
+"""
+
+
+def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
+    """Its path is relative to where the command is typed, else to the configuration."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "all_mine.py").write_text(MINE)
+    mine = {"Mine": "all_mine.py:Mine"}
+    planned = preview("all-tasks", world, tmp_path / "out", add=mine, surveys=1)
+    tasks = ["discovery", "selection", "organization", "survey", "report"]
+    agents = ["title", "scout", "random", "ceiling", "mine"]
+    assert [p.run for p in planned] == [f"runs/{t}/{a}/bm25" for t in tasks for a in agents]
+    some = ["--tables", "discovery,report", "--agents", "Mine,title", "--surveys", "1"]
+    command = ["experiment", "all-tasks", "--corpus", str(world), "--output", "out", *some]
+    assert main([*command, "--add", "Mine=all_mine.py:Mine", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for table in found["tables"].values():
+        assert [row[0] for row in table["blocks"][0]["rows"]] == ["Title", "Mine"]
+    (tmp_path / "next.py").write_text(MINE)
+    (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Mine"))
+    monkeypatch.chdir(Path("/"))
+    assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Mine"]
 
 
 def test_a_mapping_is_a_configuration_too(world, tmp_path):

@@ -56,6 +56,7 @@ def run_experiment(
     surveys: Sequence[str] | int | None = None,
     retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
+    add: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     keep_going: bool = False,
 ) -> dict[str, Any]:
@@ -75,6 +76,7 @@ def run_experiment(
         surveys: Ids, or how many; in place of those of the configuration.
         retrievers: Label -> another retriever in its place.
         changes: Key of the configuration, with dots, such as ``llm.model`` -> another value.
+        add: Label -> an agent, which becomes a row of every table.
         overwrite: Play the runs from scratch.
         keep_going: Play on when a run fails, and make the tables without it.
 
@@ -89,7 +91,7 @@ def run_experiment(
             `keep_going` it is raised at the end, when the tables are written.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment = read_experiment(config, changes, retrievers, tables, agents, surveys)
+    experiment = read_experiment(config, changes, retrievers, tables, agents, surveys, add)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
@@ -130,7 +132,8 @@ def preview(
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
     With `overwrite` nothing counts as played. Whether a run has the same settings is checked when
-    it resumes. `choices` are `tables`, `agents`, `surveys`, `retrievers` and `changes`.
+    it resumes. `choices` are `tables`, `agents`, `surveys`, `retrievers`, `changes` and
+    `add`.
     """
     corpus, output = Corpus.of(corpus), Path(output)
     planned = []

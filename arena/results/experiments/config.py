@@ -125,7 +125,7 @@ class Experiment(Settings):
     seed: Whole = 0
     surveys: list[str] | int | None = None
     budget: dict[str, StrictInt] = Field(default={})
-    retrievers: dict[str, Engine] = Field(min_length=1)
+    retrievers: dict[str, Engine] = Field(default={"BM25": Engine(retriever="bm25")}, min_length=1)
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
     llm: dict[str, Any] = Field(default={})
@@ -253,6 +253,7 @@ def read_experiment(
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
     surveys: Sequence[str] | int | None = None,
+    add: Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Read a configuration and check its form; the arguments are those of `run_experiment`.
 
@@ -264,6 +265,9 @@ def read_experiment(
     places: dict[Place, Any] = {tuple(key.split(".")): new for key, new in (changes or {}).items()}
     if surveys is not None:
         places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
+    for label, row in (add or {}).items():
+        tables_of = source.check(Experiment).tables
+        places |= {("tables", name, "rows", label): row for name in tables_of}
     known = source.check(Experiment).retrievers if retrievers else {}
     for label, name in (retrievers or {}).items():
         if label not in known:
