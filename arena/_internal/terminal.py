@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.text.display import printable
+from arena.text.display import columns, printable
 
 MISSING = "-"
 """What a cell that is None shows: a value that is unknown or undefined, which is not 0."""
@@ -47,15 +47,26 @@ class Table:
     title: str = ""
     key: str = ""
 
-    def text(self, missing: str = MISSING) -> str:
-        """Return it for a terminal, without a final newline; `missing` is shown for None."""
+    def text(self, missing: str = MISSING, width: int | None = None) -> str:
+        """Return it for a terminal, without a final newline; `missing` is shown for None.
+
+        If it is wider than `width`, the texts of its widest column are broken into lines.
+        """
         from tabulate import tabulate
 
+        cells, header = self._cells(missing), [printable(name) for name in self.header]
+        padded = [f"{name}  " for name in header]  # as tabulate does
+        widths = [max(map(columns, column)) for column in zip(padded, *cells, strict=True)]
+        most: list[int | None] = [None] * len(widths)
+        if width is not None and (over := sum(widths) + 2 * (len(widths) - 1) - width) > 0:
+            widest = widths.index(max(widths))
+            most[widest] = max(widths[widest] - over, 20)
         return tabulate(
-            self._cells(missing),
-            headers=[printable(name) for name in self.header],
+            cells,
+            headers=header,
             disable_numparse=True,  # an id such as 2101.01507 is not a number to be rounded
             colalign=self._alignment() if self.rows else None,
+            maxcolwidths=most,
         )
 
     def markdown(self) -> str:

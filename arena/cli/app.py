@@ -20,6 +20,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -326,8 +327,12 @@ def print_json(value: Any) -> None:
 
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
-    """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    print(Table(headers, rows).text(missing=""))
+    """Print a plain table: floats with four decimals, numbers to the right, text as it is.
+
+    On a terminal it is as wide as that.
+    """
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print(Table(headers, rows).text(missing="", width=width))
 
 
 def parse_size(option: str, text: str) -> int:

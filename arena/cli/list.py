@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from inspect import getdoc
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.app import print_json, print_table
+from arena.cli.app import print_json, print_table, read_docstring
 from arena.dates import GUESS_MARK
 from arena.errors import ArenaError
 from arena.text.display import printable
@@ -85,7 +86,10 @@ def _registered() -> dict[str, dict[str, str]]:
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
         "rubrics": RUBRICS.describe(),
-        "suites": SUITES.describe(),
+        "suites": {
+            name: f"{text} Example: {read_docstring(getdoc(SUITES.get(name)) or '')[2]}"
+            for name, text in SUITES.describe().items()
+        },
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }

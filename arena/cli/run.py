@@ -311,11 +311,16 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
             )
     counts, guessed = summary["counts"], summary.get("dates_guessed")
     lacking = _missing(summary["task"])
+    gold, listed, cited = (counts[n] for n in ("gold", "references", "references_total"))
     print(
         f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored']} without {lacking}). "
-        f"In reach: {counts['gold']} of {counts['references_total']} references."
+        f"({counts['not_scored']} without {lacking}). In reach: {gold} of {cited} references."
     )
+    if gold < cited:
+        print(
+            f"The surveys cite {cited} works, the corpus lists {listed} of them, "
+            f"and {listed - gold} of these are unknown, undated, surveys or too late."
+        )
     if guessed:
         print(guess_note(guessed))
     for remark in _remarks(summary, lacking):

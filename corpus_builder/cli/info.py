@@ -196,7 +196,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
         ("survey tasks", f"{counts['surveys']:,} ({counts['surveys_with_gold']:,} can be scored, "
                          f"{counts['mind_maps']:,} with a mind-map)"),
-        ("their references", f"{listed:,} listed: {counts['survey_references_gold']:,} in reach, "
+        ("their references", f"{listed:,} listed by the source: "
+                             f"{counts['survey_references_gold']:,} in reach, "
                              f"{counts['survey_references_unknown']:,} unknown, "
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "

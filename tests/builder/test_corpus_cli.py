@@ -53,7 +53,8 @@ abstracts         2 of 17 papers have one
 full text         2 sections
 citations         5 between searchable papers (2 to unknown papers left out)
 survey tasks      3 (2 can be scored, 2 with a mind-map)
-their references  16 listed: 7 in reach, 1 unknown, 2 undated, 3 surveys, 3 not before their survey
+their references  16 listed by the source: 7 in reach, 1 unknown, 2 undated, 3 surveys, \
+3 not before their survey
 indexes           bm25 over title, abstract, fulltext
 """
 

@@ -28,7 +28,9 @@ def test_a_suite_has_a_source_and_an_experiment_of_its_name(name):
 def test_the_list_of_suites(capsys):
     assert cli.main(["list", "suites"]) == 0
     printed = capsys.readouterr().out
-    assert all(name in printed for name in SUITES.names())
+    for name, takes in (("bloom-eval", "--generated"), ("taxobench", "--predictions")):
+        assert f"Example: arena evaluate {name} --" in printed and takes in printed
+    assert all(f"arena evaluate {name} --" in printed for name in SUITES.names())
 
 
 PLAY = """
