@@ -30,7 +30,8 @@ TABLES = {
 
 A paper's ``day`` is resolved, or null; ``is_survey`` and ``n_references`` are what the release says
 of it. Of a text, ``abstract`` is null if it has none, and ``n_references`` are the entries of its
-bibliography; the table ``bibliography`` has those that were matched to a paper."""
+bibliography; the table ``bibliography`` has those that were matched to a paper, and their number
+as ``mentions`` of null where there is no text."""
 
 
 class Sink:

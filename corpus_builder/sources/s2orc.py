@@ -275,6 +275,8 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
         sink.add("texts", (paper, abstract, sections, n_references))
     else:
         faults["no paragraphs"].append(f"in {len(text):,} characters")
+        if n_references:
+            sink.add("bibliography", (paper, None, n_references))
     for cited, number in mentions.items():
         sink.add("bibliography", (paper, cited, number))
     for reason, details in faults.items():

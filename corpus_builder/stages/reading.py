@@ -23,8 +23,8 @@ from corpus_builder.stages.base import Plan, Stage, Steps
 SHARDS = "shards"
 CORPUS = "corpus.parquet"
 """One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
-first_day, first_precision, n_references, listed (entries of its bibliography, null without full
-text), file, line``."""
+first_day, first_precision, n_references, listed (entries of its bibliography, or null), file,
+line``."""
 
 OTHER_TITLES = "other-titles.parquet"
 """``id, title, title_key`` of records of a paper of the corpus that name it otherwise."""
@@ -168,7 +168,7 @@ FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth,
              OVER (PARTITION BY id) AS first,
              bool_or(is_survey) OVER (PARTITION BY id) AS a_survey
       FROM papers)
-{join} (SELECT id, max(n_references) AS listed FROM texts GROUP BY id) USING (id)
+{join} (SELECT id, max(n_references) AS listed FROM ({texts}) GROUP BY id) USING (id)
 WHERE nth = 1
 """
 _OTHER_TITLES = """
@@ -190,8 +190,11 @@ WHERE nth <= {LISTED} ORDER BY file, line
 def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
     with steps.connect(plan) as connection:
         view_tables(connection, steps.directory / SHARDS)
-        join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
-        execute(connection, _CORPUS.format(join=join))
+        join, texts = "JOIN", "SELECT id, n_references FROM texts"
+        if not plan.config.full_text_only:
+            without = "SELECT citing, mentions FROM bibliography WHERE cited IS NULL"
+            join, texts = "LEFT JOIN", f"{texts} UNION ALL {without}"
+        execute(connection, _CORPUS.format(join=join, texts=texts))
         copy(connection, "SELECT * FROM corpus", steps.directory / CORPUS, "id")
         copy(connection, _OTHER_TITLES, steps.directory / OTHER_TITLES, "id, title, title_key")
         twice: dict[str, int] = {}

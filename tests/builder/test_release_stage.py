@@ -83,6 +83,7 @@ def bad(tmp_path: Path) -> Path:
             text_of(12, bibentry=itself),
             full_text(13, "x" * 3000),
             text_of(999),
+            text_of(14, paragraph=[], bibentry=3 * itself),
         ],
     )
     return folder
@@ -98,11 +99,17 @@ def test_one_of_each(bad, tmp_path):
     assert counts["papers"]["flaws"] == {"date implausible": 2}
     assert counts["citations"]["rejected"] == {"cites itself": 1}
     assert counts["s2orc"]["rejected"] == {"text too long": 1}
-    assert counts["s2orc"]["flaws"] == {"annotation out of range": 1, "cites itself": 1}
+    assert counts["s2orc"]["flaws"] == {
+        "annotation out of range": 1,
+        "cites itself": 1,
+        "no paragraphs": 1,
+    }
     assert report["duplicate_ids"] == {"papers": 2}
     assert report["papers"] == 102
     assert report["texts_without_paper"] == 1
     rows = {row["id"]: row for row in corpus(output)}
+    listed = {id_: row["listed"] for id_, row in rows.items() if row["listed"] is not None}
+    assert listed == {"10": 1, "11": 1, "12": 1, "14": 3}  # 14 has no full text
     assert rows["3"]["title"] == "On Reefs 3"  # the first in the order of shards and lines
     assert rows["7"]["title"] == "On Reefs 7"
     assert rows["101"]["day"] is rows["102"]["day"] is None  # out of every survey's reach
@@ -116,6 +123,7 @@ def test_one_of_each(bad, tmp_path):
         ("s2orc/a.gz", 2, "annotation out of range", True),
         ("s2orc/a.gz", 3, "cites itself", True),
         ("s2orc/a.gz", 4, "text too long", False),
+        ("s2orc/a.gz", 6, "no paragraphs", True),
         ("papers/a.gz", 52, "duplicate id", False),
         ("papers/b.jsonl", 51, "duplicate id", False),
     ]

@@ -159,9 +159,10 @@ def test_offsets_count_characters_not_bytes():
 
 
 def test_no_paragraph_is_no_full_text_but_its_bibliography_counts():
-    entries = [{"start": 0, "end": 5, "attributes": {"id": "b0", "matched_paper_id": 20}}]
+    matched = {"start": 0, "end": 5, "attributes": {"id": "b0", "matched_paper_id": 20}}
+    entries = [matched, {"start": 5, "end": 9, "attributes": {"id": "b1"}}]
     rows, flaws = parse(full_text(7, TEXT, sectionheader=spans(ONE), bibentry=entries))
-    assert rows == {"bibliography": [("7", "20", 0)]}
+    assert rows == {"bibliography": [("7", None, 2), ("7", "20", 0)]}
     assert list(flaws) == ["no paragraphs"]
 
 
