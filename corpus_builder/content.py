@@ -295,8 +295,8 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
 REFERENCES = schema("document:int32 cited:int32 influential:bool")
 
 
-# A paper with the id or the title of a survey task is that survey, whatever its own flag says:
-# hiding a namesake costs a paper, showing the survey would give the task away.
+# A paper with the id or the title of a survey, task or not, is that survey, whatever its own flag
+# says: hiding a namesake costs a paper, showing the survey would give the task away.
 _DOCUMENTS = """
 CREATE TABLE documents AS
 SELECT (row_number() OVER (ORDER BY day NULLS LAST, id) - 1)::INTEGER AS document,

@@ -236,7 +236,7 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
     if known := counts["survey_papers_unflagged"]:
         yield (
             "note",
-            f"{known:,} papers have the id or title of a survey task, so they count as that survey",
+            f"{known:,} papers have the id or title of a survey, so they count as that one",
         )
     if counts["unflagged_survey_titles"]:
         yield (

@@ -81,24 +81,31 @@ def existing_folder(name: str | Path) -> Path:
     return path
 
 
-def find_shards(path: Path, datasets: Sequence[str], kind: str) -> tuple[str | None, list[Shard]]:
+def find_shards(
+    path: Path, datasets: Sequence[str], kind: str
+) -> tuple[str | None, list[Shard], str | None]:
     """Find the shards of some datasets, in ``<dataset>/`` or as ``<dataset>-*``.
 
     `kind` is the name of the source, for the command that completes a download.
 
     Returns:
-        The date of the release, from the folder or the file names, None if unknown; and its shards,
-        ordered by name. A dataset without shards is left out.
+        The date of the release, from the folder or the file names, None if unknown; its shards,
+        ordered by name; and a note where datasets are of different months, by the file names. A
+        dataset without shards is left out.
     """
     by_dataset = {dataset: _shards(path, dataset) for dataset in datasets}
-    record = Record.read(path)
+    record, note = Record.read(path), None
     if record is not None:
         release: str | None = _check_listed(path, record, by_dataset, kind)
     else:
-        stamps = [_one_stamp(path, dataset, shards) for dataset, shards in by_dataset.items()]
-        release = max((stamp for stamp in stamps if stamp), default=None)
+        found = {dataset: _one_stamp(path, dataset, of) for dataset, of in by_dataset.items()}
+        stamps = {dataset: stamp for dataset, stamp in found.items() if stamp}
+        release = max(stamps.values(), default=None)
+        if len({stamp[:7] for stamp in stamps.values()}) > 1:
+            days = ", ".join(f"{dataset} {stamp}" for dataset, stamp in sorted(stamps.items()))
+            note = f"the datasets are of different months, and may not fit together: {days}"
     shards = [shard for listed in by_dataset.values() for shard in listed]
-    return release, sorted(shards, key=attrgetter("name"))
+    return release, sorted(shards, key=attrgetter("name")), note
 
 
 def year_of(release: str | None) -> int | None:

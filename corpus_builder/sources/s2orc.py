@@ -82,7 +82,7 @@ class S2orc(Release):
 
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
-        release, shards = self._find()
+        release, shards, note = self._find()
         counts = Counter(shard.dataset for shard in shards)
         there = {name.removesuffix("_v2") for name in counts}
         return {
@@ -91,10 +91,11 @@ class S2orc(Release):
             "shards": dict(counts),
             "missing": {name: why for name, why in _WITHOUT.items() if name not in there},
             "reviews": self._reviews,
+            **({"note": note} if note else {}),
         }
 
-    def _find(self) -> tuple[str | None, list[Shard]]:
-        release, shards = find_shards(self._path, self._datasets, "s2orc")
+    def _find(self) -> tuple[str | None, list[Shard], str | None]:
+        release, shards, note = find_shards(self._path, self._datasets, "s2orc")
         there = {shard.dataset for shard in shards}
         for name in ["papers", *(self._datasets if self._chosen else ())]:
             if name not in there:
@@ -107,7 +108,7 @@ class S2orc(Release):
                 f"{str(self._path)!r} has the full texts twice, as s2orc and as s2orc_v2. Name "
                 "the datasets to read: --datasets papers,abstracts,citations,s2orc_v2"
             )
-        return release, shards
+        return release, shards, note
 
 
 def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:

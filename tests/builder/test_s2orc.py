@@ -198,6 +198,14 @@ def test_two_releases_mixed(tmp_path):
     folder = make_folder(tmp_path, f"papers/{first}", f"citations/{second}")
     assert S2orc(folder).describe()["release"] == "2024-02-13"  # each dataset is exported apart
     assert S2orc(folder).year == 2024
+    assert "note" not in S2orc(folder).describe()
+    late = make_folder(
+        tmp_path / "late", f"papers/{first}", f"citations/{second[:4]}03{second[6:]}"
+    )
+    assert S2orc(late).describe()["note"] == (
+        "the datasets are of different months, and may not fit together: "
+        "citations 2024-03-13, papers 2024-02-06"
+    )
     make_folder(tmp_path, f"papers/{second}")
     with pytest.raises(DataError, match=f"mixes two releases, '{first}' and '{second}'"):
         S2orc(folder).shards()
