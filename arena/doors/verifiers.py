@@ -20,7 +20,7 @@ require("the door to verifiers", "verifiers")
 import verifiers.v1 as vf
 from anyio import to_thread
 from mcp_types import CallToolResult, ListToolsResult
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from arena.doors.mcp import result_of, tools_of
 from arena.errors import ArenaError
@@ -117,7 +117,8 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
 class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
     """What ``--env.taskset.NAME`` sets.
 
-    Surveys are ids, or the number of the first; by default all that can be scored. Options are
+    Surveys are ids, on the command line with commas, or the number of the first; by default all
+    that can be scored. Options are
     further arguments of the environment, such as ``retriever``, ``reward`` and ``max_steps``.
     """
 
@@ -125,6 +126,14 @@ class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
     arena_task: str = "discovery"
     surveys: list[str] | int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("surveys", mode="before")
+    @classmethod
+    def _ids(cls, given: Any) -> Any:
+        """Read ids with commas, which are how the command line has a list."""
+        if isinstance(given, str) and not given.isdecimal():
+            return [survey for survey in given.split(",") if survey]
+        return given
 
     @model_validator(mode="after")
     def _usable(self) -> Self:

@@ -113,8 +113,9 @@ def evaluate(corpus: Path, count: int, output: Path, *more: str) -> list[dict[st
 def test_vf_eval_gives_the_rewards_of_the_plain_environment(
     world: Path, tmp_path: Path, count: int
 ) -> None:
-    surveys = TaskSet(world).scorable[:2]
-    traces = evaluate(world, count, tmp_path / "out", "-n", "2", "-r", "2")
+    surveys = TaskSet(world).scorable[1:3]
+    more = ("--env.taskset.surveys", ",".join(surveys))
+    traces = evaluate(world, count, tmp_path / "out", "-n", "2", "-r", "2", *more)
     assert sorted(t["task"]["data"]["id"] for t in traces) == sorted(surveys * 2)
     for trace in traces:
         reward, metrics, texts = plain(world, trace["task"]["data"]["id"], count)
@@ -150,6 +151,8 @@ def test_a_wrong_option_is_refused(world: Path, tmp_path: Path) -> None:
             door.SurveyConfig(**({"corpus": str(world)} | wrong))  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError):
         list(taskset(world, surveys=["nobody's"]))
+    read = [door.SurveyConfig(surveys=given).surveys for given in ("w1,9", "9,", "9", 9, None)]
+    assert read == [["w1", "9"], ["9"], 9, 9, None]
 
 
 def test_vf_eval_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
