@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -128,10 +129,14 @@ def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
         assert re.search(rf"pip install 'researcharena\[{extra}\]'$", told[0]), (line, told)
 
 
-def test_every_door_is_imported_or_names_its_extra_where_only_the_core_is(mini):
-    code = f"""
+CORE_ALONE = f"""
 import importlib, pkgutil, sys
 sys.modules |= dict.fromkeys({sorted({*EXTRAS, *OWN_EXTRAS, *INSIDE} - sys.stdlib_module_names)!r})
+"""
+
+
+def test_every_door_is_imported_or_names_its_extra_where_only_the_core_is(mini):
+    code = f"""{CORE_ALONE}
 import arena.doors as doors, arena.doors.trl
 from arena.errors import DataError
 names = [each.name for each in pkgutil.iter_modules(doors.__path__)]
@@ -147,3 +152,63 @@ for name, call in (calls | {{"rows": lambda _: doors.trl.rows({str(mini)!r})}}).
         f"{name} pip install 'researcharena[{extra}]'"
         for name, extra in (("inspect", "inspect"), ("verifiers", "verifiers"), ("rows", "trl"))
     ]
+
+
+TREE = {"name": "Agents", "subtopics": [{"name": "Tools", "papers": ["ReAct"]}]}
+SURVEY = "# Agents\n\n## Tools\n\nText [1].\n\n## References\n\n[1] Yao, S. ReAct. 2022.\n"
+CREATED = [{"version": "v1", "created": "Mon, 13 Apr 2020 10:00:00 GMT"}]
+RECORD = {"arxiv_id": "1", "title": "Agents", "prompt": "Write.", "versions": CREATED}
+FILES = {
+    "data.jsonl": json.dumps({"id": 0, "gt": TREE}),
+    "made.jsonl": json.dumps({"id": 0, "tree": TREE}),
+    "human/a.md": SURVEY, "generated/a.md": SURVEY, "reports/1.md": SURVEY,
+    "reportbench/ReportBench_v1.1.jsonl": json.dumps(RECORD),
+    "reportbench/ReportBench_v1.1_GT/1.jsonl": json.dumps({"title": "ReAct", "meta_info": {}}),
+}  # fmt: skip
+NEEDS = {
+    "serve mcp --corpus {world} --before 2015": "serve",
+    "serve mcp --corpus {world} --task discovery --http": "serve",
+    "serve retrieve --corpus {world} --before 2015": "serve",
+    "serve openenv --corpus {world} --task discovery": "openenv",
+    "export inspect {run} --corpus {world} --output a.eval": None,
+    "export messages {run} --corpus {world} --output a.jsonl": None,
+    "export messages {run} --corpus {world} --output a.parquet": None,
+    "evaluate taxobench --data data.jsonl --predictions made.jsonl": "mindmap",
+    "evaluate taxobench --data data.jsonl --predictions made.jsonl --official": "mindmap",
+    "evaluate bloom-eval --human human --generated generated": "static",
+    "evaluate bloom-eval --human human --generated generated --encoder minilm": "dense",
+    "evaluate bloom-eval --human human --generated generated --llm-option model=m": "llm",
+    "evaluate reportbench --data reportbench --reports reports": None,
+}
+
+
+def test_every_serve_export_and_evaluate_runs_or_names_its_extra_where_only_the_core_is(
+    world, title_run, tmp_path
+):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    lines = [line.format(world=world, run=title_run) for line in NEEDS]
+    code = f"""{CORE_ALONE}
+import contextlib, io, json
+from arena.cli import _GROUPS, main
+from arena.doors import servers
+from arena.suites import SUITES
+groups = {{"serve": [*servers()], "export": [*_GROUPS["export"][3]], "evaluate": SUITES.names()}}
+said = []
+for line in {lines!r}:
+    told, out = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(out):
+        said.append((main(line.split()), told.getvalue()))
+print(json.dumps([[(k, each) for k, group in groups.items() for each in group], said]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    commands, said = json.loads(done.stdout)
+    assert set(map(tuple, commands)) == {tuple(line.split()[:2]) for line in NEEDS}
+    for (line, extra), (status, told) in zip(NEEDS.items(), said, strict=True):
+        install = rf"arena: error: [^\n]* Run: pip install 'researcharena\[{extra}\]'\n"
+        assert re.fullmatch(install if extra else "", told), (line, told)
+        assert status == (2 if extra else 0), (line, told)
