@@ -133,17 +133,20 @@ def _refused(episodes: Path) -> Iterator[str]:
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
     """Carry out the actions of a run again and stop at the first difference.
 
-    The exit status is 1 if something differs.
+    Of an experiment every run is replayed, and its tables are made again. The exit status is 1 if
+    something differs.
 
     Args:
-        run (RUN): Directory of a run.
+        run (RUN): Directory of a run, or of an experiment.
 
     Example:
         arena replay runs/title --corpus demo/world
     """
+    from arena.results.experiments import is_experiment, replay_experiment
     from arena.runs import replay as play_again
 
-    report = play_again(run, corpus, tasks=tasks)
+    play = replay_experiment if is_experiment(run) else play_again
+    report = play(run, corpus, tasks=tasks)
     if json:
         print_json(report.to_json())
     else:
@@ -156,7 +159,7 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
     if report.changed:
         print(
             f"arena replay: changed since the run: {', '.join(report.changed)}. The episodes give "
-            "other files; `arena run --overwrite` writes them.",
+            "other files; the command that made it, with --overwrite, writes them.",
             file=sys.stderr,
         )
         raise SystemExit(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError
 from arena.llm.agent import shared_client
 from arena.metrics import METRICS, Metric
-from arena.results.experiments import preview
+from arena.results.experiments import preview, replay_experiment
 from arena.tasks import TaskSet
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -172,6 +173,29 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path,
     assert {p.state for p in preview(CONFIG, world, output)} == {"done"}
     assert {p.state for p in preview(CONFIG, world, tmp_path / "new")} == {"to do"}
     assert not (tmp_path / "new").exists()
+
+
+def test_a_replay_of_an_experiment(grid, world, tmp_path, capsys):
+    """Every run, and the tables from them; an edited table and an edited run are named."""
+    output = tmp_path / "out"
+    shutil.copytree(grid[0], output)
+    command = ["replay", str(output), "--corpus", str(world)]
+    assert main(command) == 0
+    assert "7 finished runs, from which 5 files were made again.\nAll equal: 28 episodes, " in (
+        capsys.readouterr().out
+    )
+    latex = output / "tables.tex"
+    latex.write_text(latex.read_text().replace("Title", "Mine", 1))
+    (output / "comparison-discovery.html").unlink()
+    assert replay_experiment(output, world).changed == ["comparison-discovery.html", "tables.tex"]
+    path = output / "runs/discovery/title/whole/trajectories.jsonl"
+    path.write_text(re.sub('"reward":[^,]*', '"reward":9', path.read_text(), count=1))
+    with pytest.raises(SystemExit):
+        main(command)
+    error = capsys.readouterr().err
+    assert re.match("arena replay: runs/discovery/title/whole, survey .* the reward differs", error)
+    with pytest.raises(CorpusError, match="of no experiment of this release"):
+        replay_experiment(output / "runs", world)
 
 
 SLOW = """

@@ -7,28 +7,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import sha256_json, write_json
+from arena._internal.files import atomic_write, sha256_file, sha256_json
+from arena._internal.settings import ConfigSource
 from arena._internal.terminal import progress
-from arena._internal.workdir import OutputKind, output_directory
+from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, clip
 from arena.results.comparison import compare, write_html
-from arena.results.experiments.config import Experiment, read_experiment, slug
+from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
 from arena.results.experiments.grid import Cell, make_grid
 from arena.results.experiments.scores import score_runs
-from arena.results.experiments.tables import VERSION, make_tables, printed
+from arena.results.experiments.tables import make_tables, printed
 from arena.runs import run
+from arena.runs.replaying import Replay, replay
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
-__all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
+__all__ = [
+    "Experiment", "Planned", "is_experiment", "preview", "printed", "read_experiment",
+    "replay_experiment", "run_experiment",
+]  # fmt: skip
 
+VERSION = 2
 _MANIFEST = "experiment.json"
 _WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.svg", "comparison-*.html")
+_UNRECORDED = {"__all__": {"options", "env_options", "found"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
 
@@ -96,7 +106,7 @@ def run_experiment(
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
         if before is None:
-            write_json(output / _MANIFEST, manifest)
+            _write_manifest(output, manifest)
         name = experiment.name if before is None else before["config"].get("name")
         if name != experiment.name:
             raise CorpusError(
@@ -107,11 +117,8 @@ def run_experiment(
         for name in _WRITTEN:  # tables of another configuration must not stand next to this one
             for path in output.glob(name):
                 path.unlink()
-        write_json(output / _MANIFEST, manifest)
-        finished = {key: cell for key, cell in cells.items() if key not in failed}
-        scores = score_runs(experiment, finished, corpus, output)
-        content = make_tables(experiment, cells, scores, corpus, output, manifest["sha256"])
-        _write_pages(output, corpus, finished)
+        _write_manifest(output, manifest)
+        content = _write_tables(experiment, manifest, set(cells) - set(failed), corpus, output)
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
@@ -146,11 +153,14 @@ def preview(
 
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
     """Return the configuration as it was understood, without paths and hosts."""
+    engines = {cell.column: cell.config.retriever for cell in cells.values()}
     config = {
         **experiment.model_dump(exclude={"llm", "judge", "retrievers", "budget", "tables"}),
+        "retrievers": {label: engines.get(label, label) for label in experiment.retrievers},
         "tables": {
-            name: table.model_dump(exclude={"rows", "more", "paper"})
-            | {"rows": [*table.rows], "more": [*table.more]}
+            name: table.model_dump(
+                exclude=dict.fromkeys(("rows", "more"), _UNRECORDED), exclude_none=True
+            )
             for name, table in experiment.tables.items()
         },
         "runs": {key: cell.record | {"surveys": cell.surveys} for key, cell in cells.items()},
@@ -161,6 +171,81 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
         "config": config,
         "sha256": {"config": sha256_json(config)} | sha256,
     }
+
+
+def _write_manifest(output: Path, manifest: Mapping[str, Any]) -> None:
+    """Write ``experiment.json``, in which tables, rows and columns keep their order."""
+    atomic_write(output / _MANIFEST, json.dumps(manifest, indent=2, allow_nan=False) + "\n")
+
+
+def is_experiment(directory: str | Path) -> bool:
+    """Return whether a directory contains an experiment."""
+    return read_manifest_of(Path(directory), _KIND) is not None
+
+
+def replay_experiment(
+    directory: str | Path, corpus: Corpus | str | Path, tasks: str | Path | None = None
+) -> Replay:
+    """Replay the runs of an experiment, and make its tables and pages again, elsewhere.
+
+    The report is as that of `arena.replay`; nothing is replayed after a run that is not equal. A
+    judge's verdicts are those in the folders of the runs. Pictures are not compared.
+    """
+    directory, corpus = Path(directory), Corpus.of(corpus, tasks)
+    manifest = read_manifest_of(directory, _KIND)
+    if manifest is None or manifest.get("version") != VERSION:
+        raise CorpusError(
+            f"{str(directory / _MANIFEST)!r} is of no experiment of this release. The `arena "
+            "experiment` that wrote it makes it again."
+        )
+    episodes, steps, finished, remarks = 0, 0, set[str](), list[str]()
+    for key in manifest["config"]["runs"]:
+        if not (directory / key / TRAJECTORIES).is_file():
+            remarks.append(f"{key}: not played.")
+            continue
+        report = replay(directory / key, corpus)
+        episodes, steps = episodes + report.episodes, steps + report.steps
+        remarks += [f"{key}: {remark}" for remark in report.remarks]
+        if not report.equal:
+            difference = report.difference and report.difference._replace(run=key)
+            changed = [f"{key}/{name}" for name in report.changed]
+            return Replay(episodes, steps, difference, changed, remarks)
+        finished |= {key} if (directory / key / "metrics.json").is_file() else set()
+    data = {name: value for name, value in manifest["config"].items() if name != RUNS}
+    source = ConfigSource(data, repr(str(directory / _MANIFEST)), {}, directory)
+    experiment = source.check(Experiment)
+    with tempfile.TemporaryDirectory() as place:
+        again = Path(place)
+        (again / RUNS).symlink_to((directory / RUNS).resolve())
+        _write_tables(experiment, manifest, finished, corpus, again)
+        made = sorted(path for path in again.iterdir() if path.suffix not in ("", ".svg"))
+        files = {path: directory / path.name for path in made}
+        changed = [
+            old.name
+            for new, old in files.items()
+            if not old.is_file() or sha256_file(old) != sha256_file(new)
+        ]
+    remarks.append(f"{len(finished)} finished runs, from which {len(made)} files were made again.")
+    return Replay(episodes, steps, None, changed, remarks)
+
+
+def _write_tables(
+    experiment: Experiment,
+    manifest: Mapping[str, Any],
+    finished: Collection[str],
+    corpus: Corpus,
+    output: Path,
+) -> dict[str, Any]:
+    """Score the finished runs, and write tables, figures and pages."""
+    records = {
+        key: {name: value for name, value in record.items() if name != "surveys"}
+        for key, record in manifest["config"]["runs"].items()
+    }
+    played = {key: record for key, record in records.items() if key in finished}
+    scores = score_runs(experiment, played, corpus, output)
+    content = make_tables(experiment, records, scores, corpus, output, manifest["sha256"])
+    _write_pages(output, corpus, played)
+    return content
 
 
 def _play(
@@ -195,13 +280,13 @@ def _play(
     return failed
 
 
-def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Cell]) -> None:
+def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Any]) -> None:
     """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
     by_task: dict[str, dict[str, str]] = {}
-    for key, cell in finished.items():
+    for key, record in finished.items():
         # The first "=" of NAME=DIR ends the name; "a, b" with "c" is not "a" with "b, c".
-        name = f"{cell.row}, {cell.column}".replace("=", "-")
-        runs = by_task.setdefault(cell.config.task, {})
+        name = f"{record['row']}, {record['column']}".replace("=", "-")
+        runs = by_task.setdefault(record["task"], {})
         runs[key.split("/", 2)[2] if name in runs else name] = key
     for task, runs in by_task.items():
         if len(runs) > 1:

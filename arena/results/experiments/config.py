@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import (
     BeforeValidator,
     Field,
+    PlainSerializer,
     PrivateAttr,
     StrictInt,
     field_validator,
@@ -47,11 +48,15 @@ class Engine(Settings):
     options: dict[str, Any] = Field(default={})
 
 
+def _without_path(agent: Any) -> str:
+    return str(getattr(agent, "__qualname__", agent)).rpartition(":")[2]
+
+
 class Row(Settings):
     """A row of a table: an agent."""
 
     short: ClassVar[str | None] = "agent"
-    agent: Any
+    agent: Annotated[Any, PlainSerializer(_without_path)]
     options: dict[str, Any] = Field(default={})
     group: Text | None = None
     retriever: Text | None = None

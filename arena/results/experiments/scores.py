@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_json
+from arena._internal.files import read_json, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
@@ -16,17 +16,18 @@ from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
-from arena.results.experiments.grid import JUDGED, Cell, reported_metrics
+from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.runs import rescore
 from arena.tasks import TaskSet, stages_of
 
 
 def score_runs(
-    experiment: Experiment, finished: Mapping[str, Cell], corpus: Corpus, output: Path
+    experiment: Experiment, finished: Mapping[str, Any], corpus: Corpus, output: Path
 ) -> dict[str, dict[str, Any]]:
     """Score the runs of tables by the metrics of all tables of their task.
 
-    The configuration's judge reads the reports of the runs in whose tables it has a column. A
+    The configuration's judge reads the reports of the runs in whose tables it has a column; without
+    one its earlier verdicts count. `finished` has the `Cell.record` of each run. A
     metric whose packages are not installed is left out.
 
     Returns:
@@ -47,20 +48,23 @@ def score_runs(
         )
     kinds = sorted({table.by for table in experiment.tables.values() if table.by})
     scores: dict[str, dict[str, Any]] = {}
-    for key, cell in progress(finished.items(), desc="scoring", unit="run"):
-        if cell.config.task not in metrics:  # another run begins with what this one found
+    for key, record in progress(finished.items(), desc="scoring", unit="run"):
+        if record["task"] not in metrics:  # another run begins with what this one found
             continue
-        names = metrics[cell.config.task]
+        names = metrics[record["task"]]
         own = [name for name in names if not name.startswith(JUDGED)]
         scores[key] = _score(experiment, output / key, corpus, own, kinds)
+        verdicts = output / key / "judgements" / "statements.json"
         if experiment.judge and len(own) < len(names):
             from arena.judging import record_statements
 
-            found = record_statements(output / key, corpus, experiment.judge, "--judge-option")
-            mean = {f"{JUDGED}{name}": value for name, value in found.mean.items()}
+            record_statements(output / key, corpus, experiment.judge, "--judge-option")
+        if len(own) < len(names) and verdicts.is_file():
+            found = read_json(verdicts)
+            mean = {f"{JUDGED}{name}": value for name, value in found["mean"].items()}
             scores[key] |= {
                 "mean": scores[key]["mean"] | mean,
-                "judge": {**found.judge, "counts": found.counts},
+                "judge": {**found["judge"], "counts": found["counts"]},
             }
     return scores
 

@@ -14,7 +14,7 @@ from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.figures import make_figures
-from arena.results.experiments.grid import JUDGED, Cell, reported_metrics
+from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
 
 VERSION = 1
@@ -24,7 +24,7 @@ _LARGE = 10  # a metric with values like this is no share, and four decimals say
 
 def make_tables(
     experiment: Experiment,
-    cells: Mapping[str, Cell],
+    records: Mapping[str, Mapping[str, Any]],
     scores: Mapping[str, dict[str, Any]],
     corpus: Corpus,
     output: Path,
@@ -34,7 +34,7 @@ def make_tables(
 
     Args:
         experiment: The configuration.
-        cells: Directory -> run, of all runs that the tables need.
+        records: Directory -> `Cell.record`, of all runs that the tables need.
         scores: What `score_runs` returned, of those that are finished.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
@@ -46,7 +46,7 @@ def make_tables(
     dates = [f"{guessed} papers have a guessed date, which tells that surveys list them."]
     tables = {}
     for name, spec in experiment.tables.items():
-        layout = _Layout(experiment, spec, reported[name], cells, scores)
+        layout = _Layout(experiment, spec, reported[name], records, scores)
         tables[name] = {
             "title": spec.title,
             "task": spec.task,
@@ -61,7 +61,7 @@ def make_tables(
         "sha256": sha256,
         "tables": tables,
         **({"figures": figures} if figures else {}),
-        "runs": {key: cells[key].record | score for key, score in scores.items()},
+        "runs": {key: {**records[key], **score} for key, score in scores.items()},
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     atomic_write(output / f"{TABLES}.md", _markdown(content))
@@ -78,7 +78,7 @@ class _Layout(NamedTuple):
     experiment: Experiment
     spec: TableSpec
     reported: Mapping[str, str]
-    cells: Mapping[str, Cell]
+    records: Mapping[str, Mapping[str, Any]]
     scores: Mapping[str, Mapping[str, Any]]
 
     def blocks(self) -> list[dict[str, Any]]:
@@ -155,8 +155,8 @@ class _Layout(NamedTuple):
                 yield f"{label} searches {own} and also {', '.join(row.retrievers)}."
         models: dict[str, dict[str, None]] = {}
         for label, *_, key in runs:
-            if self.cells[key].asks:
-                models.setdefault(str(self.cells[key].options["model"]), {})[label] = None
+            if "model" in (options := self.records[key]["agent_options"]):
+                models.setdefault(str(options["model"]), {})[label] = None
         for model, rows in models.items():
             yield f"Model {model}: {', '.join(rows)}."
         yield from self._on_judge(scored)
