@@ -44,7 +44,7 @@ __all__ = [
     "tool_message",
     "tool_schemas",
 ]
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 _HOMES = {
     "arena.agents": ("Agent", "Desk", "Researcher", "actions_from", "tool_message"),

@@ -12,9 +12,11 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import arena
 from arena._internal.lazy import EXTRAS
 
 ROOT = Path(__file__).parent.parent
@@ -70,6 +72,15 @@ def test_the_pins_are_those_of_pyproject(name):
 def test_no_file_is_without_its_environment():
     files = {path.stem for path in (ROOT / "requirements").glob("*.txt")}
     assert files == set(lock.ENVIRONMENTS)
+
+
+def test_changelog_and_citation_name_the_version():
+    (release, day) = re.search(
+        r"^## \[(.+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    ).groups()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["date-released"]) == (release, day)
+    assert release == arena.__version__
 
 
 ARENA, CORPUS = "from arena.cli import main", "from corpus_builder.cli import main"

@@ -292,7 +292,7 @@ def test_what_may_differ_is_told(forged):
     found = arena.compare([forged("a", ONE), forged("b", ONE, other), forged("c", ONE)])
     told = "\n".join(found.notes)
     assert "ffffffffffff (b)" in told and "(a; c)" in told
-    assert "release: 0.1.0 (a; c), 9.9 (b)" in told
+    assert f"release: {arena.__version__} (a; c), 9.9 (b)" in told
     assert "seed: 0 (a; c), 5 (b)" in told
     (line,) = (note for note in found.notes if "budget" in note)
     assert line.startswith("The runs differ in budget, max_reads: ") and line.endswith(", 3 (b).")
