@@ -30,7 +30,12 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "Let a language model score mind-maps and statements, and compare it with people.",
         "WHAT",
         "arena judge agreement judgements.json --human scores.jsonl",
-        {"run": judge.run, "statements": judge.statements, "agreement": judge.agreement},
+        {
+            "run": judge.run,
+            "statements": judge.statements,
+            "sample": judge.sample,
+            "agreement": judge.agreement,
+        },
     ),
     "export": (
         "Write a run as a file of another program.",

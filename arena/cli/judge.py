@@ -118,34 +118,81 @@ def statements(
     print(f"{_default(run, 'statements')}: every verdict with its evidence and reason")
 
 
-def agreement(judgements: str, *, human: str, json: bool = False) -> None:
-    """Compare a judge's scores with people's: Cohen's kappa and Spearman, with intervals.
+def sample(
+    sources: list[str] | None = None,
+    *,
+    what: str,
+    output: str,
+    corpus: str | None = None,
+    tasks: str | None = None,
+    rubric: str | None = None,
+    n: int = 50,
+    seed: int = 7,
+) -> None:
+    r"""Draw decisions of a machine for people to check, without its answers.
 
     Args:
-        judgements (FILE): Judgements of a run, RUN/judgements/RUBRIC.json, or match.json for
-            statements of reports.
-        human (FILE): JSON lines such as {"survey": ID, "coverage": 3, ...}.
+        sources (PATH): Judged runs, for mind-maps and statements; for matches and themes what
+            `arena evaluate bloom-eval --json` printed.
+        what (KIND): Mind-maps, statements, matches, themes, extracted (mind-maps of a corpus) or
+            selected (surveys of a corpus).
+        output (FILE): CSV file to write; people fill in its last column. FILE.key.json has the
+            answers.
+        rubric (NAME): Rubric by which the mind-maps were judged.
+        n: Decisions to draw.
+        seed: Seed of the choice and the order.
 
     Example:
-        arena judge agreement judgements.json --human scores.jsonl
+        arena judge sample runs/clustering --what mind-maps --rubric taxobench \
+            --corpus demo/world --output sheet.csv
+    """
+    from arena.corpus import Corpus
+    from arena.judging.samples import draw
+
+    opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+    key = draw(what, sources or (), output, opened, rubric, n, seed)
+    path = Path(output)
+    print(f"{path}: {key.counts['items']} of {key.counts['decided']} decisions, to be answered")
+    print(f"{path.with_suffix('.key.json')}: the answers; keep it from the raters")
+
+
+def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
+    """Compare a judge's scores with people's: accuracy, kappas, Spearman, alpha, with intervals.
+
+    Args:
+        judgements (FILE): Judgements of a run, RUN/judgements/RUBRIC.json, match.json for
+            statements of reports, or the key of a sample.
+        human (FILE): One person's answers: a sheet of `arena judge sample`, or JSON lines such as
+            {"survey": ID, "coverage": 3, ...}.
+
+    Example:
+        arena judge agreement sheet.key.json --human anna.csv --human ben.csv
     """
     from arena import judging
     from arena.judging.agreement import STATISTICS
 
     judged = judging.read_judgements(judgements)
-    result = judging.agreement(judged, judging.read_human(human, judged))
+    raters = {path: judging.read_human(path, judged) for path in human}
+    result = judging.agreement(judged, *raters.values())
+    if len(raters) > 1:
+        result["raters"] = {
+            path: judging.agreement(judged, each)["overall"] for path, each in raters.items()
+        }
     if json:
-        hashes = {"judgements": sha256_file(judgements), "human": sha256_file(human)}
+        hashes = {"judgements": sha256_file(judgements)}
+        hashes |= {path: sha256_file(path) for path in raters}
         print_json(result | {"judge": judged.judge, "sha256": hashes})
         return
     rows = {**result["dimensions"], "overall": result["overall"], "mean": result["mean"]}
+    rows |= result.get("raters", {})
+    names = ("equal", *STATISTICS, *["alpha"] * (len(raters) > 1))
     cells = []
     for name, row in rows.items():
-        cells.append([name, row.get("pairs"), row.get("equal")])
-        for key in STATISTICS:
-            cells[-1] += [row[key], _ends(row[f"{key}_interval"])]
-    headers = ("kappa", "95 %", "quadratic", "95 %", "Spearman", "95 %")
-    print_table(cells, ("", "pairs", "equal", *headers))
+        cells.append([printable(name, 40), row.get("pairs")])
+        for key in names:
+            cells[-1] += [row.get(key), _ends(row.get(f"{key}_interval"))]
+    headers = [each for key in names for each in (key.replace("_kappa", ""), "95 %")]
+    print_table(cells, ("", "pairs", *headers))
     if only := result["missing"] + result["empty"]:
         print(f"{only} more have scores by people, but none by the model.")
 

@@ -1,14 +1,20 @@
-"""How far a judge agrees with people: kappa, weighted kappa and rank correlation with intervals."""
+"""How far a judge agrees with people: accuracy, kappas, rank correlation, alpha, with intervals."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.lazy import load
 from arena.errors import DataError, clip, did_you_mean
 from arena.judging.judge import Judgements
 
@@ -21,13 +27,16 @@ Human = dict[str, dict[str, int]]  # id -> dimension -> score
 
 
 def read_human(path: str | Path, judgements: Judgements) -> Human:
-    """Return people's scores of what was judged.
+    """Return one person's scores of what was judged.
 
     Each line is a JSON object with an id under ``survey`` (or ``id``) and a score for any of the
-    dimensions; null is no score.
+    dimensions; null is no score. Or it is a sheet of `arena.judging.samples`, NAME.csv, whose
+    column ``answer`` is filled in.
     """
     scores: Human = {}
-    for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
+    data, is_sheet = Path(path).read_bytes(), Path(path).suffix.lower() == ".csv"
+    lines = _sheet(data, judgements) if is_sheet else enumerate(data.split(b"\n"), 1)
+    for number, line in lines:
         try:
             if line.strip():
                 _read_line(line, judgements, scores)
@@ -36,6 +45,21 @@ def read_human(path: str | Path, judgements: Judgements) -> Human:
     if not any(scores.values()):
         raise DataError(f"{str(path)!r} contains no score.")
     return scores
+
+
+def _sheet(data: bytes, judgements: Judgements) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the line of JSON of each answered row of a sheet."""
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
+    if not {"item", "answer"} <= {*(rows.fieldnames or ())}:
+        raise DataError(
+            "a sheet has the columns item and answer: use what `arena judge sample` wrote."
+        )
+    for row in rows:
+        item, answer = row["item"], (row["answer"] or "").strip()
+        known = [*judgements.items.get(item, {}).get("scores", {"": 0})]
+        score = int(answer) if re.fullmatch(r"-?\d{1,9}", answer) else answer
+        if answer:
+            yield rows.line_num, json.dumps({"id": item, **dict.fromkeys(known, score)}).encode()
 
 
 def _read_line(line: bytes, judgements: Judgements, scores: Human) -> None:
@@ -58,8 +82,8 @@ def _read_line(line: bytes, judgements: Judgements, scores: Human) -> None:
     scores[name] = {key: score for key, score in record.items() if score is not None}
 
 
-def agreement(judgements: Judgements, human: Human) -> dict[str, Any]:
-    """Compare a judge's scores with people's.
+def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
+    """Compare a judge's scores with those of one or more people.
 
     Cohen's kappa (1960), plain and with quadratic weights (1968), over all scores of the scale, and
     Spearman's rank correlation with mid-ranks. They are None where one side always gives the same
@@ -68,44 +92,54 @@ def agreement(judgements: Judgements, human: Human) -> dict[str, Any]:
 
     Args:
         judgements: The judge's scores.
-        human: Scores by people. Items that the model did not score do not count.
+        raters: Scores by each person. Items that the model did not score do not count.
 
     Returns:
-        ``dimensions``: for each its ``pairs``, the share of ``equal`` scores, and ``kappa``,
-        ``quadratic_kappa`` and ``spearman``, each with ``NAME_interval``; ``overall``: the same for
-        the pairs of all dimensions together; ``mean``: the means over the dimensions, as in Table 5
-        of TaxoBench; ``missing`` and ``empty``: how many items only people scored.
+        ``dimensions``: for each its ``pairs`` of a rater's and the judge's score, the share of
+        ``equal`` ones with Wilson's interval (1927), and ``kappa``, ``quadratic_kappa`` and
+        ``spearman``, each with ``NAME_interval``, and with several raters ``alpha``, Krippendorff's
+        (2011) among the people, with squared differences as distances; ``overall``: the same
+        for the pairs of all dimensions together; ``mean``: the means over the dimensions, as in
+        Table 5 of TaxoBench; ``missing`` and ``empty``: how many items only people scored.
     """
     low, high = judgements.scale
     size, dimensions = high - low + 1, judgements.dimensions
-    rated = {name: row for name, row in judgements.items.items() if human.get(name)}
+    rated = {n: row for n, row in judgements.items.items() if any(each.get(n) for each in raters)}
     judged = {name: row["scores"] for name, row in rated.items() if "reasons" in row}
-    # For each dimension and item a table of counts with one pair, or none: rows are the judge's
-    # scores, columns people's. All statistics come from sums of such tables.
+    # For each dimension and item a table of counts with a pair for each rater: rows are the judge's
+    # scores, columns people's. All statistics come from sums of such tables. Those of alpha count
+    # the pairs of people, each pair both ways, divided by the people but one.
     n = max(len(judged), 1)
-    tables = np.zeros((len(dimensions), n, size, size))
+    tables, among = np.zeros((2, len(dimensions), n, size, size))
     for place, dimension in enumerate(dimensions):
         for number, (name, scores) in enumerate(judged.items()):
-            if dimension in human[name]:
-                tables[place, number, scores[dimension] - low, human[name][dimension] - low] = 1
+            given = [r[name][dimension] - low for r in raters if dimension in r.get(name, ())]
+            for score in given:
+                tables[place, number, scores[dimension] - low, score] += 1
+            for one, other in itertools.permutations(given, 2):
+                among[place, number, one, other] += 1 / (len(given) - 1)
     drawn = np.random.default_rng([_SEED, n]).multinomial(n, np.full(n, 1 / n), _RESAMPLES)
     counts = np.concatenate([np.ones((1, n)), drawn])
-    sums = np.einsum("rn,dnij->drij", counts, tables, optimize=True)
-    values = np.stack([_statistics(of_dimension) for of_dimension in sums])
+    sums, pairs = (np.einsum("rn,dnij->drij", counts, t, optimize=True) for t in (tables, among))
+    several = len(raters) > 1
+    values = np.stack([_statistics(*p, several) for p in zip(sums, pairs, strict=True)])
     overall = sums.sum(axis=0)
     return {
         "dimensions": {
             name: _described(values[place], sums[place][0]) for place, name in enumerate(dimensions)
         },
-        "overall": _described(_statistics(overall), overall[0]),
+        "overall": _described(_statistics(overall, pairs.sum(axis=0), several), overall[0]),
         "mean": _described(values.mean(axis=0)),
         "missing": sum("failed" in row for row in rated.values()),
         "empty": sum("empty" in row for row in rated.values()),
     }
 
 
-def _statistics(tables: Floats) -> Floats:
-    """Return kappa, quadratic kappa and Spearman of each table of counts; NaN where undefined."""
+def _statistics(tables: Floats, among: Floats, several: bool) -> Floats:
+    """Return kappa, quadratic kappa and Spearman of each table of counts; NaN where undefined.
+
+    With several raters also alpha, by the tables `among` people.
+    """
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     total = rows.sum(axis=1, keepdims=True)
     constant = ((rows > 0).sum(axis=1) < 2) | ((columns > 0).sum(axis=1) < 2)
@@ -121,7 +155,13 @@ def _statistics(tables: Floats) -> Floats:
             (side * rank**2).sum(axis=1) for side, rank in zip((rows, columns), ranks, strict=True)
         ]
         found.append(np.einsum("rij,ri,rj->r", tables, *ranks) / np.sqrt(spreads[0] * spreads[1]))
-    return np.where(constant[:, None], np.nan, np.stack(found, axis=1))
+        found = [np.where(constant, np.nan, each) for each in found]
+        if several:
+            each = among.sum(axis=1)
+            by_chance = np.einsum("ij,ri,rj->r", distance**2, each, each)
+            observed = np.einsum("ij,rij->r", distance**2, among)
+            found.append(1 - (each.sum(axis=1) - 1) * observed / by_chance)
+    return np.stack(found, axis=1)
 
 
 def _described(values: Floats, table: Floats | None = None) -> dict[str, Any]:
@@ -129,8 +169,12 @@ def _described(values: Floats, table: Floats | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if table is not None:
         pairs = int(table.sum())
-        found = {"pairs": pairs, "equal": float(table.trace()) / pairs if pairs else None}
-    for name, column in zip(STATISTICS, values.T, strict=True):
+        equal = int(table.trace())
+        found = {"pairs": pairs, "equal": equal / pairs if pairs else None, "equal_interval": None}
+        if pairs:
+            test = load("scipy.stats", "agreement with people").binomtest(equal, pairs)
+            found["equal_interval"] = [*map(float, test.proportion_ci(method="wilson"))]
+    for name, column in zip((*STATISTICS, "alpha"), values.T, strict=False):  # alpha of several
         defined = column[1:][~np.isnan(column[1:])]
         enough = not np.isnan(column[0]) and len(defined) >= 0.95 * _RESAMPLES
         found[name] = None if np.isnan(column[0]) else float(column[0])

@@ -62,6 +62,21 @@ def test_by_hand():
     assert found["dimensions"]["a"]["kappa"] == pytest.approx(0.5)
 
 
+def test_alpha_is_that_of_krippendorffs_example():
+    """The data of "Computing Krippendorff's Alpha-Reliability" (2011), part C and E: .849."""
+    sheets = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    raters = [
+        {str(i): {"a": int(score)} for i, score in enumerate(sheet) if score != "."}
+        for sheet in sheets
+    ]
+    found = agreement(judgements(a=[1] * 12), *raters)
+    assert found["overall"]["alpha"] == pytest.approx(0.849, abs=5e-4)
+    low, high = found["overall"]["alpha_interval"]
+    assert low < 0.849 < high
+    assert found["overall"]["pairs"] == 41
+    assert "alpha" not in agreement(judgements(a=[1] * 12), raters[0])["overall"]
+
+
 def test_overall_pools_and_mean_averages():
     ours = {"a": [1, 2, 3, 4, 5, 1], "b": [2, 2, 1, 3, 3, 1]}
     theirs = {"a": [1, 2, 3, 4, 4, 2], "b": [2, 1, 1, 3, 2, 1]}
@@ -95,6 +110,8 @@ def test_a_constant_rater_and_a_single_item_give_null_and_no_warning():
     assert constant["dimensions"]["b"]["kappa"] == 1
     # One in nine resamples of three items holds the same item three times.
     assert constant["dimensions"]["b"]["kappa_interval"] is None
+    low, high = one["dimensions"]["a"].pop("equal_interval")
+    assert (round(low, 4), high) == (0.2065, 1)  # Wilson's: 1 / (1 + 1.96 ** 2)
     assert one["dimensions"]["a"] == {
         "pairs": 1, "equal": 1.0, "kappa": None, "kappa_interval": None, "quadratic_kappa": None,
         "quadratic_kappa_interval": None, "spearman": None, "spearman_interval": None,

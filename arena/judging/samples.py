@@ -1,0 +1,191 @@
+"""Samples of what a machine decided, for people to check without knowing its answers.
+
+`draw` makes a sheet for raters and a key, which has the answers; `arena.judging.agreement` compares
+them. TaxoBench, Table 5; Bloom-Eval, Tables 10 and 11; ResearchArena, Table 4.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena._internal.code import code_sha256
+from arena._internal.files import atomic_write, sha256_file, write_json
+from arena.corpus import Corpus
+from arena.errors import DataError, did_you_mean
+from arena.judging.judge import Judgements, open_finished, read_judgements
+from arena.tasks import TaskSet
+
+HEADER = ("item", "question", "shown", "answer")
+_MATCHES = {"efid": (1, 3), "fcons": (0, 1), "otc": (0, 1), "caa": (0, 1)}
+
+
+class Item(NamedTuple):
+    """One decision: its source and id there, what is asked and shown, and the machine's answer."""
+
+    source: str
+    id: str
+    dimension: str
+    question: str
+    shown: str
+    answer: int
+
+
+Read = Callable[[Sequence[str], Corpus | None, str | None], Iterator[tuple[Item, tuple[int, int]]]]
+
+
+def draw(
+    kind: str,
+    sources: Sequence[str],
+    sheet: str | Path,
+    corpus: Corpus | None = None,
+    rubric: str | None = None,
+    n: int = 50,
+    seed: int = 7,
+) -> Judgements:
+    """Draw decisions at random; write ``SHEET.csv`` and its key, ``SHEET.key.json``.
+
+    Args:
+        kind: One of `KINDS`.
+        sources: For ``mind-maps`` and ``statements`` the folders of judged runs; for ``matches``
+            and ``themes`` what ``arena evaluate bloom-eval --json`` printed; else none.
+        sheet: CSV file with the columns of `HEADER`, whose last one is empty.
+        corpus: Corpus of the runs, or whose surveys and mind-maps are checked.
+        rubric: Rubric by which mind-maps were judged; needed for them.
+        n: Number of items; all if there are fewer.
+        seed: Seed of the choice and of the order.
+
+    Returns:
+        The key: item -> the machine's score by its dimension, with its source and id.
+
+    Raises:
+        DataError: The kind is unknown, or the sources contain no decision of this kind.
+    """
+    if kind not in KINDS:
+        raise DataError(f"nothing is called {kind!r}.{did_you_mean(kind, KINDS)}")
+    found = list(KINDS[kind](sources, corpus, rubric))
+    if not found:
+        raise DataError(
+            f"nothing of the kind {kind!r} was decided in {', '.join(sources) or corpus}."
+        )
+    chosen = random.Random(seed).sample(found, min(n, len(found)))
+    rows, items = io.StringIO(newline=""), {}
+    writer = csv.writer(rows, lineterminator="\n")
+    writer.writerow(HEADER)
+    for number, (item, _) in enumerate(chosen, 1):
+        writer.writerow((number, item.question, item.shown, ""))
+        items[str(number)] = {
+            "scores": {item.dimension: item.answer}, "reasons": {},
+            "source": item.source, "id": item.id,
+        }  # fmt: skip
+    files = {name: sha256_file(name) for name in sources if Path(name).is_file()}
+    key = Judgements(
+        kind, list(dict.fromkeys(item.dimension for item, _ in chosen)), chosen[0][1], {},
+        {"items": len(items), "decided": len(found)}, items,
+        {"seed": seed, "rubric": rubric},
+        {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
+    )  # fmt: skip
+    atomic_write(sheet, rows.getvalue())
+    write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
+    return key
+
+
+def _mind_maps(
+    sources: Sequence[str], corpus: Corpus | None, rubric: str | None
+) -> Iterator[tuple[Item, tuple[int, int]]]:
+    from arena.mindmap import render
+
+    if rubric is None:
+        raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
+    for run in sources:
+        judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
+        played = open_finished(run, _needed(corpus), "map")
+        low, high = judged.scale
+        for survey, row in judged.items.items():
+            gold, made = played.tasks.mind_map(survey), played.answers[survey]
+            if "reasons" not in row or gold is None:
+                continue
+            shown = f"EXPERTS' MAP\n{render(gold, 'text')}\nGENERATED MAP\n{render(made, 'text')}"
+            for name, score in row["scores"].items():
+                question = f"{name} of the generated map, {low} (worst) to {high}"
+                yield Item(run, survey, name, question, shown, score), judged.scale
+
+
+def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
+    question = "Does the passage support the statement? 1 yes, 0 no"
+    for run in sources:
+        for report in _json(Path(run, "judgements", "statements.json"), "reports").values():
+            for row in report["cited"]:
+                if row["outcome"] in ("match", "mismatch", "not_found"):
+                    shown = f"STATEMENT\n{row['statement']}\nPASSAGE\n{row['passage']}"
+                    answer = int(row["outcome"] == "match")
+                    yield Item(run, row["id"], "match", question, shown, answer), (0, 1)
+
+
+def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
+    """Return what reads the pairs that metrics made; they map to the columns of both sides."""
+
+    def read(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
+        for path in sources:
+            for topic, details in _json(Path(path), "details").items():
+                for metric, (ours, theirs) in metrics.items():
+                    for number, row in enumerate(details.get(metric, {}).get("rows", ()), 1):
+                        if row[ours] and row[theirs]:
+                            shown = f"EXPERTS\n{row[ours]}\nGENERATED\n{row[theirs]}"
+                            name = f"{topic}/{metric}/{number}"
+                            yield Item(path, name, metric, question, shown, 1), (0, 1)
+
+    return read
+
+
+def _extracted(
+    _: object, corpus: Corpus | None, *__: object
+) -> Iterator[tuple[Item, tuple[int, int]]]:
+    from arena.mindmap import render
+
+    question = "Is this the typology that the survey draws? 1 yes, 0 no"
+    tasks = TaskSet(_needed(corpus))
+    for survey in tasks.surveys.values():
+        if (gold := tasks.mind_map(survey.id)) is not None:
+            shown = f"SURVEY\n{survey.title}\n{survey.id}\nMAP\n{render(gold, 'text')}"
+            yield Item("corpus", survey.id, "extracted", question, shown, 1), (0, 1)
+
+
+def _selected(
+    _: object, corpus: Corpus | None, *__: object
+) -> Iterator[tuple[Item, tuple[int, int]]]:
+    question = "Is this paper a survey of a field? 1 yes, 0 no"
+    for survey in TaskSet(_needed(corpus)).surveys.values():
+        shown = f"PAPER\n{survey.title}\n{survey.id}"
+        yield Item("corpus", survey.id, "selected", question, shown, 1), (0, 1)
+
+
+KINDS: dict[str, Read] = {
+    "mind-maps": _mind_maps,
+    "statements": _statements,
+    "matches": _pairs(_MATCHES, "Do both mean the same? 1 yes, 0 no"),
+    "themes": _pairs({"tfsim": (0, 2)}, "Are both themes the same? 1 yes, 0 no"),
+    "extracted": _extracted,
+    "selected": _selected,
+}
+
+
+def _needed(corpus: Corpus | None) -> Corpus:
+    if corpus is None:
+        raise DataError("name the corpus with --corpus.")
+    return corpus
+
+
+def _json(path: Path, key: str) -> dict[str, dict[str, Any]]:
+    try:
+        found: dict[str, dict[str, Any]] = json.loads(path.read_bytes())[key]
+        return found
+    except (ValueError, LookupError, TypeError):
+        raise DataError(
+            f"{str(path)!r} has no {key!r}: it is another file than expected."
+        ) from None

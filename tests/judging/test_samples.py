@@ -1,0 +1,183 @@
+"""Sheets for people: blind, shuffled, and compared with the key."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.cli import main
+from arena.judging import Judgements, read_human, read_judgements
+from arena.judging.samples import HEADER
+from arena.tasks import TaskSet
+
+
+@pytest.fixture
+def judged(world, tmp_path):
+    """Two runs of organization with scores by a judge, which differ in every survey."""
+    runs = []
+    for place, agent in enumerate(("clustering", "random")):
+        runs.append(arena.run(world, "organization", agent, tmp_path / agent, surveys=4))
+        items = {
+            survey: {"scores": {"logic": 1 + (n + place) % 5, "topology": 2}, "reasons": {}}
+            for n, survey in enumerate(TaskSet(world).surveys)
+            if n < 3
+        } | {list(TaskSet(world).surveys)[3]: {"failed": "no answer"}}
+        made = Judgements("taxobench", ("logic", "topology"), (1, 5), {}, {}, items)
+        (tmp_path / agent / "judgements").mkdir()
+        path = tmp_path / agent / "judgements" / "taxobench.json"
+        path.write_text(json.dumps(made.to_json()))
+    return [str(tmp_path / agent) for agent in ("clustering", "random")]
+
+
+def rows_of(sheet: Path) -> list[dict[str, str]]:
+    with sheet.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def answered(sheet: Path, key: Judgements, answers, path: Path) -> Path:
+    """A copy of a sheet whose answers are made of the machine's."""
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, HEADER)
+        writer.writeheader()
+        for row in rows_of(sheet):
+            (score,) = key.items[row["item"]]["scores"].values()
+            writer.writerow({**row, "answer": answers(score)})
+    return path
+
+
+def test_mind_maps_of_several_runs_are_checked_by_several_people(judged, world, tmp_path, capsys):
+    sheet = tmp_path / "sheet.csv"
+    command = [
+        "judge",
+        "sample",
+        *judged,
+        "--what",
+        "mind-maps",
+        "--rubric",
+        "taxobench",
+        "--corpus",
+        str(world),
+    ]
+    assert main([*command, "--output", str(sheet), "--n", "10"]) == 0
+    assert "10 of 12 decisions" in capsys.readouterr().out
+    first, key = sheet.read_bytes(), read_judgements(sheet.with_suffix(".key.json"))
+    rows = rows_of(sheet)
+    assert [row["item"] for row in rows] == [str(n) for n in range(1, 11)]
+    assert {row["answer"] for row in rows} == {""}
+    for row in rows:
+        item = key.items[row["item"]]
+        (dimension,) = item["scores"]
+        assert row["question"] == f"{dimension} of the generated map, 1 (worst) to 5"
+        assert "EXPERTS' MAP" in row["shown"] and "GENERATED MAP" in row["shown"]
+        assert item["source"] in judged and item["source"] not in str(row)
+        assert item["id"] not in str(row)
+    assert {item["source"] for item in key.items.values()} == {*judged}
+    # The same seed, the same bytes; another one, another order.
+    assert main([*command, "--output", str(sheet), "--n", "10"]) == 0
+    assert sheet.read_bytes() == first
+    assert main([*command, "--output", str(tmp_path / "b.csv"), "--n", "10", "--seed", "8"]) == 0
+    assert (tmp_path / "b.csv").read_bytes() != first
+
+    # One says what the judge says, one always 2, one answers nothing but the logic.
+    one = answered(sheet, key, str, tmp_path / "one.csv")
+    two = answered(sheet, key, lambda _: " 2 ", tmp_path / "two.csv")
+    capsys.readouterr()
+    command = ["judge", "agreement", str(sheet.with_suffix(".key.json"))]
+    assert main([*command, "--human", str(one), "--human", str(two), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    twos = sum(2 in item["scores"].values() for item in key.items.values())
+    assert found["overall"]["pairs"] == 20
+    assert found["overall"]["equal"] == (10 + twos) / 20
+    assert found["raters"][str(one)]["kappa"] == 1 and found["raters"][str(two)]["kappa"] is None
+    assert main([*command, "--human", str(one), "--human", str(two)]) == 0
+    assert "alpha" in capsys.readouterr().out
+
+
+def test_statements_that_were_read(tmp_path, capsys):
+    row = {"statement": "It works.", "passage": "=It(works)", "sentence": 1}
+    outcomes = ("match", "mismatch", "not_found", "unreachable", "failed")
+    cited = [{"id": f"s/{n}", "outcome": each, **row} for n, each in enumerate(outcomes)]
+    (tmp_path / "run/judgements").mkdir(parents=True)
+    path = tmp_path / "run/judgements/statements.json"
+    path.write_text(json.dumps({"reports": {"s": {"cited": cited}}}))
+    sheet = tmp_path / "sheet.csv"
+    command = ["judge", "sample", str(tmp_path / "run"), "--output", str(sheet)]
+    assert main([*command, "--what", "statements"]) == 0
+    key = read_judgements(sheet.with_suffix(".key.json"))
+    found = {each["id"]: each["scores"]["match"] for each in key.items.values()}
+    assert found == {"s/0": 1, "s/1": 0, "s/2": 0}
+    # No spreadsheet takes a text for a formula.
+    assert all(row["shown"].startswith("STATEMENT\n") for row in rows_of(sheet))
+
+
+def test_pairs_and_themes_of_an_evaluation(tmp_path):
+    details = {
+        "cs_01": {
+            "otc": {"rows": [["Methods", "Approach"], ["Data", ""], ["", "Outlook"]]},
+            "efid": {"rows": [["datasets", "MNIST", "3", "mnist", "2"]]},
+            "tfsim": {"rows": [["nets", "4", "networks", "5"]]},
+        }
+    }
+    path, sheet = tmp_path / "found.json", tmp_path / "sheet.csv"
+    path.write_text(json.dumps({"details": details}))
+    for kind, expected in {
+        "matches": {("Methods", "Approach"), ("MNIST", "mnist")},
+        "themes": {("nets", "networks")},
+    }.items():
+        assert main(["judge", "sample", str(path), "--what", kind, "--output", str(sheet)]) == 0
+        shown = {tuple(row["shown"].split("\n")[1::2]) for row in rows_of(sheet)}
+        assert shown == expected
+
+
+def test_surveys_of_a_corpus_and_their_mind_maps(world, tmp_path):
+    for kind in ("extracted", "selected"):
+        sheet = tmp_path / f"{kind}.csv"
+        options = ["--corpus", str(world), "--n", "25", "--output", str(sheet)]
+        assert main(["judge", "sample", "--what", kind, *options]) == 0
+        titles = {row["shown"].split("\n")[1] for row in rows_of(sheet)}
+        assert titles == {survey.title for survey in TaskSet(world).surveys.values()}
+        key = read_judgements(sheet.with_suffix(".key.json"))
+        sheet = answered(sheet, key, lambda _: "1", tmp_path / "all.csv")
+        assert len(read_human(sheet, key)) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--what", "map"], "nothing is called 'map'. Did you mean 'mind-maps'"),
+        (["z", "--what", "mind-maps"], "name the rubric by which the mind-maps were judged"),
+        (["--what", "selected"], "name the corpus with --corpus"),
+        (["x.json", "--what", "themes"], "x.json' has no 'details'"),
+        (["y.json", "--what", "themes"], "'themes' was decided in y.json"),
+    ],
+)
+def test_faults_are_one_line(options, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("x.json").write_text("[1]")
+    Path("y.json").write_text('{"details": {}}')
+    assert main(["judge", "sample", *options, "--output", "sheet.csv"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("sheet.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "a sheet has the columns item and answer"),
+        ("item,answer\n9,1\n", "'9' was not judged"),
+        ("item,answer\n1,yes\n", "line 2: match='yes': give a whole number from 0 to 1"),
+        ("item,answer\n1,\n", "contains no score"),
+    ],
+)
+def test_a_sheet_with_a_fault_is_named(text, message, tmp_path, capsys):
+    items = {"1": {"scores": {"match": 1}, "reasons": {}}}
+    key = Judgements("statements", ("match",), (0, 1), {}, {}, items)
+    (tmp_path / "key.json").write_text(json.dumps(key.to_json()))
+    (tmp_path / "sheet.csv").write_text(text)
+    command = ["judge", "agreement", str(tmp_path / "key.json")]
+    assert main([*command, "--human", str(tmp_path / "sheet.csv")]) == 2
+    assert message in capsys.readouterr().err
