@@ -40,7 +40,7 @@ def _inputs(plan: Plan) -> Any:
     files = [[s.name, s.size, s.path.stat().st_mtime_ns] for s in plan.release.shards()]
     return [
         plan.release.describe(), list(plan.limits), files, config.full_text_only,
-        config.max_rejected, config.allow_damaged, OTHER_TITLES,
+        config.max_rejected, config.allow_damaged,
     ]  # fmt: skip
 
 
@@ -57,7 +57,8 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
     _check(plan, steps.directory, datasets, list(reports.values()))
     corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
     _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
-    for table, repeated in {} if plan.release.repeats else corpus["duplicate_ids"].items():
+    for table in () if plan.release.repeats else TABLES:
+        repeated = corpus["duplicate_ids"].get(table, 0)
         rows = sum(counts["rows"].get(table, 0) for counts in datasets.values())
         what = f"{repeated:,} of {rows:,} {table} have an id twice: a shard may be there twice, or "
         _limit(plan, steps.directory, repeated, rows, what + "another release mixed in")
@@ -176,8 +177,10 @@ SELECT DISTINCT p.id, p.title, p.title_key FROM papers p JOIN corpus c USING (id
 WHERE p.title <> c.title
 """
 _REPEATED = """
-CREATE OR REPLACE TABLE repeated AS SELECT file, line, id FROM
-(SELECT file, line, id, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM {table})
+CREATE OR REPLACE TABLE repeated AS SELECT file, line, id, same FROM
+(SELECT file, line, id, row_number() OVER one AS nth, text = first_value(text) OVER one AS same
+ FROM (SELECT file, line, id, {text} AS text FROM {table})
+ WINDOW one AS (PARTITION BY id ORDER BY file, line))
 WHERE nth > 1
 """
 _FIRST = f"""
@@ -200,7 +203,11 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
         twice: dict[str, int] = {}
         with (steps.directory / _TWICE).open("w", encoding="ascii") as rejects:
             for table in ("papers", "abstracts", "texts"):
-                execute(connection, _REPEATED.format(table=table))
+                text = "hash(abstract)" if table == "abstracts" else "NULL"
+                execute(connection, _REPEATED.format(table=table, text=text))
+                if same := count(connection, "SELECT count(*) FROM repeated WHERE same"):
+                    twice["identical abstracts"] = same
+                    execute(connection, "DELETE FROM repeated WHERE same")
                 if number := count(connection, "SELECT count(*) FROM repeated"):
                     twice[table] = number
                 for file, line, id_ in rows(connection, _FIRST):

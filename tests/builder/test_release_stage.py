@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from release_helpers import as_bytes, citation, full_text, paper, write_shard
 
+from arena.errors import DataError
 from corpus_builder.sources.s2orc import S2orc
 from corpus_builder.stages import plan, read_config, run_stages
 
@@ -215,3 +216,16 @@ def test_of_duplicates_the_earliest_date_is_the_cutoff(tmp_path: Path, order: in
     assert (str(survey["date"]), survey["date_precision"]) == ("2012-03-04", "day")
     gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()
     assert {row["reference"]: row["status"] for row in gold} == {"1": "gold", "5": "not_before"}
+
+
+def test_abstracts_that_repeat_another_word_for_word_are_folded(tmp_path):
+    write_shard(tmp_path / "r" / "papers" / "a.gz", [paper(n) for n in range(30)])
+    same, other = ({"corpusid": 1, "abstract": text} for text in ("We dive.", "We surface."))
+    path = tmp_path / "r" / "abstracts" / "a.gz"
+    write_shard(path, [same] * 20 + [{"corpusid": 2, "abstract": "We dive."}])
+    assert parse(S2orc(tmp_path / "r"), tmp_path / "c", full_text_only=False)["duplicate_ids"] == {
+        "identical abstracts": 19
+    }
+    write_shard(path, [same, same, other, other, same])
+    with pytest.raises(DataError, match="2 of 5 abstracts have an id twice"):
+        parse(S2orc(tmp_path / "r"), tmp_path / "c", full_text_only=False)
