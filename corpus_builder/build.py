@@ -27,7 +27,7 @@ from corpus_builder.executors import Executor
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.index import check_fields, make_plan, write_index
 from corpus_builder.manifest import list_files
-from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, parse_paper, parse_survey
+from corpus_builder.records import PAPER_KEYS, PLACEHOLDER, SURVEY_KEYS, parse_paper, parse_survey
 from corpus_builder.sources import LocatedRecord, Source
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
@@ -227,7 +227,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
         RowWriter(directory / "references.parquet", REFERENCES) as references,
     ):
         for place, paper in _parsed(source.papers(), parse_paper, PAPER_KEYS, unknown["papers"]):
-            day, precision = paper.date or (None, None)
+            undated = None if place.record.get("date") is None else PLACEHOLDER
+            day, precision = paper.date or (None, undated)
             sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
             papers.add(
                 (paper.id, paper.title, normal_title(paper.title), paper.abstract, day, precision,

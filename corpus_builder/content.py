@@ -24,6 +24,7 @@ from arena.tasks import PROMPT_LEVELS
 from corpus_builder.database import count, execute, literal, rows, sorted_rows, tables
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
+from corpus_builder.records import PLACEHOLDER
 
 Once = Callable[[str, Callable[[], Any]], Any]
 
@@ -51,9 +52,10 @@ def write_content(
     ((first, last, *numbers),) = rows(connection, _COUNTS.format(papers=papers_file))
     counts = dict(zip(_COUNTED, numbers, strict=True))
     counts |= {"sections": sections, "references": linked, "dangling_references": dangling}
-    guessed = f"SELECT count(*) FROM staged_papers WHERE precision = '{GUESSED}'"
-    if number := count(connection, guessed):
-        counts["papers_date_guessed"] = number
+    for key, precision in ("papers_date_guessed", GUESSED), ("placeholder_dates", PLACEHOLDER):
+        query = f"SELECT count(*) FROM staged_papers WHERE precision = '{precision}'"
+        if number := count(connection, query):
+            counts[key] = number
     return {
         "format_version": layout.FORMAT_VERSION,
         "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
@@ -87,8 +89,8 @@ PAPERS = schema(
 )
 SECTIONS = schema("document:int32 position:int32 heading text")
 _ROWS = """
-SELECT d.document, p.id, title, p.day, precision, survey, searchable, venue, authors, fields,
-       arxiv_id, doi
+SELECT d.document, p.id, title, p.day, CASE WHEN p.day IS NOT NULL THEN precision END, survey,
+       searchable, venue, authors, fields, arxiv_id, doi
 FROM documents d JOIN staged_papers p USING (id) ORDER BY d.document
 """
 # The first abstract in this order counts, and the first text. Nobody may read those of a survey,

@@ -12,6 +12,7 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.report.sentences import split_sentences
 from arena.tasks import PROMPT_LEVELS
 from arena.text.display import replace_surrogates
+from corpus_builder.release import RecordLimits
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
@@ -217,14 +218,24 @@ def _title(record: Mapping[str, Any]) -> str:
     return " ".join(replace_surrogates(title).split())
 
 
+PLACEHOLDER = "placeholder"
+"""Staged as the precision of a paper whose date is one."""
+
+
+def publication_date(value: object) -> ResolvedDate | None:
+    """Return a date as `parse_date` does; None of a placeholder: before 1600, or 1900-01-01."""
+    date = parse_date(value)
+    return None if str(date) < str(RecordLimits().first_year) or str(date) == "1900-01-01" else date
+
+
 def _date(record: Mapping[str, Any]) -> ResolvedDate | None:
     if record.get("date") is None:
         return None
     try:
-        date = parse_date(record["date"])
+        date = publication_date(record["date"])
     except DataError as error:
         raise DataError(f"date: {error}") from None
-    return date._replace(precision=GUESSED) if _flag(record, "date_guessed") else date
+    return date._replace(precision=GUESSED) if date and _flag(record, "date_guessed") else date
 
 
 def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.dates import format_day, parse_date
+from arena.dates import format_day
 from arena.errors import DataError
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
+from corpus_builder.records import publication_date
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -160,7 +161,7 @@ class Collection:
             return False
         date, day = record.get("date"), _UNDATED
         with suppress(DataError):  # none, or one that the builder refuses, and says where it stands
-            day = parse_date(date).day
+            day = resolved.day if (resolved := publication_date(date)) else day
         known = CollectionPaper(day, str(identifier), date)
         for key in keys:
             self._papers[key].add(known)

@@ -80,11 +80,19 @@ def test_null_counts_as_absent(key: str) -> None:
         ("1900-02", -25_509 + 0, "month"),  # no leap year: 1900-02-28
         ("2000-02-29", 11_016, "day"),
         ("9999", 2_932_896, "year"),
-        ("0001-01-01", -719_162, "day"),
+        ("1600", -135_140 + 365, "year"),  # 366 days from 1600-01-01
+        ("1900-01", -25_567 + 30, "month"),
     ],
 )
 def test_dates(date: object, day: int, precision: str) -> None:
     assert parse_paper({**PAPER, "date": date}).date == (day, precision)
+
+
+@pytest.mark.parametrize("date", ["0001-01-01", "0001", "1599-12", "1900-01-01", 1599])
+def test_a_placeholder_is_no_date(date: object) -> None:
+    assert parse_paper({**PAPER, "date": date, "date_guessed": True}).date is None
+    with pytest.raises(DataError, match="a survey needs a date"):
+        parse_survey({**SURVEY, "date": date})
 
 
 @pytest.mark.parametrize(
