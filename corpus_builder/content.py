@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from arena.corpus import layout
 from arena.corpus.store import hash_id
 from arena.dates import GUESSED, format_day
 from arena.tasks import PROMPT_LEVELS
+from arena.text.cleaning import RETRACTED, clean_text, clean_title
 from corpus_builder.database import count, execute, literal, rows, sorted_rows, tables
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
@@ -44,7 +46,7 @@ def write_content(
     Returns:
         ``content_sha256``, ``tasks_sha256``, ``counts``, ``dates`` for the manifest.
     """
-    papers, sections = once("papers", lambda: write_papers(connection, directory, scratch))
+    papers, sections, cleaned = once("papers", lambda: write_papers(connection, directory, scratch))
     references, linked = once("links", lambda: write_links(connection, directory))
     tasks, task_counts = once("tasks", lambda: write_tasks(connection, directory))
     hashes = {"papers": papers, "references": references, "tasks": tasks}
@@ -52,13 +54,14 @@ def write_content(
     ((first, last, *numbers),) = rows(connection, _COUNTS.format(papers=papers_file))
     counts = dict(zip(_COUNTED, numbers, strict=True))
     counts |= {"sections": sections, "references": linked, "dangling_references": dangling}
+    counts |= cleaned
     for key, precision in ("papers_date_guessed", GUESSED), ("placeholder_dates", PLACEHOLDER):
         query = f"SELECT count(*) FROM staged_papers WHERE precision = '{precision}'"
         if number := count(connection, query):
             counts[key] = number
     return {
         "format_version": layout.FORMAT_VERSION,
-        "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
+        "content_sha256": sha256_json({"format_version": layout.PART_VERSION, **hashes}),
         "tasks_sha256": tasks,
         "counts": counts | task_counts,
         "dates": {
@@ -115,14 +118,14 @@ _HASHES = schema("hash:uint64 document:int32")
 
 def write_papers(
     connection: duckdb.DuckDBPyConnection, output: Path, scratch: Path
-) -> tuple[str, int]:
+) -> tuple[str, int, dict[str, int]]:
     """Write papers.parquet, sections.parquet and the look-up tables.
 
     Returns:
-        The content hash, and the number of sections.
+        The content hash, the number of sections, and how many texts were cleaned, by kind.
     """
     n = count(connection, "SELECT count(*) FROM documents")
-    digest = hashlib.sha256()
+    digest, cleaned = hashlib.sha256(), Counter[str]()
     hashes = scratch / "hashes.parquet"
     with (
         RowWriter(output / layout.PAPERS, PAPERS) as papers,
@@ -137,8 +140,12 @@ def write_papers(
         )
         rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
         for row in progress(rows, total=n, desc="papers", unit="paper"):
-            document, id_, title, day, *rest = row
-            abstract, texts = abstracts.of(document, ""), bodies.of(document, [])
+            document, id_, given, day, *rest = row
+            stored, texts = abstracts.of(document, ""), bodies.of(document, [])
+            title, abstract = clean_title(given), clean_text(stored)
+            cleaned["titles_cleaned"] += title != given
+            cleaned["titles_retracted"] += bool(RETRACTED.match(given))
+            cleaned["abstracts_cleaned"] += abstract != stored
             date = None if day is None else _EPOCH + dt.timedelta(days=day)
             papers.add((id_, title, abstract, date, *rest))
             for position, text in enumerate(texts):
@@ -149,7 +156,7 @@ def write_papers(
             digest.update(orjson.dumps([id_, title, abstract, *row[3:], texts]) + b"\n")
     _write_lookup(connection, output, hashes, n)
     hashes.unlink()
-    return digest.hexdigest(), sections.count
+    return digest.hexdigest(), sections.count, dict(+cleaned)
 
 
 def _write_lookup(
@@ -246,7 +253,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     counts |= dict.fromkeys(("prompts", "outlines", "articles", *flagged), 0)
     prompted = count(connection, "SELECT count(*) FROM staged_surveys WHERE prompts IS NOT NULL")
     titles = (
-        {id_: [*(listed or ()), *known] for id_, listed, known in rows(connection, _TITLES)}
+        {id_: [*map(clean_title, [*(a or ()), *b])] for id_, a, b in rows(connection, _TITLES)}
         if prompted
         else {}
     )
@@ -260,6 +267,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
             "SELECT id, title, day, precision, n_references_total, mind_map, arxiv_id, doi, "
             "prompts, domain, outline, article FROM staged_surveys ORDER BY id",
         ):
+            row = (row[0], clean_title(row[1]), *row[2:])
             id_, title, day, precision, total, mind_map, *shown, outline, article = row
             date = _EPOCH + dt.timedelta(days=day)
             surveys.add((id_, title, date, precision, *shown))

@@ -73,7 +73,7 @@ def make_digests(
 
     ids = _chosen(corpus, surveys, every)
     wanted: dict[str, Any] = {
-        "format_version": layout.FORMAT_VERSION,
+        "format_version": layout.PART_VERSION,
         "input": name,
         "corpus": corpus.sha256,
         "heading": kind.heading,

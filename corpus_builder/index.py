@@ -129,7 +129,7 @@ def write_index(
     manifest = {
         "fields": list(plan.fields),
         **description,
-        "format_version": layout.FORMAT_VERSION,
+        "format_version": layout.PART_VERSION,
         "engine": plan.engine,
         "name": plan.name,
         "options": plan.options,

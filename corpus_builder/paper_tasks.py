@@ -122,7 +122,7 @@ def write_paper_tasks(
     ):
         tasks_sha256, counts = _write(connection, root, new, end, least, most, seed)
         manifest = {
-            "format_version": layout.FORMAT_VERSION,
+            "format_version": layout.PART_VERSION,
             **wanted,
             "tasks_sha256": tasks_sha256,
             "counts": counts,

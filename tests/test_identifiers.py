@@ -66,7 +66,7 @@ def test_titles_of_two_works(one, other):
 
 PARTS = ["<i>", "</i>", "<mml:mi>", "<T>", "<span a=b>", "&amp;amp;lt;", "&lt;b&gt;", "\\textit{",
          "}", "\\v ", "\\aa", "\\alpha", "\\\"", "{\\o}", "\\c{c}", "é", "ß", "İ", "深", "a", "B",
-         " ", "2", "<"]  # fmt: skip
+         " ", "2", "<", "RETRACTED: ", "[Retracted] ", "WITHDRAWN - "]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join))

@@ -14,7 +14,11 @@ from typing import Any
 from arena._internal.files import Form, misfit, read_json, sha256_json
 from arena.errors import CorpusError, clip
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+PART_VERSION = 2
+"""Of indexes, digests, task sets, and of what a content hash covers."""
+LACKING = {2: "of an older format: titles and abstracts may contain markup; build it again"}
+"""Older versions of corpora that open -> what they lack."""
 
 MANIFEST = "manifest.json"
 INDEXES = "index"
@@ -104,7 +108,8 @@ def read_manifest(
         why = misfit(manifest, {"format_version": object})
     except ValueError as error:
         why = clip(str(error))
-    if why is None and (version := manifest["format_version"]) != FORMAT_VERSION:
+    known = (FORMAT_VERSION, PART_VERSION)  # a part may be taken for a corpus: say that instead
+    if why is None and (version := manifest["format_version"]) not in known:
         raise CorpusError(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
             f"version {FORMAT_VERSION}. {rebuild}",

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -245,6 +245,7 @@ class StoredCorpus:
 # Names of tags and commands without a meaning of their own: written apart from the builder's list.
 _TAGS = re.compile(
     "i|b|u|a|p|br|em|su[bp]|scp?|tt|small|strong|italic|bold|span|font|semantics|inline-formula|"
+    "underline|inf|div|li|[uo]l|h[1-6]|"
     "tex-math|math|m[ino]|mrow|mtext|mstyle|mspace|mfrac|msu[bp]|msubsup|mml:.+|jats:.+"
 )
 _FONTS = re.compile("emph|ensuremath|mbox|bf|it|em|rm|tt|s[clf]|(?:text|math)[a-z]*")
@@ -254,9 +255,12 @@ _SPELLED = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 @lru_cache(200_000)
 def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents, punctuation and markup."""
-    plain = html.unescape(html.unescape(html.unescape(title)))
+    plain = reduce(lambda text, _: html.unescape(text), range(9), title)
     plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
     plain = re.sub(r"</?([A-Za-z][\w:-]*)(?:\s[^<>]*)?/?>", _of_tag, plain)
+    kind = r"((?i:retracted)|WITHDRAWN)(\s(?i:article|paper|chapter))?"
+    mark = rf"[\[(]{kind}[\])]\s?[:.–—-]?|{kind}(\s?[:–—]|\s-\s)"
+    plain = re.sub(rf"^\s*(({mark})\s*+)++(?=\S)", "", plain)
     plain = re.sub(r"\\([a-zA-Z]+)(?=([\s{]?))", _of_command, plain)
     folded = unicodedata.normalize("NFKD", plain).casefold()
     letters = (c for c in unicodedata.normalize("NFKD", folded) if c.isalnum())

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+from arena.text.cleaning import RETRACTED, TAG, read_entities
+
 _NEW = r"\d{4}\.\d{4,5}"
 _OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
@@ -106,12 +108,6 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
 _FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
 _MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
 _COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|[aA](?=[aA](?![a-zA-Z]))|{_MARK})")
-_TAG = re.compile(  # as PubMed, Crossref and publishers have them; <T> in a title is no tag
-    r"<annotation\b[^<>]*>[^<>]*</annotation>|</?(?:(?:mml|jats):[a-z-]+|i|b|u|a|p|br|em|sub|sup"
-    r"|scp|sc|tt|small|strong|italic|bold|span|font|math|m(?:i|n|o|row|text|style|space|frac|sub|sup|subsup)"
-    r"|semantics|inline-formula|tex-math)(?:\s[^<>]*)?/?>",
-    re.IGNORECASE,
-)
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 
 
@@ -120,8 +116,8 @@ def normal_title(title: str) -> str:
 
     Case is folded, entities are read, also escaped twice. Commands of LaTeX and tags of HTML and
     MathML that only set a font, a formula or an accent go, other commands leave their name; braces,
-    dollars and dashes go with all punctuation. Whatever distinguishes two works stays: a subtitle,
-    a part number, a bracket and ``(v2)`` count.
+    dollars and dashes go with all punctuation, and ``RETRACTED:`` before a title. Whatever
+    distinguishes two works stays: a subtitle, a part number, a bracket and ``(v2)`` count.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
@@ -133,10 +129,7 @@ def normal_title(title: str) -> str:
     >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
     False
     """
-    for _ in range(3 if "&" in title else 0):
-        title = html.unescape(title)
-    if "<" in title:
-        title = _TAG.sub("", title)
+    title = RETRACTED.sub("", TAG.sub("", read_entities(title)))
     if "\\" in title:
         title = _COMMAND.sub("", title)
     folded = unicodedata.normalize("NFKC", title).casefold()

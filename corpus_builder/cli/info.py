@@ -244,6 +244,10 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
             f"{counts['unflagged_survey_titles']:,} searchable papers have 'survey' in the title "
             "but are not flagged is_survey",
         )
+    if cleaned := [f"{counts[key]:,} {key.replace('_', ' ')}" for key in _CLEANED if key in counts]:
+        yield "note", ", ".join(cleaned)
+    if lacking := layout.LACKING.get(manifest["format_version"]):
+        yield "note", lacking
     if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
         yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
@@ -263,6 +267,7 @@ def print_rows(rows: Sequence[tuple[str, object]]) -> None:
         print(f"{name:{width}}  {printable(str(value), 1000)}")
 
 
+_CLEANED = ("titles_cleaned", "titles_retracted", "abstracts_cleaned", "placeholder_dates")
 _FLAGGED = {
     "title": "contain their survey's title",
     "reference_title": "contain a reference's title",

@@ -148,7 +148,7 @@ def test_surveys(mini: Path) -> None:
 
 def test_manifest(mini: Path) -> None:
     manifest = json.loads((mini / layout.MANIFEST).read_text())
-    assert manifest["format_version"] == 2
+    assert manifest["format_version"] == 3
     assert manifest["counts"] == {
         "papers": 17,
         "searchable": 11,

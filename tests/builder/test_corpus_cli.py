@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from arena._internal.files import sha256_json
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.cli import main
@@ -154,15 +155,32 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
             Corpus.open(tmp_path / name)
 
 
-@pytest.mark.parametrize("version", [1, 3, "2", None])
+@pytest.mark.parametrize("version", [1, 4, "2", None, [2]])
 def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
     # A later format may have none of the keys of this one.
     (copy / layout.MANIFEST).write_text(json.dumps({"format_version": version, "new": 1}))
     for command in ("info", "verify"):
         message = fails(capsys, command, copy)
-        assert f"is of format version {version!r}; this release reads version 2." in message
+        assert f"is of format version {version!r}; this release reads version 3." in message
     with pytest.raises(CorpusError, match="is of format version"):
         Corpus.open(copy)
+
+
+def test_a_corpus_of_the_version_before_says_what_it_lacks(
+    capsys: Any, caplog: Any, copy: Path
+) -> None:
+    manifest = json.loads((copy / layout.MANIFEST).read_text())
+    del manifest["manifest_sha256"]
+    manifest["format_version"] = 2
+    manifest["manifest_sha256"] = sha256_json(manifest)
+    (copy / layout.MANIFEST).write_text(json.dumps(manifest))
+    hits = [Corpus.open(copy).at("2030").search("ranking", k=3) for _ in range(2)]
+    assert hits[0] == hits[1] != []
+    (said,) = (record.getMessage() for record in caplog.records)  # once a process
+    lacking = "of an older format: titles and abstracts may contain markup; build it again"
+    assert said == f"{copy} is {lacking}"
+    assert run(capsys, "verify", copy)[0] == 0
+    assert lacking in run(capsys, "info", copy)[1]
 
 
 def files(directory: Path) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 import arena
 from arena.corpus.view import CorpusView
 from arena.errors import UnknownPaperError
+from arena.text.identifiers import normal_title
 from arena.tools import TOOLS, Episode, Search, Shown, make_searches
 from corpus_builder.world import World, WorldConfig
 
@@ -61,7 +62,7 @@ def check_views(
         for hit in hits:
             assert hit.id in existing
             assert hit.date == facts[hit.id].day
-            assert hit.title == " ".join(facts[hit.id].title.split())
+            assert normal_title(hit.title) == normal_title(facts[hit.id].title)
         seen += len(hits)
         if paper_id not in existing:
             for ask in (view.paper, view.references, view.citations, view.sections):

@@ -1,0 +1,91 @@
+"""Titles and abstracts as people read them: without markup and characters that nobody sees."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from html.entities import html5
+
+import regex
+
+_ENTITY = re.compile(r"&(?:amp;)*(#?\w{1,31};|(?:amp|lt|gt|quot)\b)")
+TAG = re.compile(  # as PubMed, Crossref and publishers have them; <T> in a title is no tag
+    r"<annotation\b[^<>]*>[^<>]*</annotation>|<(/?)((?:mml|jats):[a-z-]+|i|b|u|a|p|br|em|sub|sup"
+    r"|scp|sc|tt|small|strong|italic|bold|underline|span|font|inf|div|li|ul|ol|h[1-6]|math"
+    r"|m(?:i|n|o|row|text|style|space|frac|sub|sup|subsup)|semantics|inline-formula|tex-math"
+    r")(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(r"p|br|div|li|ul|ol|h\d|jats:(?:p|title|sec|list|list-item)")
+# Joiners are part of words in Persian and in scripts of India, not behind a Latin letter.
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|(?<=[a-zA-Z])[\u200c\u200d]+"
+)
+# A formula, or an accent: not \"a ... \" or it\'s, where quotation marks are escaped.
+_LATEX = regex.compile(r"""\$+[^$]*\$+|(\{)?(?|
+    \\([`'^~"=.uvHcdbkr])\{(?:\\(?=i))?([A-Za-z])\}
+    |(?<=\{)\\([`'^~"=.]|[uvHcdbkr](?=\s))\s?([A-Za-z])
+    |(?<=[A-Za-z])\\(")([aeiouyAEIOUY])
+    |\\([`^~])([aeiounAEIOUN])
+    |\\(')([aeiouycnz]|(?<![A-Za-z]\\')[AEIOUY])
+    |(?<=[{A-Za-z])\\()([aA][aAeE]|[oO][eE]|ss|[oOlLi])(?![A-Za-z])(?:\{\}|\s(?=[a-z]))?
+)(?(1)\})""", regex.VERBOSE)  # fmt: skip
+_MARKS = dict(zip("`'^~\"=.uvHcdbkr", "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b"
+                  "\u0327\u0323\u0331\u0328\u030a", strict=True))  # fmt: skip
+_LETTERS = {"aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "ss": "ß",
+            "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"}  # fmt: skip
+_SAID = r"(?:(?i:retracted)|WITHDRAWN)(?:\s(?i:article|paper|chapter))?"
+RETRACTED = re.compile(  # on the day of a survey nobody knew
+    rf"\A\s*+(?:(?:[\[(]{_SAID}[\])]\s?[:.–—-]?|{_SAID}(?:\s?[:–—]|\s-(?=\s)))\s*+)++(?=\S)"
+)
+
+
+def clean_title(title: str) -> str:
+    """Return a title as `clean_text` does, on one line and without ``RETRACTED:`` before it."""
+    return RETRACTED.sub("", " ".join(clean_text(title).split())) or title
+
+
+def clean_text(text: str) -> str:
+    r"""Return a text with its entities, tags and accents of LaTeX as what they stand for.
+
+    A tag is one of HTML, JATS or MathML that opens and closes in the text; a power of a number gets
+    ``^``. Characters that nobody sees go. Formulas between dollars and other commands stay.
+
+    >>> clean_text(r"<p>10<sup>6</sup> B\"uchi &amp;amp; P &lt; .05, List<int> and a <b</p>")
+    '10^6 Büchi & P < .05, List<int> and a <b'
+    """
+    was, text = text, read_entities(text)
+    text = text if text.isascii() else _INVISIBLE.sub("", text)
+    if "<" in text:
+        found = {(tag[1], (tag[2] or "").lower()) for tag in TAG.finditer(text)}
+        text = TAG.sub(lambda tag: _shown(tag, found), text)
+    if "\\" in text:
+        text = _LATEX.sub(_letter, text)
+    return text if text == was else text.strip()
+
+
+def read_entities(text: str) -> str:
+    """Return a text with the characters for its entities, however often they are escaped."""
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = f"{entity[1].rstrip(';')};"
+    return html.unescape(f"&{name}") if name[0] == "#" or name in html5 else entity[0]
+
+
+def _shown(tag: re.Match[str], found: set[tuple[str, str]]) -> str:
+    name = (tag[2] or ":").lower()
+    alone = name == "br" or ":" in name or tag[0].endswith("/>")
+    if not alone and not found.issuperset({("", name), ("/", name)}):
+        return tag[0]
+    if name == "sup" and not tag[1] and tag.string[max(0, tag.start() - 1)].isdigit():
+        return "^"
+    return " " * bool(_BLOCK.fullmatch(name))
+
+
+def _letter(latex: regex.Match[str]) -> str:
+    whole, mark, base = str(latex[0]), latex[2], latex[3] or ""
+    letter = unicodedata.normalize("NFC", base + _MARKS[mark]) if mark else _LETTERS.get(base, "")
+    return letter if len(letter) == 1 else whole
