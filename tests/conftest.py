@@ -216,6 +216,20 @@ def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example: nine papers, and surveys s1 with 3 references in reach and s2 with none.
+
+    Of s1's the agent `title` finds 2.
+    """
+    from corpus_builder.build import build
+    from corpus_builder.sources.example import Example
+
+    directory = tmp_path_factory.mktemp("tiny") / "corpus"
+    build(Example(), directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A made-up world: seed 7, 600 papers, 8 surveys."""
     from corpus_builder.build import build

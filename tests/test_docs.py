@@ -121,18 +121,6 @@ def call(command: str) -> str:
     return output.getvalue()
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """The corpus of the examples."""
-    from corpus_builder.build import build
-    from corpus_builder.sources.jsonl import JsonLines
-
-    directory = tmp_path_factory.mktemp("docs") / "tiny"
-    example = ROOT / "docs" / "example"
-    build(JsonLines(example / "papers.jsonl", example / "surveys.jsonl"), directory)
-    return directory
-
-
 @pytest.mark.parametrize("page", PAGES[1:], ids=name)
 def test_sessions(page, tiny, tmp_path, monkeypatch):
     """Commands after a prompt and Python after a prompt do what the page says, in its order."""

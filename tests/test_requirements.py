@@ -6,8 +6,10 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -72,6 +74,24 @@ def test_the_pins_are_those_of_pyproject(name):
 def test_no_file_is_without_its_environment():
     files = {path.stem for path in (ROOT / "requirements").glob("*.txt")}
     assert files == set(lock.ENVIRONMENTS)
+
+
+@pytest.mark.slow
+def test_a_wheel_has_every_file_of_the_packages_and_every_page(tmp_path):
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+    for name in files:  # a build leaves folders where it runs
+        (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / "clone" / name)
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*wheel, "-w", tmp_path, tmp_path / "clone"], check=True)
+    (built,) = tmp_path.glob(f"researcharena-{arena.__version__}-*.whl")
+    names = {re.sub(r"^\S*\.data/data/", "", name) for name in zipfile.ZipFile(built).namelist()}
+    packages = (*PACKAGES, "arena_verifiers", "researcharena.py")
+    assert {name for name in files if name.split("/")[0] in packages} <= names
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert {f"share/doc/researcharena/{page}" for page in pages} <= names
 
 
 def test_changelog_and_citation_name_the_version():

@@ -25,6 +25,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import metadata
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -88,7 +90,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, with the settings of the environment where they are an option."""
-        text = super().format_help()
+        text = _with_pages(super().format_help())
         if "--env-option" not in self._option_string_actions:
             return text
         from arena.envs.config import describe_settings
@@ -317,8 +319,18 @@ def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int
         message += f" Use {', '.join(commands)}."
     if status == 1:
         message = f"{type(error).__name__}: {message} (a bug; ARENA_DEBUG=1 shows where)"
-    print(f"{parser.prog}: error: {' '.join(message.split())}", file=sys.stderr)
+    line = _with_pages(" ".join(message.split()))
+    print(f"{parser.prog}: error: {line}", file=sys.stderr)
     return status
+
+
+def _with_pages(text: str) -> str:
+    """Return a text that names pages of the documentation where an installed wheel has them."""
+    with suppress(metadata.PackageNotFoundError):
+        for file in (metadata.files("researcharena") or ()) if "docs/" in text else ():
+            if file.match("share/doc/researcharena/*.md"):
+                text = text.replace(f"docs/{file.name}", str(Path(str(file.locate())).resolve()))
+    return text
 
 
 def print_json(value: Any) -> None:

@@ -138,7 +138,7 @@ def add_build(commands: Any) -> None:
             name,
             _build_release if issubclass(source, Release) else _build,
             summary=text,
-            example=f"arena-corpus build {name} {source.example} --output DIR",
+            example=" ".join(["arena-corpus build", name, *source.example.split(), "--output DIR"]),
             more=partial(_add_arguments, source),
             computed={
                 "source_name": lambda _, name=name: name,  # type: ignore[misc]

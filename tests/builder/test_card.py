@@ -17,6 +17,7 @@ from corpus_builder.build import build
 from corpus_builder.card import write_card
 from corpus_builder.card.figures import bars_of_years
 from corpus_builder.card.page import command, losses
+from corpus_builder.sources.example import Example
 from corpus_builder.sources.jsonl import JsonLines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,8 +58,7 @@ def rows(text: str, heading: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tiny") / "corpus"
-    example = ROOT / "docs" / "example"
-    build(JsonLines(example / "papers.jsonl", example / "surveys.jsonl"), directory)
+    build(Example(), directory)
     write_card(directory)
     return directory
 

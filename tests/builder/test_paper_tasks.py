@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from pathlib import Path
 
 import gymnasium
 import pyarrow as pa
@@ -24,16 +23,15 @@ from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.paper_tasks import write_paper_tasks
-from corpus_builder.sources.jsonl import JsonLines
+from corpus_builder.sources.example import Example
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "example"
 OPTIONS = {"least": 1, "test": ["s1"]}  # s1 is of 2016-05-02, the other survey of 1950
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     directory = tmp_path_factory.mktemp("paper-tasks") / "corpus"
-    build(JsonLines(EXAMPLE / "papers.jsonl", EXAMPLE / "surveys.jsonl"), directory)
+    build(Example(), directory)
     return directory
 
 

@@ -6,7 +6,10 @@ import json
 import re
 import subprocess
 import sys
+from importlib import metadata
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -221,6 +224,18 @@ def test_list(world, capsys):
     assert {tuple(s) for s in surveys} == {keys}
     assert main(["list", "surveys"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
+
+
+def test_a_wheel_names_the_pages_that_it_brought(world, tmp_path, monkeypatch, capsys):
+    (tmp_path / "bad.yaml").write_text("[]")
+    words = ["experiment", str(tmp_path / "bad.yaml"), "--corpus", str(world), "--output", "out"]
+    page = metadata.PackagePath("../share/doc/researcharena/experiments.md")
+    page.dist = SimpleNamespace(locate_file=lambda path: Path("/venv/lib") / path)
+    for files, said in ((None, "docs"), ([page], "/venv/share/doc/researcharena")):
+        monkeypatch.setattr(metadata, "files", lambda name, files=files: files)
+        assert main(words) == 2
+        printed = capsys.readouterr().err
+        assert printed.endswith(f"contains no experiment. See {said}/experiments.md.\n")
 
 
 WORLD = "--corpus WORLD"

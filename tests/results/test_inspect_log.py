@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from pathlib import Path
 
 import pytest
 from llm_server import LLMServer, tool_call
@@ -15,18 +14,6 @@ from arena._internal.files import sha256_file
 from arena.cli import main
 from arena.errors import CorpusError, DataError
 from arena.results.inspect_log import write_inspect_log
-from corpus_builder.build import build
-from corpus_builder.sources.jsonl import JsonLines
-
-EXAMPLE = Path(__file__).parents[2] / "docs/example"
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """The corpus of docs/example, of whose survey s1 the agent `title` finds 2 of 3 papers."""
-    directory = tmp_path_factory.mktemp("tiny") / "corpus"
-    build(JsonLines(EXAMPLE / "papers.jsonl", EXAMPLE / "surveys.jsonl"), directory)
-    return directory
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import gymnasium
 import pytest
@@ -14,18 +13,6 @@ from arena.agents import Agent
 from arena.cli import main
 from arena.results.messages import write_messages
 from arena.session import opening_text
-from corpus_builder.build import build
-from corpus_builder.sources.jsonl import JsonLines
-
-EXAMPLE = Path(__file__).parents[2] / "docs/example"
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """The corpus of docs/example, of whose survey s1 the agent `title` finds 2 of 3 papers."""
-    directory = tmp_path_factory.mktemp("tiny") / "corpus"
-    build(JsonLines(EXAMPLE / "papers.jsonl", EXAMPLE / "surveys.jsonl"), directory)
-    return directory
 
 
 @pytest.fixture(scope="module")
