@@ -10,6 +10,9 @@ from typing import NamedTuple
 MAX_SUBMITTED = 1_000
 """Most ids in a ranking, the usual depth of a TREC run; deeper ranks do not count."""
 
+MAX_LISTED = 1_000
+"""Most papers with which an episode begins."""
+
 MAX_QUERY = 10_000
 """Longest query in characters."""
 

@@ -48,7 +48,7 @@ def make_digests(
     a kill the same call asks only for those that are missing. The options are those of
     ``arena-corpus digest --help``: `llm` has ``model``, ``prompts``, a folder with a template that
     replaces the input's, and options of `arena.llm.Client`; `every` is for all searchable papers,
-    in place of the references in reach of the `surveys`.
+    in place of what the `surveys` have: the references in reach, and the papers of mind-maps.
 
     Returns:
         The manifest of the digests, with ``made_before`` if these are there, of the same input.
@@ -87,7 +87,7 @@ def make_digests(
         return made | {"made_before": True}
     check(root)
     client.check()
-    view = corpus.at("9999-12-31")
+    view = corpus.listed("9999-12-31", ids)
 
     def digests() -> Iterator[list[str] | Failed]:
         for start in progress(range(0, len(ids), _BATCH), desc="digest", unit="batch"):
@@ -112,7 +112,8 @@ def _chosen(corpus: Corpus, surveys: Sequence[str] | int | None, every: bool) ->
         papers = read_rows(corpus.directory / layout.PAPERS, ("id", "searchable"))
         return [paper for paper, searchable in papers if searchable]
     tasks = TaskSet(corpus)
-    cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
+    chosen = choose_surveys(tasks, surveys)
+    cited = {paper for s in chosen for paper in (*tasks.gold(s).gains, *tasks.expert_papers(s))}
     return sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.answers.ranking import ideal_ranking
-from arena.corpus.view import CorpusView, Hit
+from arena.corpus.view import CorpusView, Hit, ListedView
 from arena.envs import StartingPapers, SurveyEnv, SurveyVectorEnv, vector
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory
@@ -185,6 +185,18 @@ def references_are_shuffled(real, self, paper_id, *, citing):
 def given_best_first(real, self, tasks, view, survey_id):
     """The references that an episode begins with, the influential ones first."""
     return [p for p in ideal_ranking(tasks.gold(survey_id).gains) if p in view]
+
+
+@replaces(TaskSet, "expert_papers")
+def one_paper_too_many(real, self, survey_id):
+    """The experts' papers, and one that nobody filed."""
+    known = set(real(self, survey_id))
+    return [*known, next(i for i in self._store.ids if i not in known)]
+
+
+@replaces(ListedView, "_visible")
+def a_list_without_end(real, self, paper_id):
+    return self._store.document(paper_id)
 
 
 @found_as("answer.text")

@@ -48,8 +48,9 @@ class Map(AnswerKind):
 
     def ideal(self, tasks: Any, survey_id: str) -> MindMap | None:
         """Return the survey's own tree with the papers in reach: no agent can submit others."""
-        tree = tasks.mind_map(survey_id)
-        return None if tree is None else _limited(tree, tasks.gold(survey_id).gains)
+        tree, expert = tasks.mind_map(survey_id), tasks.expert
+        papers = tasks.expert_papers(survey_id) if expert else tasks.gold(survey_id).gains
+        return None if tree is None else _limited(tree, papers)
 
     def size(self, answer: MindMap) -> int:
         """Return the number of headings."""

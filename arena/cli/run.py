@@ -326,6 +326,8 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         )
     if guessed:
         print(guess_note(guessed))
+    if "papers" in summary:
+        print(f"Every episode began with the {summary['papers']}.")
     for remark in _remarks(summary, lacking):
         print(remark)
 

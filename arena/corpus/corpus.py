@@ -14,7 +14,7 @@ from arena.corpus.digests import Digests
 from arena.corpus.indexes import Engines
 from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
-from arena.corpus.view import CorpusView
+from arena.corpus.view import CorpusView, ListedView
 from arena.dates import format_day, parse_cutoff
 from arena.errors import CorpusError, DataError, clip
 
@@ -135,6 +135,16 @@ class Corpus:
         day = parse_cutoff(cutoff).day
         again = partial(self._again, format_day(day), retriever)
         return CorpusView(self._store, day, exclude, retriever, self.retriever, again)
+
+    def listed(self, cutoff: str | dt.date, papers: Iterable[str]) -> ListedView:
+        """Return a view of these papers alone, whatever their dates; `at` says what a cutoff is.
+
+        It is for labels whose papers are given to an agent, see ``references="expert"``.
+        """
+        day = parse_cutoff(cutoff).day
+        return ListedView(
+            self._store, day, papers, lambda ids: (Corpus.listed, (self, format_day(day), ids))
+        )
 
     def _again(
         self, cutoff: str, retriever: str | Retriever, exclude: list[str]

@@ -76,16 +76,7 @@ class CorpusView:
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id."""
         row = self._store.row(self._document(paper_id))
-        return Paper(
-            row["id"],
-            row["title"],
-            row["abstract"],
-            row["date"].isoformat(),
-            row["date_precision"],
-            row["venue"],
-            tuple(row["authors"]),
-            tuple(row["fields"]),
-        )
+        return _paper(row, row["date"].isoformat(), row["date_precision"])
 
     def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
         """Return id, title and date of papers, in the order given."""
@@ -158,6 +149,54 @@ class CorpusView:
         visible = visible[self._store.days[visible] < self._day]
         ids = self._store.ids
         return [ids[d] for d in visible.tolist() if d not in self._excluded]
+
+
+class ListedView(CorpusView):
+    """The papers of a list, whatever their dates, which are not shown; made by `Corpus.listed`.
+
+    No other paper exists here, no search finds one, and no paper has a link or a date.
+    """
+
+    def __init__(
+        self, store: CorpusStore, day: int, papers: Iterable[str], again: Callable[[Any], Any]
+    ) -> None:
+        super().__init__(store, day, (), "", _no_engine, again)
+        documents = map(store.document, papers)
+        self._listed = {number: None for number in documents if number is not None}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again([self._store.ids[document] for document in self._listed])
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return the paper with this id, without a date."""
+        return _paper(self._store.row(self._document(paper_id)), "", "")
+
+    def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
+        """Return id and title of papers, in the order given."""
+        return [Brief(each, self._store.titles[self._document(each)], "") for each in paper_ids]
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __repr__(self) -> str:
+        return f"<a list of {len(self)} papers>"
+
+    def _visible(self, paper_id: str) -> int | None:
+        document = self._store.document(paper_id)
+        return document if document in self._listed else None
+
+    def _linked(self, paper_id: str, *, citing: bool) -> list[str]:
+        self._document(paper_id)
+        return []
+
+
+def _no_engine(name: str) -> NoReturn:
+    raise DataError("a list of papers cannot be searched.")
+
+
+def _paper(row: dict[str, Any], date: str, precision: str) -> Paper:
+    lists = tuple(row["authors"]), tuple(row["fields"])
+    return Paper(row["id"], row["title"], row["abstract"], date, precision, row["venue"], *lists)
 
 
 def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[Hit]]:

@@ -20,12 +20,14 @@ from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.inputs import INPUTS
 from arena.metrics import EXTRACTOR
+from arena.papers import MAX_LISTED
 from arena.rewards import MetricReward, Reward, make_rewards
 from arena.tasks import (
     TASKS,
     TaskSet,
     can_score,
     choose_surveys,
+    instructions_of,
     kinds_of_answers,
     needs_of,
     own_metrics,
@@ -37,7 +39,6 @@ from arena.tasks import (
 )
 from arena.tools import MAX_QUERY, TOOLS, Episode
 
-_MAX_LISTED = 1_000
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
 
 
@@ -63,7 +64,7 @@ class EpisodeFactory:
         self._prompt = config.prompt or "title"
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(config.reward, config.reward_options)
-        self.tasks = TaskSet(self.corpus)
+        self.tasks = TaskSet(self.corpus, config.references)
         self._check_metrics(rewards, config.encoder)
         self._scoring = Scoring(config.task, self._task, self.tasks, rewards, config.encoder)
         self._starting_papers = None
@@ -85,7 +86,9 @@ class EpisodeFactory:
         }
         self._most = config.max_result_characters
         self._stages = stages_of(config.task)
-        offered = [TOOLS.get(name) for name in (*tools_of(config.task), *config.tools)]
+        self._instructions = instructions_of(config.task, config.references)
+        names = (*tools_of(config.task, config.references), *config.tools)
+        offered = [TOOLS.get(name) for name in names]
         bounds, choices = {"k": (1, config.max_k)}, {"retriever": tuple(self._engines)}
         self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}
         self.action_space = ToolCallSpace(self.tools)
@@ -123,6 +126,9 @@ class EpisodeFactory:
         """Return a new episode of a survey."""
         survey = self.tasks.survey(survey_id)
         views: dict[str, CorpusView] = {}
+        if self.tasks.expert:
+            listed = self.corpus.listed(survey.date, self.tasks.expert_papers(survey_id))
+            views = dict.fromkeys(self._engines, listed)
 
         def view_of(name: str) -> CorpusView:
             if name not in views:
@@ -131,14 +137,11 @@ class EpisodeFactory:
                 )
             return views[name]
 
-        instructions = [task.instruction for _, task in self._stages]
-        if self._task.stages:
-            instructions[0] = f"{self._task.instruction} {instructions[0]}"
         state = Episode(
             view=view_of(next(iter(self._engines))),
             view_of=view_of,
             stages=tuple((name, task.answer) for name, task in self._stages),
-            instructions=tuple(instructions),
+            instructions=self._instructions,
             budget=dict(self._budget),
         )
         references = None
@@ -206,19 +209,21 @@ class EpisodeFactory:
 class StartingPapers(NamedTuple):
     """Papers an episode starts with: survey id -> paper ids, best first, or none.
 
-    No rankings stand for the survey's own references in document order, which reveals nothing but
-    their dates.
+    No rankings stand for the survey's own references, or with `TaskSet.expert` for the papers of
+    its mind-map, in document order, which reveals nothing but their dates.
     """
 
     rankings: Mapping[str, Sequence[str]] | None
 
     def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
         """Return ids of papers that exist in `view`, in the order in which they are listed."""
-        if self.rankings is None:
-            papers: Iterable[str] = tasks.gold(survey_id).gains
+        if tasks.expert:
+            papers: Iterable[str] = tasks.expert_papers(survey_id)
+        elif self.rankings is None:
+            papers = tasks.gold(survey_id).gains
         else:
             papers = dict.fromkeys(self.rankings.get(survey_id, ()))
-        return [paper_id for paper_id in papers if paper_id in view][:_MAX_LISTED]
+        return [paper_id for paper_id in papers if paper_id in view][:MAX_LISTED]
 
     def check(self, tasks: TaskSet) -> None:
         """Raise DataError for a run of other surveys: every episode would start with nothing."""
@@ -235,9 +240,9 @@ def starting_papers(
 ) -> StartingPapers | None:
     """Return the starting papers of the environment's settings `references` and `found`."""
     if found is None:
-        return StartingPapers(None) if references == "oracle" else None
-    if references == "oracle":
-        raise DataError("found=... goes with references='found', not with 'oracle'.")
+        return None if references == "found" else StartingPapers(None)
+    if references != "found":
+        raise DataError(f"found=... goes with references='found', not with {references!r}.")
     if isinstance(found, Mapping):
         for survey_id, papers in found.items():
             if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):

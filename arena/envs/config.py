@@ -23,14 +23,23 @@ from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.errors import DataError, clip, did_you_mean
 from arena.metrics import ENCODER
+from arena.papers import LARGEST_READ, MAX_LISTED
 from arena.registry import Registry
 from arena.retrieval import parse_name
 from arena.rewards import REWARDS, make_rewards
-from arena.tasks import TASKS, environment_id, kinds_of_answers
+from arena.tasks import EXPERT, TASKS, environment_id, kinds_of_answers
 from arena.tools import TOOLS
 
 MAX_WRITTEN = 200_000
 """Default of ``max_written`` where a report is due."""
+
+_OF_EXPERT = {
+    "max_searches": 0,
+    "max_reads": MAX_LISTED,
+    "max_steps": MAX_LISTED + 100,
+    "max_characters": MAX_LISTED * LARGEST_READ,
+}
+"""Default budget of ``references="expert"``: it lasts to read every paper."""
 
 
 def _known(registry: Registry[Any]) -> Callable[[str], str]:
@@ -79,9 +88,10 @@ class EnvConfig(BaseModel):
     """Name of a reward -> its options, such as {"cost": {"per_search": 0.1}}."""
     encoder: Annotated[str, AfterValidator(_known(ENCODERS))] = ENCODER
     """Encoder by which headings and titles are compared."""
-    references: Literal["oracle", "found"] | None = None
-    """Organization: oracle begins an episode with the survey's own references (the default),
-    found with those of the run `found`, or with none."""
+    references: Literal["oracle", "found", "expert"] | None = None
+    """Organization: oracle begins an episode with the survey's own references in reach (the
+    default), found with those of the run `found`, or with none, and expert with all papers that
+    the survey's own mind-map files, whatever their dates, and with no other paper to be found."""
     found: Any = None
     """Organization: a run (run.trec, or the directory of a run) whose papers an episode begins
     with, or survey ids -> paper ids, best first; implies references=found."""
@@ -125,6 +135,10 @@ class EnvConfig(BaseModel):
             _refuse(given, task, "its episodes start without papers", "references", "found")
         elif "found" in given:
             given.setdefault("references", "found")
+        if given.get("references") == EXPERT:
+            if given.get("tools"):
+                _refuse(given, task, "references='expert' offers no other tools", "tools")
+            given = _OF_EXPERT | given
         if "report" in kinds_of_answers(task):
             given.setdefault("max_written", MAX_WRITTEN)
         else:

@@ -190,7 +190,7 @@ class OpenedRun:
     ) -> tuple[Corpus, TaskSet]:
         """Return the corpus of the run and its task set; refuse others."""
         corpus = Corpus.of(corpus, tasks)
-        task_set = TaskSet(corpus)
+        task_set = TaskSet(corpus, self.manifest["environment"].get("references"))
         self.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
         return corpus, task_set
 

@@ -88,7 +88,8 @@ class Player:
     ) -> None:
         self._made_from = (corpus, config, agent, agent_options, surveys, seed)
         self.config, self.surveys, self.seed = config, surveys, seed
-        self.agents = AgentFactory(agent, agent_options, config.task, TaskSet(corpus))
+        tasks = TaskSet(corpus, config.references)
+        self.agents = AgentFactory(agent, agent_options, config.task, tasks)
         self.env = config.make(corpus, surveys)
 
     def __reduce__(self) -> Any:

@@ -115,7 +115,7 @@ def run(
     config = EnvConfig.of(task, settings)
     corpus, task = Corpus.of(corpus, tasks), config.task
     metrics = checked_metrics(metrics or None, task) or []
-    task_set = TaskSet(corpus)
+    task_set = TaskSet(corpus, config.references)
     agent_options = agent_options or {}
     chosen = play_order(task_set, _choose(task, task_set, surveys, config.prompt or "title"))
     starting_papers = None

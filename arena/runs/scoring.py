@@ -23,6 +23,7 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
+    EXPERT_PAPERS,
     TASKS,
     TaskSet,
     can_score,
@@ -116,7 +117,8 @@ class Scorer:
             or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
             task's mind-maps. If a metric is None for a survey, its mean is over the others, and
             ``counts["scored_by"]`` says over how many. ``dates_guessed`` lists the surveys whose
-            date is guessed, if there are any.
+            date is guessed, if there are any. ``papers`` names what every episode began with, if
+            these are `EXPERT_PAPERS`.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         failed, scored, ceilings = dict(failed), [], []
@@ -160,6 +162,7 @@ class Scorer:
                 },
             },
             **({"dates_guessed": guessed} if guessed else {}),
+            **({"papers": EXPERT_PAPERS} if self._tasks.expert else {}),
             **(self._floors(answers) if self._own else {}),
         }
 

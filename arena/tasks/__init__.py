@@ -5,6 +5,8 @@ has the surveys of a corpus. The labels stay with it: no observation, tool or ag
 """
 
 from arena.tasks.base import (
+    EXPERT,
+    EXPERT_PAPERS,
     PROMPT_LEVELS,
     TASKS,
     Gold,
@@ -12,6 +14,7 @@ from arena.tasks.base import (
     Task,
     environment_id,
     environment_ids,
+    instructions_of,
     kind_of,
     kinds_of_answers,
     stages_of,
@@ -34,6 +37,8 @@ from arena.tasks.scoring import (
 from arena.tasks.task_set import TaskSet, choose_surveys, play_order, with_topic
 
 __all__ = [
+    "EXPERT",
+    "EXPERT_PAPERS",
     "PROMPT_LEVELS",
     "TASKS",
     "Gold",
@@ -49,6 +54,7 @@ __all__ = [
     "evaluate_metric",
     "functions_of",
     "ideal_answers",
+    "instructions_of",
     "kind_of",
     "kinds_of_answers",
     "needs_of",

@@ -14,6 +14,16 @@ RESEARCH = ("search", "read", "references", "citations", "select")
 """Names of the tools that every task offers unless it names its own."""
 
 
+EXPERT = "expert"
+"""Value of the environment's argument `references`: all papers of the survey's own mind-map."""
+
+EXPERT_PAPERS = "experts' papers, undated"
+"""How runs and tables call it."""
+
+_REACH = "Only papers from before the cutoff exist."
+_EXPERT_REACH = "Only the listed papers exist, whatever their dates, which are not shown."
+
+
 class Task(NamedTuple):
     """A task: what the agent is asked for, and how its answer is scored.
 
@@ -30,8 +40,8 @@ class Task(NamedTuple):
         reward: Reward that an environment pays by default.
         tools: Names of the tools; by default `RESEARCH`, the tools that name this task, those
             that submit the answers, and ``finish``.
-        references: Default of the environment's argument `references`, ``"oracle"`` or
-            ``"found"``. Empty if episodes start without papers.
+        references: Default of the environment's argument `references`, such as ``"oracle"``.
+            Empty if episodes start without papers.
         environment: Gymnasium id of an environment of the task's own, ``id`` or ``module:id``;
             empty for ``arena/NAME-v0``.
     """
@@ -179,14 +189,27 @@ def kind_of(stage: str) -> AnswerKind:
     return ANSWERS.get(TASKS.get(stage).answer)
 
 
-def tools_of(name: str) -> tuple[str, ...]:
-    """Return the names of a task's tools, in the order in which agents see them."""
+def instructions_of(name: str, references: str | None = None) -> tuple[str, ...]:
+    """Return what an agent reads at the start of each stage; `references` is the setting."""
+    task, texts = TASKS.get(name), [stage.instruction for _, stage in stages_of(name)]
+    if task.stages:
+        texts[0] = f"{task.instruction} {texts[0]}"
+    reach = _EXPERT_REACH if references == EXPERT else _REACH
+    return tuple(text.replace(_REACH, reach) for text in texts)
+
+
+def tools_of(name: str, references: str | None = None) -> tuple[str, ...]:
+    """Return the names of a task's tools, in the order in which agents see them.
+
+    With the setting ``references="expert"`` an agent reads, and submits or finishes.
+    """
     from arena.tools import TOOLS
 
-    task = TASKS.get(name)
+    task, stages = TASKS.get(name), stages_of(name)
+    if references == EXPERT:
+        return ("read", *(kind_of(stage).tool for stage, _ in stages), "finish")
     if task.tools:
         return task.tools
-    stages = stages_of(name)
     played = {name, *(stage for stage, _ in stages)}
     offered = [tool for tool in TOOLS.names() if not played.isdisjoint(TOOLS.get(tool).tasks)]
     kinds = [kind_of(stage) for stage, _ in stages]

@@ -20,7 +20,7 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.report import PaperName
-from arena.tasks.base import Gold, Survey, topic_of
+from arena.tasks.base import EXPERT, Gold, Survey, topic_of
 from arena.text.identifiers import normal_title
 
 if TYPE_CHECKING:
@@ -50,12 +50,16 @@ class TaskSet:
         corpus: A built corpus, or its directory. The surveys of an open corpus are those that it
             was opened with: where others take their place, reading them raises CorpusError.
 
+        references: The environment's setting.
+
     Attributes:
+        expert: Whether `references` gives an agent all `expert_papers`.
         sha256: Hash of the tasks and their labels.
         options: Options of ``arena-corpus tasks``; None for the surveys of a corpus.
     """
 
-    def __init__(self, corpus: Corpus | str | Path) -> None:
+    def __init__(self, corpus: Corpus | str | Path, references: str | None = None) -> None:
+        self.expert = references == EXPERT
         if isinstance(corpus, str | Path):
             self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
             self._labels = self._directory
@@ -189,6 +193,17 @@ class TaskSet:
         if survey_id in kinds:
             kinds[survey_id] = "itself"
         return kinds
+
+    def expert_papers(self, survey_id: str) -> list[str]:
+        """Return the papers of the corpus that the survey's own mind-map files, by their numbers.
+
+        Their dates do not count, nor whether they are surveys; the survey itself is left out.
+        """
+        tree = self.mind_map(survey_id)
+        status = self.citation_status(survey_id, tree.all_papers() if tree else ())
+        numbers = {self._store.document(p): p for p, kind in status.items() if kind != "itself"}
+        numbers.pop(None, None)  # of a survey that the corpus does not contain
+        return [numbers[number] for number in sorted(numbers)]  # type: ignore[type-var]
 
     @cached_property
     def _store(self) -> CorpusStore:

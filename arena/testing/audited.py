@@ -13,12 +13,12 @@ from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError, clip
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
-from arena.tasks import TASKS, kind_of, stages_of
+from arena.tasks import EXPERT, TASKS, instructions_of, kind_of, stages_of
 from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
-from arena.testing.reference import Bm25, PlainView, wrong_scores
+from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
-from arena.testing.stored import StoredCorpus, StoredSurvey
+from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
 from arena.testing.values import leaves, parsed, plain, strings
 from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
 
@@ -44,18 +44,20 @@ class AuditedEnv(NamedTuple):
         return self._replace(arguments={**self.arguments, **arguments})
 
     @property
-    def starts_with_references(self) -> bool:
-        """Whether an episode starts with the references of the survey."""
-        default = TASKS.get(self.task).references
-        return bool(self.arguments.get("references", default) == "oracle")
+    def references(self) -> str:
+        """The setting `references`."""
+        return str(self.arguments.get("references") or TASKS.get(self.task).references)
 
     def starting_papers(self, survey: StoredSurvey, view: PlainView) -> list[str] | None:
         """Return the ids of the papers that an episode starts with; None if it has no such list."""
         if found := self.arguments.get("found"):
             return [paper_id for paper_id in found.get(survey.id, ()) if paper_id in view][:1_000]
-        if not self.starts_with_references:
+        named = [row["reference"] for row in survey.references]
+        if self.references == EXPERT:  # all of the list
+            named = [view.stored.papers[number].id for number in view.numbers]
+        elif self.references != "oracle":
             return None
-        rows = filter(None, (view.row(row["reference"]) for row in survey.references))
+        rows = filter(None, map(view.row, named))
         return [row.id for row in sorted(rows)][:1_000]  # by their dates
 
     @property
@@ -66,12 +68,9 @@ class AuditedEnv(NamedTuple):
 
     def episode(self, view: PlainView, retriever: Callable[[str], PlainView]) -> Episode:
         """Return the state of an episode over reference views."""
-        stages = stages_of(self.task)
-        instructions = [stage.instruction for _, stage in stages]
-        if TASKS.get(self.task).stages:
-            instructions[0] = f"{TASKS.get(self.task).instruction} {instructions[0]}"
-        answers = tuple((name, stage.answer) for name, stage in stages)
-        return Episode(view, retriever, answers, tuple(instructions), {})  # type: ignore[arg-type]
+        answers = tuple((name, stage.answer) for name, stage in stages_of(self.task))
+        instructions = instructions_of(self.task, self.references)
+        return Episode(view, retriever, answers, instructions, {})  # type: ignore[arg-type]
 
 
 class AuditState(NamedTuple):
@@ -93,6 +92,13 @@ class AuditState(NamedTuple):
             return view.search(query, k)
 
         return PlainView(self.stored, cutoff, excluded, engine, search)
+
+    def plain_list(self, survey: StoredSurvey) -> PlainList:
+        """Return the reference of all papers that the survey's own mind-map files."""
+        known, key = self.stored.by_id, title_key(survey.title)
+        named = {each for each in strings(survey.mind_map) if each in known} - {survey.id}
+        papers = {each for each in named if title_key(known[each].title) != key}
+        return PlainList(self.stored, survey.date, papers)
 
 
 class Target(NamedTuple):
@@ -124,7 +130,11 @@ class AuditedEpisode:
         self._survey, self.over = state.stored.surveys[survey_id], False
         date = self._survey.date
         self._where = f"{audited.name}, survey {survey_id!r} before {date}"
-        views = {name: state.plain_view(date, (survey_id,), name) for name in state.retrievers}
+        views: dict[str, PlainView] = {
+            name: state.plain_view(date, (survey_id,), name) for name in state.retrievers
+        }
+        if audited.references == EXPERT:
+            views = dict.fromkeys(views, state.plain_list(self._survey))
         self._view = views[state.retrievers[0]]
         # The same episode over the reference; what it answers is expected of the environment.
         self._expected = audited.episode(self._view, views.__getitem__)

@@ -22,7 +22,7 @@ from arena.corpus.indexes import read_index
 from arena.corpus.view import search_batch
 from arena.errors import DataError, NoLabelsError, UnknownPaperError
 from arena.runs.episodes import PlayedStep
-from arena.tasks import TASKS, environment_ids, stages_of
+from arena.tasks import EXPERT, TASKS, environment_ids, stages_of
 from arena.testing.attacks import Attacker
 from arena.testing.audited import (
     AuditedEnv,
@@ -155,10 +155,12 @@ def audited_envs(
     for env_id in env_ids:
         checked = CheckedEnv(env_id, {**made, **(options or {})})
         plain = AuditedEnv(checked.spec.id, checked.task, dict(options or {}))
-        given = plain.starts_with_references
+        given = plain.references in ("oracle", EXPERT)
         own = [plain]
         if TASKS.get(plain.task).references and "references" not in plain.arguments:
             own.append(plain.but(references="found" if given else "oracle"))
+            if any(survey.mind_map for survey in stored.surveys.values()):
+                own.append(plain.but(references=EXPERT))
         own += [
             plain.but(show=name)
             for name, digests in stored.digests.items()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
-from arena.testing.reference import PlainView
+from arena.testing.reference import PlainList, PlainView
 from arena.testing.stored import StoredCorpus, title_key
 from arena.testing.values import leaves
 
@@ -56,7 +56,9 @@ class Exposure:
             for check, shown, what in self._shown(key, leaf, view):
                 line = _line(shown)
                 known = any(shown in each or line in _line(each) for each in sent)
-                readable = check != "leak.survey-title" and self._is_in_reach(line, view)
+                # In a list of papers that was given, a survey may be one.
+                may = check != "leak.survey-title" or isinstance(view, PlainList)
+                readable = may and self._is_in_reach(line, view)
                 if not known and not readable:
                     yield check, f"{what}, and is in {key!r}: {leaf!r:.200}"
 

@@ -27,11 +27,11 @@ _KNOWN = {
 
 def no_gold(checked: CheckedEnv) -> None:
     """Play the same in two copies of the corpus that have no label in common, and compare."""
-    from arena.tasks import TASKS
+    from arena.tasks import EXPERT, TASKS
 
     source = "tasks" if checked.arguments.get("tasks") else "corpus"
     default = TASKS.get(checked.task).references
-    keep = checked.arguments.get("references", default) == "oracle"
+    keep = checked.arguments.get("references", default) in ("oracle", EXPERT)
     with tempfile.TemporaryDirectory() as directory:
         copies = [Path(directory, str(number)).resolve() for number in range(2)]
         for number, path in enumerate(copies):
@@ -112,11 +112,13 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
 
     Each reference of a survey is a reference in one of the copies alone, unless the survey has no
     other, and there are twice as many in the second one; to keep them all exchanges only which are
-    influential. Mind-maps, outlines, articles and numbers of references are others, too. All other
-    files are links.
+    influential, and files the same papers otherwise. Mind-maps, outlines, articles and numbers of
+    references are others, too. All other files are links.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from arena.mindmap import read_mind_map
 
     (target / "tasks").mkdir(parents=True)
     source = corpus.resolve()
@@ -125,7 +127,12 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
         if name not in ("tasks", _MANIFEST, _GOLD, _MIND_MAPS, _ARTICLES):
             (target / name).symlink_to(path)
     places: Counter[str] = Counter()
-    tree = json.dumps({"label": f"Map {number}", "children": _MAPS[number]})
+
+    def tree(old: str = "") -> str:
+        papers = read_mind_map(old)[0].all_papers() if old and keep_references else []
+        filed = sorted(papers, reverse=bool(number))
+        tree = {"label": f"Map {number}", "children": _MAPS[number], "papers": filed}
+        return json.dumps(tree)
 
     def gold(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         kept = []
@@ -142,10 +149,12 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     changes: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {
         _GOLD: gold,
         _MIND_MAPS: lambda rows: [
-            row | {"mind_map": row["mind_map"] and tree, _TOTAL: row[_TOTAL] + number}
+            row | {"mind_map": (m := row["mind_map"]) and tree(m), _TOTAL: row[_TOTAL] + number}
             for row in rows
         ],
-        _ARTICLES: lambda rows: [row | {"outline": tree, "article": f"{number}."} for row in rows],
+        _ARTICLES: lambda rows: [
+            row | {"outline": tree(), "article": f"{number}."} for row in rows
+        ],
     }
     manifest = json.loads((source / _MANIFEST).read_bytes())
     for name in changes.keys() & manifest["files"].keys():

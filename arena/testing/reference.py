@@ -107,6 +107,29 @@ class PlainView:
         return row
 
 
+class PlainList(PlainView):
+    """The papers of a list, whatever their dates, without dates and links."""
+
+    def __init__(self, stored: StoredCorpus, cutoff: str, papers: Collection[str]) -> None:
+        super().__init__(stored, cutoff)
+        self.excluded = frozenset(stored.by_id.keys() - papers)
+        self.mask[:] = [paper.id not in self.excluded for paper in stored.papers]
+        self.numbers = np.flatnonzero(self.mask)
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return the paper with this id; raise UnknownPaperError if it is not in the list."""
+        row = self._existing(paper_id)
+        return Paper(*row[1:4], "", "", *row[6:9])
+
+    def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
+        """Return id and title of papers."""
+        return [Brief(row.id, row.title, "") for row in map(self._existing, paper_ids)]
+
+    def _linked(self, links: Mapping[int, list[int]], paper_id: str) -> list[str]:
+        self._existing(paper_id)
+        return []
+
+
 class Bm25:
     """Scores of docs/retrieval.md with k1 = 0.9 and b = 0.4, from the formula.
 

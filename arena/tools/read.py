@@ -54,6 +54,8 @@ def read(
         "pages": pages,
         "text": text[(page - 1) * PAGE : page * PAGE],
     }
+    if not paper.date:  # it was given in a list, without links
+        del result["cited_by"]
     return Shown(result, (paper.id,))
 
 

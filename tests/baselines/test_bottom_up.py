@@ -123,6 +123,31 @@ def test_abstracts_as_far_as_the_budget_goes(graphs, tmp_path):
     assert notes(tmp_path / "run")["filing"]["abstracts"] == 4
 
 
+def test_the_abstracts_of_more_papers_than_reads(tmp_path):
+    """Of 130 papers an expert gives all abstracts; the other table says what it lacks."""
+    ids = [f"p{n}" for n in range(130)]
+    papers = [{"id": i, "title": f"Title {i}", "date": "2019", "abstract": i} for i in ids]
+    tree = {"name": "Graphs", "subtopics": [{"name": "All", "papers": ids}]}
+    survey = {"id": "s", "title": "Graphs: a Survey", "date": "2020", "mind_map": tree}
+    build(Memory(papers, [survey | {"references": ids}]), tmp_path / "corpus")
+    with LLMServer(lambda body: json.dumps({"All": numbers(body)})) as server:
+        model = {"model": "scripted", "base_url": server.url}
+        config = {"name": "two", "retrievers": {"BM25": "bm25"}, "llm": model, "tables": {
+            kind: {"task": "organization", "metrics": ["ari"], "rows": {kind: {
+                "agent": "bottom-up", "env_options": {"references": kind},
+            }}}
+            for kind in ("expert", "oracle")
+        }}  # fmt: skip
+        found = arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")["tables"]
+        shown = [part(body, "papers").count("Abstract: p") for body in server.requests]
+    assert sorted(shown) == [99, 130]
+    said = "Begin with the experts' papers, undated: expert."
+    assert said in found["expert"]["notes"] and said not in found["oracle"]["notes"]
+    less = "oracle (BM25): abstracts of 99 of 130 papers."
+    assert less in found["oracle"]["notes"]
+    assert not any("abstracts of" in note for note in found["expert"]["notes"])
+
+
 def test_the_prompt_of_taxobench(graphs, tmp_path):
     """Its figure 8, in which the tree has titles in a code block and no tag."""
     own = tmp_path / "own"

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.errors import DataError
+from arena.papers import LARGEST_READ, MAX_LISTED
 
 NAME = "arena/Organization-v0"
 RHENIUM = {"label": "Dense", "children": [{"label": "Rhenium", "papers": ["p:day"]}]}
@@ -36,6 +37,70 @@ def first(env, survey):
 
 
 # What an episode begins with
+
+
+@pytest.fixture(scope="module")
+def expert(tmp_path_factory):
+    """A corpus whose survey files papers of every date, a survey, itself, and an unknown one."""
+    from corpus_builder.build import build
+
+    titles = ("Early", "Late", "Undated", "A Survey of Edges", "Not filed", "The Survey of Graphs!")
+    dates = ("2019", "2021", None, "2018", "2018", "2020-06")
+    papers = [
+        {"id": title[0].lower(), "title": title, "date": date, "abstract": f"{title} 2021-12-24."}
+        for title, date in zip(titles, dates, strict=True)
+    ]
+    tree = {"label": "Graphs", "children": [
+        {"label": "Old", "papers": ["u", "e"]}, {"label": "New", "papers": ["l", "t", "gone"]},
+        {"label": "Surveys", "papers": ["a", "s"]},
+    ]}  # fmt: skip
+    survey = {"id": "s", "title": "The survey of graphs", "date": "2020-06", "mind_map": tree}
+    other = {"id": "a", "title": "A survey of edges", "date": "2018", "references": ["n"]}
+    directory = tmp_path_factory.mktemp("expert") / "corpus"
+    build(Memory(papers, [survey | {"references": ["e"], "citations": []}, other]), directory)
+    return directory
+
+
+def test_the_experts_papers_are_given_whatever_their_dates(expert, tmp_path):
+    env = playing(expert, "s", NAME, references="expert")
+    told = first(env, "s")
+    assert told["message"].count("Only the listed papers exist") == 1
+    assert "before the cutoff" not in told["message"]
+    # By date, the undated one last; neither what the corpus lacks nor the survey itself.
+    titles = {"a": "A Survey of Edges", "e": "Early", "l": "Late", "u": "Undated"}
+    assert told["references"] == [{"id": i, "title": t, "date": ""} for i, t in titles.items()]
+    assert set(env.action_space.tools) == {"read", "organize", "finish"}
+    read = result(env.step(call("read", paper_id="u")))
+    assert (read["text"], read["date"], "cited_by" in read) == ("Undated 2021-12-24.", "", False)
+    for hidden in ("n", "t", "s", "gone"):
+        assert "no paper" in result(env.step(call("read", paper_id=hidden)))["error"]
+    assert "no tool" in result(env.step(call("search", query="graphs")))["error"]
+    env.close()
+    arena.run(expert, "organization", "oracle", tmp_path / "run", references="expert")
+    scores = arena.rescore(tmp_path / "run", expert, ["ari", "leaf_recall"])
+    # Of the tree's papers 4 of 7 can be submitted. In reach at the date is one.
+    assert scores["mean"] == scores["ceiling"]
+    assert scores["mean"]["leaf_recall"] == 4 / 7
+    assert scores["papers"] == "experts' papers, undated"
+    arena.run(expert, "organization", "oracle", tmp_path / "dated")
+    assert (
+        arena.rescore(tmp_path / "dated", expert, ["leaf_recall"])["mean"]["leaf_recall"] == 1 / 7
+    )
+
+
+def test_the_experts_papers_alone_can_be_offered(expert):
+    with pytest.raises(DataError, match="offers no other tools"):
+        make_env(expert, NAME, references="expert", tools=["search"])
+    with pytest.raises(DataError, match="goes with references='found', not with 'expert'"):
+        make_env(expert, NAME, references="expert", found={})
+
+
+def test_every_paper_of_an_expert_can_be_read(expert):
+    """1,000 papers with a long abstract each: the default budget lasts."""
+    budget = playing(expert, "s", NAME, references="expert").unwrapped.config.limits
+    assert budget["max_reads"] == MAX_LISTED < budget["max_steps"]
+    assert budget["max_characters"] >= MAX_LISTED * LARGEST_READ
+    assert budget["max_searches"] == 0
 
 
 def test_the_references_are_given(mini):
@@ -92,7 +157,7 @@ def test_a_run_directory_names_the_starting_papers(world, title_run):
     ("options", "message"),
     [
         ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
-        ({"references": 5}, r"references=5. Known: found, oracle"),
+        ({"references": 5}, r"references=5. Known: expert, found, oracle"),
         ({"references": "oracle", "found": {}}, "goes with references='found'"),
         ({"references": "found", "found": "missing"}, "missing: no such file"),
         ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),

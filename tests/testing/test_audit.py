@@ -12,8 +12,10 @@ from audit_leaks import (
     FILES,
     INJECTED,
     OF_DRAFTS,
+    a_list_without_end,
     in_results,
     len_counts_all,
+    one_paper_too_many,
     rewritten,
 )
 
@@ -69,7 +71,7 @@ def test_a_world_is_clean_and_everything_is_tried(world):
         "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0",
         "arena/Report-v0",
     }  # fmt: skip
-    assert sum("vector of 4" in name for name in report.environments) == 6
+    assert sum("vector of 4" in name for name in report.environments) == 7
     assert report.counts["surveys"] == 8
     assert report.counts["cutoffs"] > 200
     for counted in ("scores compared", "papers returned"):
@@ -130,6 +132,15 @@ def test_options_and_papers_that_a_run_found(world, attack):
 
 
 # With one.
+
+
+@pytest.mark.parametrize("leak", [one_paper_too_many, a_list_without_end])
+def test_more_than_the_experts_papers_is_found(leak, world, monkeypatch, attack):
+    given = [e for e in alike("arena/Organization-v0", world) if e.references == "expert"]
+    assert [env.vector for env in given] == [0, 4]
+    assert attack(world, 200, given).findings == []
+    leak(monkeypatch)
+    assert "leak.paper" in attack(world, 200, given).by_check
 
 
 @pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])

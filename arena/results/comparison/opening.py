@@ -18,7 +18,7 @@ from arena.answers import file_name
 from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import tools_of
+from arena.tasks import EXPERT, EXPERT_PAPERS, tools_of
 from arena.tools import TOOLS, parse_action
 
 
@@ -348,7 +348,8 @@ def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return in words what may differ between runs that are compared."""
     hashes, options = manifest["sha256"], manifest["environment"]
-    papers = {"oracle": "the survey's own references"}.get(str(options.get("references")), "none")
+    known = {"oracle": "the survey's own references", EXPERT: EXPERT_PAPERS}
+    papers = known.get(str(options.get("references")), "none")
     if isinstance(found := options.get("found"), Mapping):
         papers = f"those of the run {str(found.get('sha256'))[:_SHORT]}"
     digests = hashes.get("input")

@@ -36,7 +36,8 @@ def score_runs(
         -> mean, and ``surveys``), ``dates_guessed`` (surveys, if there are any), ``sha256`` of what
         the run was made from, of its ``answers`` and ``manifest``, ``effort`` (see
         `arena.results.comparison`), the number of episodes with ``nothing`` submitted at some stage
-        and that were ``stopped`` by a model, and of judged reports ``judge``.
+        and that were ``stopped`` by a model, of agents that file papers the numbers of abstracts
+        ``read`` and of papers, and of judged reports ``judge``.
     """
     metrics: dict[str, dict[str, None]] = {}
     for name, reported in reported_metrics(experiment).items():
@@ -93,6 +94,7 @@ def _score(
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
     parts = {kind: _means_by(kind, tasks, rows, metrics) for kind in kinds}
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
+    filing = [record["notes"].get("filing") or {} for record in opened[0].episodes()]
     return {
         "mean": {name: scores["mean"][name] for name in metrics},
         "ceiling": {name: scores["ceiling"][name] for name in metrics},
@@ -106,6 +108,7 @@ def _score(
             any(not entry["submitted"].get(stage) for stage, _ in stages_of(run.manifest["task"]))
             for entry in rows.values()
         ),
+        "read": [sum(each.get(name, 0) for each in filing) for name in ("abstracts", "papers")],
         "stopped": sum(isinstance(n, dict) and n.get("stopped") is not None for n in notes),
     }
 

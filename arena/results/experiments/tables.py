@@ -16,6 +16,7 @@ from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, 
 from arena.results.experiments.figures import make_figures
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
+from arena.tasks import EXPERT, EXPERT_PAPERS
 
 VERSION = 1
 TABLES = "tables"
@@ -161,7 +162,12 @@ class _Layout(NamedTuple):
             yield f"Model {model}: {', '.join(rows)}."
         yield from self._on_judge(scored)
         yield from self._on_metrics(scored)
+        given = [each[0] for each in runs if self.records[each[-1]].get("references") == EXPERT]
+        if given:
+            yield f"Begin with the {EXPERT_PAPERS}: {', '.join(dict.fromkeys(given))}."
         for name, score in scored.items():
+            if score["read"][0] < score["read"][1]:
+                yield f"{name}: abstracts of {score['read'][0]} of {score['read'][1]} papers."
             if troubles := _troubles(score):
                 yield f"{name}: {', '.join(troubles)}; they count."
         if gone := [name for name in names if name not in scored]:
