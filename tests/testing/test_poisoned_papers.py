@@ -22,6 +22,7 @@ import arena
 from arena.agents import AGENTS
 from arena.llm import LLMAgent
 from arena.report import cited_ids
+from arena.runs.environment import machine
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -173,6 +174,7 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     task, agent, poisoned, tmp_path, monkeypatch
 ):
     corpus = files_below(poisoned)
+    machine()  # kept: it asks git once
     monkeypatch.setattr(os, "system", None)  # calling it would fail
     monkeypatch.setattr(subprocess, "Popen", None)
     with LLMServer(gullible) as server:
