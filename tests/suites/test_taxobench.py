@@ -66,6 +66,37 @@ def test_titles_are_matched_although_they_differ_a_little(score):
     assert (row["unknown"], row["unfiled"], row["filed_twice"]) == (1, 0, 0)
 
 
+LONG = "A survey of surveys: " + "what a very long title says of very long titles, " * 3
+MARKDOWN = f"""# Agents
+## Tools
+- **Toolformer: models teach themselves** (2023)
+- Gorilla
+- {LONG}
+## Planning
+1. [ReAct](https://example.org)
+   - Acts while it reasons
+2. Unheard of
+"""
+
+
+def test_list_items_and_objects_that_are_titles_are_papers(score):
+    tools, planning = GOLD["subtopics"]
+    tools = tools | {"papers": [*tools["papers"], LONG]}
+    expert = GOLD | {"subtopics": [tools, planning]}
+    objects = [[{key: p, "year": 2023} for p in tools["papers"]] for key in ("title", "name", "id")]
+    below = {"name": "Tools", "subtopics": tools["papers"]}
+    trees = [*(GOLD | {"subtopics": [tools | {"papers": o}, planning]} for o in objects),
+             GOLD | {"subtopics": [below, planning]}]  # fmt: skip
+    lines = ({"id": n, "tree": tree} for n, tree in enumerate([*trees, MARKDOWN]))
+    *rows, markdown = score(*lines, golds=[expert] * 5)["surveys"].values()
+    for row in rows:
+        assert [row[name] for name in NAMES] == [float(name != "normalised_ted") for name in NAMES]
+    # ReAct has an item below, and so is a heading; what the expert does not have is one, too.
+    assert (markdown["leaf_recall"], markdown["leaf_precision"], markdown["ari"]) == (3 / 4, 1, 1)
+    # Tools, Planning, ReAct, what is below it and "Unheard of", beside the expert's three nodes.
+    assert markdown["normalised_ted"] == pytest.approx(3 / (3 + 6))
+
+
 BROKEN = {
     "a list as root": {"id": 0, "hierarchy_tree": [{"name": "x", "papers": ["Nobody's"]}]},
     "unknown titles": {"id": 0, "hierarchy_tree": {"name": "x", "papers": ["Nobody's"]}},
@@ -189,6 +220,15 @@ def test_alignments():
     # Greedy, in the order of the references: the first takes the only title.
     assert released_alignment(["ReAct", "ReAct"], ["react"]) == [0, None]
     assert alignment(["!", "?"], ["!", ""]) == [None, None]
+    # Five words of one title that are in another, and in no third one.
+    five = "Language models are few shot"
+    assert alignment([five], [f"Brown et al. {five.upper()}-learners", "Other"]) == [0]
+    assert alignment([f"{five} learners of all tasks that people have", "Other"], [five]) == [
+        0,
+        None,
+    ]
+    assert alignment([five], [f"{five} learners of all", f"{five} writers of none"]) == [None]
+    assert alignment([five], [f"{five}ed learners of all of them"]) == [None]
 
 
 def test_released_scores_by_hand():

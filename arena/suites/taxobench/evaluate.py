@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
@@ -25,6 +26,9 @@ NAMES = (
     "leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure",
     "normalised_ted", "node_soft_recall", "node_soft_precision", "node_soft_f1", "sem_path",
 )  # fmt: skip
+_FILES_NONE = "files no paper, which scores of labels do not see"
+_ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)(.*\S)", re.M)  # of a list in Markdown
+_LEAST_WORDS = 5  # of a title that is one paper with a longer title
 THRESHOLD = 0.92
 """Least similarity of two titles of one paper, as in TaxoBench's released scorer."""
 RELEASED = (
@@ -46,8 +50,8 @@ def score_predictions(
 
     A prediction is a JSON object on a line: ``id`` and the tree under ``hierarchy_tree`` or
     ``tree``, or in the object itself. Nodes have ``name``, ``subtopics`` and ``papers``, which are
-    titles. A survey without a readable prediction scores 0 and counts in the means; with
-    `official` it is left out, as the released scorer does.
+    titles, or objects with a title. A survey without a readable prediction scores 0 and counts in
+    the means; with `official` it is left out, as the released scorer does.
 
     Args:
         data (FILE): TaxoBench's data.jsonl.
@@ -74,6 +78,8 @@ def score_predictions(
     rows = [row for name, row in surveys.items() if name not in left_out]
     if left_out:
         problems.append(f"The released scorer leaves {len(left_out)} surveys out of its means.")
+    if bare := sum(_FILES_NONE in row.get("remark", "") for row in rows):
+        problems.append(f"{bare} trees file no paper: scores of labels do not see it.")
     means = {name: mean(row[name] for row in rows) for name in (RELEASED if official else NAMES)}
     settings: dict[str, Any] = {
         "data": sha256_file(data), "predictions": sha256_file(predictions), "official": official,
@@ -138,27 +144,70 @@ def _judge(
 
     pairs: dict[str, tuple[MindMap, MindMap | None]] = {}
     for name, expert in gold.items():
-        made = None
+        own, made = read_mind_map(expert)[0], None
         with suppress(DataError):
-            made = read_mind_map(trees[name])[0] if trees.get(name) is not None else None
-        pairs[name] = read_mind_map(expert)[0], made
+            made = _read_tree(trees.get(name), own)[0]
+        pairs[name] = own, made
     return judge_pairs("taxobench", pairs, Client.from_options(options, "--llm-option"))
 
 
 def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:
+    expert = read_mind_map(gold)[0]
     try:
-        if tree is None:
-            raise DataError("no prediction")
-        predicted, notes = read_mind_map(tree)
+        predicted, notes = _read_tree(tree, expert)
     except DataError as error:
         worst = {name: float(METRICS.get(name).lower_is_better is True) for name in NAMES}
         return {**worst, "reason": str(error)}  # all lie in [0, 1]
-    predicted, expert, counts = named_alike(predicted, read_mind_map(gold)[0])
+    predicted, expert, counts = named_alike(predicted, expert)
     scores = evaluate(predicted, expert, NAMES, encoder)
     above = [name for name in NAMES if (scores[name] or 0) > 1 + 1e-9]
-    remarks = [f"{', '.join(above)} above 1: labels that are alike count as one"] * bool(above)
-    remarks += ["files no paper, which scores of labels do not see"] * (not predicted.all_papers())
+    remarks = [_FILES_NONE] * (not predicted.all_papers())
+    remarks += [f"{', '.join(above)} above 1: labels that are alike count as one"] * bool(above)
     return {**scores, **counts, "repairs": notes, "remark": "; ".join(remarks)}
+
+
+def _read_tree(tree: Any, expert: MindMap) -> tuple[MindMap, list[str]]:
+    """Return a prediction as a map whose papers are titles, and the notes of its reader.
+
+    Objects in lists of papers are their titles. List items of Markdown, and the lowest headings of
+    any tree, that are titles of the expert's papers are papers.
+    """
+    if tree is None:
+        raise DataError("no prediction")
+    titles, names = expert.all_papers(), dict[str, str]()
+    if isinstance(tree, str):  # before it is read: a label is shorter than many titles
+        items = [item[2] for item in _ITEM.finditer(tree)]
+        found = {items[p]: n for n, p in enumerate(alignment(titles, items)) if p is not None}
+        names = {f"Paper {n} of the expert": titles[n] for n in found.values()}
+        short = dict(zip(found, names, strict=True))
+        tree = _ITEM.sub(lambda item: item[1] + short.get(item[2], item[2]), tree)
+    waiting = [tree]
+    for value in waiting:
+        if isinstance(value, dict):
+            if isinstance(papers := value.get("papers"), list):
+                value["papers"] = [_title(paper) for paper in papers]
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    predicted, notes = read_mind_map(tree)
+    nodes = (node for node in predicted.nodes() if not (node.children or node.papers))
+    labels = list(dict.fromkeys(node.label for node in nodes))
+    places = alignment(titles, labels)
+    names |= {labels[place]: labels[place] for place in places if place is not None}
+    return _filed(predicted, names), notes
+
+
+def _title(paper: Any) -> Any:
+    names = [paper.get(key) for key in ("title", "name", "id")] if isinstance(paper, dict) else ()
+    return next((name for name in names if isinstance(name, str)), paper)
+
+
+def _filed(tree: MindMap, titles: Mapping[str, str]) -> MindMap:
+    """Return a map whose lowest headings that have `titles` are papers of the headings above."""
+    lowest = [c for c in tree.children if c.label in titles and not (c.children or c.papers)]
+    papers = dict.fromkeys([*tree.papers, *(titles[child.label] for child in lowest)])
+    children = tuple(_filed(child, titles) for child in tree.children if child not in lowest)
+    return MindMap(titles.get(tree.label, tree.label), children, tuple(papers))
 
 
 def _released_row(tree: Any, gold: dict[str, Any], listed: Any) -> dict[str, Any]:
@@ -206,8 +255,9 @@ def alignment(references: Sequence[str], titles: Sequence[str]) -> list[int | No
 
     Titles are compared in their normalised form. First every reference takes the first free title
     that equals its own; then the most similar of the remaining pairs, down to a ratio of 0.92, are
-    joined, ties in the order of the references and of the titles. A title that contains another is
-    another paper ("Attention" and "Attention is all you need").
+    joined, ties in the order of the references and of the titles. At last a title of five words or
+    more is that of the one title which contains it, if it is in no other. A shorter one is another
+    paper ("Attention" and "Attention is all you need").
     """
     keys = [_normalised(title) for title in references]
     others = [_normalised(title) for title in titles]
@@ -233,7 +283,23 @@ def alignment(references: Sequence[str], titles: Sequence[str]) -> list[int | No
         if -ratio >= THRESHOLD and places[number] is None and place not in taken:
             places[number] = place
             taken.add(place)
+    within = [
+        (number, place)
+        for number, key in enumerate(keys)
+        for place in left
+        if places[number] is None and place not in taken and _within(key, others[place])
+    ]
+    of_reference, of_title = (Counter(pair[side] for pair in within) for side in (0, 1))
+    for number, place in within:
+        if of_reference[number] == of_title[place] == 1:
+            places[number] = place
     return places
+
+
+def _within(one: str, other: str) -> bool:
+    """Return whether the shorter of two normalised titles has five words and is in the other."""
+    short, long = sorted((one, other), key=len)
+    return len(short.split()) >= _LEAST_WORDS and f" {short} " in f" {long} "
 
 
 # The released scorer (version 0.2.0, head of August 2026), number for number
