@@ -56,7 +56,7 @@ class TimedEngine(NamedTuple):
         """Return why it cannot run here, or None if it can."""
         absent = [d for name, d in self.requires.items() if importlib.util.find_spec(name) is None]
         if absent:
-            return f"{', '.join(absent)} not installed; pip install 'researcharena[bench,lucene]'"
+            return f"{', '.join(absent)} not installed; pip install 'researcharena[dev,lucene]'"
         if "jnius" in self.requires:  # a Java is needed as well
             from arena.retrieval.lucene import requirements
 
