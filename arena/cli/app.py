@@ -40,6 +40,8 @@ Command = Callable[..., None]
 SHARED = """
 Args:
     baseline (NAME): System that the others are compared with (default: the first).
+    answers (FILE): Answers of the run's language model (the store of its agent), for the text that
+        it wrote.
     before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
         (1 January).
     corpus (DIR): Corpus that arena-corpus built.

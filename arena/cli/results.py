@@ -168,8 +168,6 @@ def export_inspect(
     Args:
         run (RUN): Directory of a finished run.
         output (FILE): File to write, FILE.eval or FILE.json.
-        answers (FILE): Answers of the run's language model (the store of its agent), for the text
-            that it wrote.
 
     Example:
         arena export inspect runs/title --corpus demo/world --output logs/title.eval
@@ -191,8 +189,6 @@ def export_messages(
     Args:
         run (RUN): Directory of a finished run.
         output (FILE): File to write, FILE.jsonl or FILE.parquet.
-        answers (FILE): Answers of the run's language model (the store of its agent), for the text
-            that it wrote.
         reward: Add the sum of each episode's rewards, which depends on labels.
         text_arguments: Write arguments of calls as JSON text, as OpenAI's API takes them (default:
             as objects, which chat templates take).

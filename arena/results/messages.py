@@ -109,7 +109,8 @@ def replay_with_answers(
 
 def _conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
     """Return an episode as messages up to the agent's last."""
-    messages: list[dict[str, Any]] = [_user(opening_text(steps[0].observation))]
+    opening = opening_text(steps[0].observation)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
     for number, step in enumerate(steps[1:], 1):
         name, arguments = call_of(step.action)
         wrote, result = said_text(said, number), tool_message(f"call_{number}", step.observation)
@@ -117,17 +118,14 @@ def _conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[d
             wrote = wrote or (
                 step.action if isinstance(step.action, str) else json.dumps(step.action)
             )
-            messages += [{"role": "assistant", "content": wrote}, _user(result["content"])]
+            result = {"role": "user", "content": result["content"]}
+            messages += [{"role": "assistant", "content": wrote}, result]
             continue
         function = {"name": name, "arguments": json.dumps(arguments) if text else arguments}
         call = {"id": result["tool_call_id"], "type": "function", "function": function}
         messages += [{"role": "assistant", "content": wrote, "tool_calls": [call]}, result]
     last = said_text(said, len(steps))
     return [*messages, {"role": "assistant", "content": last}] if last else messages[:-1]
-
-
-def _user(content: str) -> dict[str, Any]:
-    return {"role": "user", "content": content}
 
 
 def said_text(said: Said, number: int) -> str:
