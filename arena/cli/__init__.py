@@ -11,13 +11,13 @@ from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
 from arena.cli.search import read, search
-from arena.cli.testing import audit
+from arena.cli.testing import audit, warm
 from arena.doors import servers
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
-    "report": report, "list": list_names, "audit": audit,
+    "report": report, "list": list_names, "audit": audit, "warm": warm,
 }  # fmt: skip
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     "mindmap": (

@@ -124,6 +124,11 @@ class Retriever(ABC):
         return cls(directory, **options)  # type: ignore[call-arg]
 
     @classmethod
+    def warm(cls) -> None:
+        """Compile what the engine compiles at its first search; nothing by default."""
+        return
+
+    @classmethod
     def registered_name(cls) -> str:
         """Return the name under which the engine is registered."""
         names = (name for name in RETRIEVERS.names() if RETRIEVERS.get(name) is cls)

@@ -14,10 +14,11 @@ conventional engines do. The engine ``lucene`` has the same options and statisti
 from __future__ import annotations
 
 import math
+import tempfile
 import threading
 from abc import abstractmethod
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import accumulate, chain
@@ -171,6 +172,16 @@ class BM25Retriever(LexicalEngine):
         self._number = lru_cache(_TERMS)(partial(_number, self._terms))
 
     @classmethod
+    def warm(cls) -> None:
+        """Compile the search of a small index and of a large one, whose codes are wider."""
+        with tempfile.TemporaryDirectory() as folder:
+            cls.build(_TwoPapers(), Path(folder), ("title",), lambda each, **_: each)
+            codes = np.load(Path(folder, "codes.npy"))
+            for kind in (np.uint16, np.uint32):
+                np.save(Path(folder, "codes.npy"), codes.astype(kind))
+                cls.open(Path(folder)).search("paper", 1, Scope(2, (0,)))
+
+    @classmethod
     def write(cls, *arguments: Any) -> dict[str, Any]:
         """Write the posting lists."""
         from arena.retrieval.bm25 import _build
@@ -239,6 +250,13 @@ class BM25Retriever(LexicalEngine):
             Ranking(documents[low : low + size], scores[low : low + size])
             for low, size in zip(places, counts.tolist(), strict=False)
         ]
+
+
+class _TwoPapers:
+    searchable_before = np.arange(3)
+
+    def texts(self, _: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+        yield from enumerate(("one paper", "another paper"))
 
 
 class Values:

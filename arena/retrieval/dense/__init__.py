@@ -32,7 +32,14 @@ from arena.retrieval.base import (
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import Making, finish, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Search, fastest
+from arena.retrieval.dense._flat import (
+    FlatSearch,
+    RowRanking,
+    RowRequest,
+    Search,
+    compile_loops,
+    fastest,
+)
 from arena.retrieval.dense._vectors import (
     ENCODER,
     VECTORS,
@@ -52,6 +59,11 @@ class Dense(Retriever):
     resumes: ClassVar[bool] = True
     runs_in_parallel: ClassVar[bool] = True
     unsafe_files: ClassVar[tuple[str, ...]] = (_ivf.IVF,)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the search of one query and of several."""
+        compile_loops()
 
     def __init__(
         self,

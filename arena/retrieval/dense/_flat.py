@@ -118,6 +118,16 @@ class FlatSearch:
             yield best(rows[start : start + size], scores[start : start + size], size)
 
 
+def compile_loops() -> None:
+    """Call every loop once, on vectors like those of a file."""
+    vectors = np.zeros((8, 2), np.float16)
+    vectors.setflags(write=False)
+    flat, request = FlatSearch(vectors), RowRequest(vectors[0], 1, 8, np.zeros(1, np.int64))
+    for requests in ([request], [request] * (_FEW + 1)):
+        flat.search(requests)
+    flat.exact(vectors[0], np.arange(2))
+
+
 def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return where each part starts (and the last one ends), and all in one array."""
     starts = np.zeros(len(parts) + 1, np.int64)
