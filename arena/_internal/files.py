@@ -81,13 +81,13 @@ def read_json(source: Path | str | bytes) -> Any:
         raise ValueError(str(error)) from None
 
 
-def write_json(path: str | os.PathLike[str], obj: object) -> None:
-    """Write `obj` atomically as indented JSON: sorted keys, ASCII, a final newline.
+def write_json(path: str | os.PathLike[str], obj: object, sort_keys: bool = True) -> None:
+    """Write `obj` atomically as indented JSON: keys sorted or as given, ASCII, a final newline.
 
     Raises DataError if `obj` contains NaN, an infinity or itself; or as `atomic_write`.
     """
     try:
-        text = json.dumps(obj, indent=2, sort_keys=True, allow_nan=False)
+        text = json.dumps(obj, indent=2, sort_keys=sort_keys, allow_nan=False)
     except ValueError as error:
         raise DataError(f"{path}: cannot be written as JSON: {error}") from error
     atomic_write(path, text + "\n")

@@ -7,13 +7,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import atomic_write, sha256_file, sha256_json
+from arena._internal.files import atomic_write, read_json, sha256_file, sha256_json, write_json
 from arena._internal.settings import ConfigSource
 from arena._internal.terminal import progress
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
@@ -22,9 +21,10 @@ from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, clip
 from arena.results.comparison import compare, write_html
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
+from arena.results.experiments.finished import FINISHED, fingerprint
 from arena.results.experiments.grid import Cell, make_grid
 from arena.results.experiments.scores import score_runs
-from arena.results.experiments.tables import make_tables, printed
+from arena.results.experiments.tables import TABLES, make_tables, printed
 from arena.runs import run
 from arena.runs.replaying import Replay, replay
 from arena.runs.trajectories import TRAJECTORIES
@@ -106,19 +106,26 @@ def run_experiment(
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
         if before is None:
-            _write_manifest(output, manifest)
+            write_json(output / _MANIFEST, manifest, sort_keys=False)
         name = experiment.name if before is None else before["config"].get("name")
         if name != experiment.name:
             raise CorpusError(
                 f"{str(output)!r} contains the experiment {clip(name)}, this is "
                 f"{clip(experiment.name)}. Name another directory."
             )
+        finished = output / FINISHED
+        made_from = (experiment, manifest, cells, corpus, output)
+        if not overwrite and finished.is_file() and finished.read_text() == fingerprint(*made_from):
+            return read_json(output / f"{TABLES}.json")  # type: ignore[no-any-return]
         failed = _play(experiment, cells, corpus, output, overwrite, keep_going)
         for name in _WRITTEN:  # tables of another configuration must not stand next to this one
             for path in output.glob(name):
                 path.unlink()
-        _write_manifest(output, manifest)
+        write_json(output / _MANIFEST, manifest, sort_keys=False)
         content = _write_tables(experiment, manifest, set(cells) - set(failed), corpus, output)
+        finished.unlink(missing_ok=True)
+        if not failed:
+            atomic_write(finished, fingerprint(*made_from))
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
@@ -171,11 +178,6 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
         "config": config,
         "sha256": {"config": sha256_json(config)} | sha256,
     }
-
-
-def _write_manifest(output: Path, manifest: Mapping[str, Any]) -> None:
-    """Write ``experiment.json``, in which tables, rows and columns keep their order."""
-    atomic_write(output / _MANIFEST, json.dumps(manifest, indent=2, allow_nan=False) + "\n")
 
 
 def is_experiment(directory: str | Path) -> bool:

@@ -69,7 +69,7 @@ def make_tables(
     atomic_write(output / f"{TABLES}.tex", _latex(content))
     for name, picture in pictures.items():
         atomic_write(output / name, picture)
-    write_json(output / f"{TABLES}.json", content)
+    write_json(output / f"{TABLES}.json", content, sort_keys=False)
     return content
 
 
