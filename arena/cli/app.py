@@ -52,6 +52,7 @@ Args:
     llm_option: Option of the model's client: model=NAME (required), base_url=URL, store=FILE
         and so on (docs/llm.md).
     no_check: Skip the hashes of files that were not opened on this machine before.
+    page (FILE): Write the comparison of systems as a page, too.
     port: Port; 0 takes a free one.
     retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
     retriever_option: Option of the engine, such as statistics=corpus, or of a part of a

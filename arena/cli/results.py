@@ -237,8 +237,11 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
             system |= {path: path for path in paths}
         elif bool(paths) == bool(system):
             raise DataError(f"give --{made}, or --system NAME=PATH for each of several systems.")
-        if system and options.get("page"):
-            raise DataError("--page shows one system: leave it out, or name one system.")
+        page = options.pop("page")
+        if "page" in signature.parameters:
+            options["page"] = None if system else page
+        elif page and not system:
+            raise DataError("--page compares systems: name them with --system.")
         choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
@@ -247,7 +250,7 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
                 for name, path in (system or {"": paths[0]}).items()
             }
         if system:
-            _print_systems(suite, scored, baseline, json)
+            _print_systems(suite, scored, baseline, page, json)
             return
         result = scored[""]
         if json:
@@ -259,7 +262,7 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         _print_problems("", result)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    added = {"system": dict[str, Any], "baseline": str | None, "json": bool}
+    added = {"system": dict[str, Any], "baseline": str | None, "page": str | None, "json": bool}
     options = [
         each.replace(default=None, annotation=list[str] | None) if name == made else each
         for name, each in signature.parameters.items()
@@ -267,6 +270,7 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
     options += [
         inspect.Parameter(name, keyword, annotation=kind, default=False if kind is bool else None)
         for name, kind in added.items()
+        if name not in signature.parameters
     ]
     command.__doc__ = evaluate.__doc__
     command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
@@ -274,12 +278,18 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
 
 
 def _print_systems(
-    suite: str, scored: dict[str, Evaluation], baseline: str | None, as_json: bool
+    suite: str,
+    scored: dict[str, Evaluation],
+    baseline: str | None,
+    page: str | None,
+    as_json: bool,
 ) -> None:
-    from arena.results.comparison import as_text
+    from arena.results.comparison import as_text, write_html
     from arena.results.comparison.systems import compare_systems, systems_json
 
     comparison = compare_systems(suite, scored, baseline)
+    if page is not None:
+        write_html(comparison, page)
     if as_json:
         print_json(systems_json(comparison, scored))
         return

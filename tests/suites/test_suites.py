@@ -126,6 +126,15 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
 
 
+def test_a_page_of_systems(systems, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert systems("--page", str(page)) == 0
+    html = page.read_text()
+    assert "2 systems scored by taxobench" in html and 'aria-label="Means of ari' in html
+    assert 'href="#s' not in html  # there are no episodes to open
+    assert page.read_bytes() == (systems("--page", str(page)), page.read_bytes())[1]
+
+
 def test_some_surveys_of_systems(systems, tmp_path, capsys):
     assert systems("--only", "b") == 0
     printed = capsys.readouterr().out
@@ -134,6 +143,7 @@ def test_some_surveys_of_systems(systems, tmp_path, capsys):
     for options, message in {
         ("--only", "d"): "--only: no survey has the id 'd'. Known: a, b, c.",
         ("--baseline", "lees"): "no run named 'lees' is compared. Did you mean 'less'?",
+        ("--page", str(tmp_path / "no" / "page.html")): "there is no directory",
         ("--predictions", "x"): "give --predictions, or --system NAME=PATH for each",
     }.items():
         assert systems(*options) == 2

@@ -74,7 +74,8 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
     anchors = {survey: f"s{n}" for n, survey in enumerate(comparison.surveys, 1)}
     runs = [{"name": run.name, "place": n} for n, run in enumerate(comparison.runs)]
     pair = headline.differences[0] if headline.differences else None
-    lines = [_Line(comparison, survey, papers) for survey in comparison.surveys]
+    surveys = comparison.surveys if comparison.played else ()
+    lines = [_Line(comparison, survey, papers) for survey in surveys]
     lines.sort(key=lambda line: (line.difference is None, -line.better, line.id))
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -90,7 +90,8 @@ def means(comparison: Comparison) -> Table:
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
     directed = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better is not None]
     highest = best(fair, directed, lowest) if len(rows) > 1 else set()
-    title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
+    whose = "of the task" if comparison.played else "by"
+    title = f"Mean scores {whose} {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
     if comparison.played:
         rows.append(["ceiling", *(metric.ceiling for metric in metrics)])

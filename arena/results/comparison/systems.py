@@ -44,7 +44,11 @@ def compare_systems(
     for name, each in evaluations.items():
         rows = {survey: each.counting(survey) for survey in each.surveys}
         scores = {"per_survey": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
-        systems.append(ComparedRun(name, {"agent": "", "definition": {}}, scores, {}, effort, None))
+        systems.append(
+            ComparedRun(
+                name, {"agent": "", "definition": {}, "sha256": {}}, scores, {}, effort, None
+            )
+        )
     first = next(iter(evaluations.values()))
     tables = [
         compare_by(
