@@ -12,6 +12,8 @@ from arena.judging.judge import (
     judge_pairs,
     judge_run,
     read_judgements,
+    record_maps,
+    rubric_of_maps,
 )
 from arena.judging.statements import (
     StatementJudgements,
@@ -31,5 +33,7 @@ __all__ = [
     "judge_run",
     "read_human",
     "read_judgements",
+    "record_maps",
     "record_statements",
+    "rubric_of_maps",
 ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
+from arena._internal.files import sha256_json, write_json
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
@@ -252,6 +252,27 @@ def judge_pairs(
         texts = {side: str(render(tree, "markdown")) for side, tree in trees.items()}
         items[name] = texts if trees["generated"].size else None
     return judge(rubric, items, client, prompt)
+
+
+def rubric_of_maps() -> str:
+    """Return the name of the first rubric that compares a mind-map with the experts'."""
+    rubrics = ((name, RUBRICS.get(name)) for name in RUBRICS.names())
+    return next(name for name, each in rubrics if {*each.fields} == {"expert", "generated"})
+
+
+def record_maps(
+    run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
+) -> Judgements:
+    """Judge the maps of a finished run by `rubric_of_maps` and write the scores into its folder.
+
+    `options` are those of the judge's `Client`; a command line calls them `option`.
+    """
+    rubric = rubric_of_maps()
+    found = judge_run(rubric, run, corpus, Client.from_options(options, option))
+    path = Path(run, "judgements", f"{rubric}.json")
+    path.parent.mkdir(exist_ok=True)
+    write_json(path, found.to_json())
+    return found
 
 
 def judge_run(

@@ -141,4 +141,4 @@ def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
         "figure-3.svg", "figure-4.svg", "figure-5.svg"
     ]  # fmt: skip
     o3 = found["tables"]["deep-research"]["blocks"][-1]["rows"][0]
-    assert list(o3) == ["o3", "0.2092", "0.59", "0.76", "0.92", "0.83"]  # Table 2 of the paper
+    assert list(o3) == ["o3", "0.2092", "0.59", "0.76", "0.92", "0.83", "2.55"]  # Tables 2, 4

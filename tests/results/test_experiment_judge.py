@@ -1,4 +1,4 @@
-"""Columns of a table that a judge of reports fills."""
+"""Columns of a table that a judge of reports or of mind-maps fills."""
 
 from __future__ import annotations
 
@@ -63,11 +63,36 @@ def test_a_judge_fills_its_columns(tmp_path):
     assert replay_experiment(tmp_path / "out", tmp_path / "corpus").equal
 
 
+def test_a_judge_of_mind_maps_fills_a_column_and_a_figure(tmp_path):
+    tree = {"label": "Reefs", "children": [{"label": "Fish", "papers": ["a"]}, {"label": "Sand"}]}
+    build(Memory(PAPERS, [SURVEYS[0] | {"mind_map": tree}]), tmp_path / "corpus")
+    table = {
+        "task": "organization", "columns": "metrics",
+        "rows": {"Ceiling": "oracle", "No map": "title"},
+        "metrics": {"Recall": "leaf_recall", "Avg.": "judge.average", "Logic": "judge.logic"},
+    }  # fmt: skip
+    figure = {"kind": "scatter", "table": "one", "x": "Recall", "y": "Avg.", "trend": True}
+    scores = {"coverage": 5, "organization": 4, "logic": 3, "topology": 2}
+    with LLMServer(lambda body: json.dumps(scores)) as server:
+        options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
+        config = {**CONFIG, "tables": {"one": table}, "figures": {"5": figure}, "judge": options}
+        found = arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
+        assert len(server.requests) == 1  # a map without headings is not judged
+    rows = [["Ceiling", "1.0000", "3.5000", "3.0000"], ["No map", "0.0000", "1.0000", "1.0000"]]
+    assert found["tables"]["one"]["blocks"][0]["rows"] == rows
+    assert "Judge of Avg., Logic: scripted." in found["tables"]["one"]["notes"]
+    assert found["figures"]["5"]["spearman"]["runs"] == 2
+    # Its verdicts stand where no judge is named.
+    again = arena.run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
+    assert again["tables"] == found["tables"]
+
+
 @pytest.mark.parametrize(
     ("table", "error", "message"),
     [
         ({"metrics": ["judge.match_rat"]}, UnknownNameError, "Did you mean 'match_rate'"),
-        ({"metrics": ["judge.pairs"], "task": "discovery"}, DataError, "discovery' has none"),
+        ({"metrics": ["judge.pairs"], "task": "discovery"}, DataError, "'discovery' has none"),
+        ({"metrics": ["judge.logc"], "task": "survey"}, UnknownNameError, "Did you mean 'logic'"),
     ],
 )
 def test_unusable_columns(tmp_path, table, error, message):

@@ -178,13 +178,15 @@ def _scored_name(task: str, metric: str) -> str:
 
 
 def _judged_name(task: str, metric: str) -> str:
+    from arena.judging import RUBRICS, rubric_of_maps
     from arena.judging.statements import NUMBERS
 
-    name = metric.removeprefix(JUDGED)
-    if name not in NUMBERS:
-        raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, NUMBERS)}")
-    if "report" not in kinds_of_answers(task):
-        raise DataError(f"{clip(metric)} judges a report, and the task {task!r} has none.")
+    name, kinds = metric.removeprefix(JUDGED), kinds_of_answers(task)
+    if kinds.isdisjoint(("map", "report")):
+        raise DataError(f"{clip(metric)} judges a report or a mind-map; {task!r} has none.")
+    known = (*RUBRICS.get(rubric_of_maps()).dimensions, "average") if "map" in kinds else NUMBERS
+    if name not in known:
+        raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, known)}")
     return metric
 
 

@@ -18,7 +18,7 @@ from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.runs import rescore
-from arena.tasks import TaskSet, stages_of
+from arena.tasks import TaskSet, kinds_of_answers, stages_of
 
 
 def score_runs(
@@ -26,8 +26,8 @@ def score_runs(
 ) -> dict[str, dict[str, Any]]:
     """Score the runs of tables by the metrics of all tables of their task.
 
-    The configuration's judge reads the reports of the runs in whose tables it has a column; without
-    one its earlier verdicts count. `finished` has the `Cell.record` of each run. A
+    The configuration's judge reads the reports, or mind-maps, of the runs in whose tables it has a
+    column; without one its earlier verdicts count. `finished` has the `Cell.record` of each run. A
     metric whose packages are not installed is left out.
 
     Returns:
@@ -37,7 +37,7 @@ def score_runs(
         the run was made from, of its ``answers`` and ``manifest``, ``effort`` (see
         `arena.results.comparison`), the number of episodes with ``nothing`` submitted at some stage
         and that were ``stopped`` by a model, of agents that file papers the numbers of abstracts
-        ``read`` and of papers, and of judged reports ``judge``.
+        ``read`` and of papers, and of judged answers ``judge``.
     """
     metrics: dict[str, dict[str, None]] = {}
     for name, reported in reported_metrics(experiment).items():
@@ -55,13 +55,17 @@ def score_runs(
         names = metrics[record["task"]]
         own = [name for name in names if not name.startswith(JUDGED)]
         scores[key] = _score(experiment, output / key, corpus, own, kinds)
-        verdicts = output / key / "judgements" / "statements.json"
-        if experiment.judge and len(own) < len(names):
-            from arena.judging import record_statements
+        if len(own) == len(names):
+            continue
+        from arena.judging import record_maps, record_statements, rubric_of_maps
 
-            record_statements(output / key, corpus, experiment.judge, "--judge-option")
-        if len(own) < len(names) and verdicts.is_file():
-            found = read_json(verdicts)
+        is_map = "map" in kinds_of_answers(record["task"])
+        verdicts = f"{rubric_of_maps() if is_map else 'statements'}.json"
+        if experiment.judge:
+            judge = record_maps if is_map else record_statements
+            judge(output / key, corpus, experiment.judge, "--judge-option")
+        if (output / key / "judgements" / verdicts).is_file():
+            found = read_json(output / key / "judgements" / verdicts)
             mean = {f"{JUDGED}{name}": value for name, value in found["mean"].items()}
             scores[key] |= {
                 "mean": scores[key]["mean"] | mean,

@@ -181,10 +181,12 @@ class _Layout(NamedTuple):
             yield f"{columns}: name a judge with --judge-option model=NAME."
         elif columns:
             judge = judges[0]
-            voters = ", ".join(voter["model"] for voter in judge["voters"])
-            parts = [judge["client"]["model"]]
-            parts.append(f"{judge['votes']} votes of {voters}" if judge["votes"] else "no votes")
-            if judge["most"] is not None:
+            parts = [judge.get("client", judge)["model"]]
+            if "votes" in judge:  # of reports
+                voters = ", ".join(voter["model"] for voter in judge["voters"])
+                votes = f"{judge['votes']} votes of {voters}"
+                parts.append(votes if judge["votes"] else "no votes")
+            if judge.get("most") is not None:
                 parts.append(f"at most {judge['most']} statements of each kind in a report")
             yield f"Judge of {columns}: {'; '.join(parts)}."
 
