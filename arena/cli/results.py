@@ -37,7 +37,8 @@ def compare(
     r"""Compare runs: means, intervals, paired tests, cost, and a page to look at.
 
     Args:
-        runs (RUN): Directory of a finished run, or NAME=DIR.
+        runs (RUN): Directory of a finished run, or NAME=DIR; or of experiments, whose runs of the
+            same labels are compared.
         baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
         all_pairs: Compare every run with every other.
         common: Compare the surveys that all runs played.
@@ -46,7 +47,7 @@ def compare(
         correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
         level (X): Confidence level of the intervals.
         format: Format of the printed comparison.
-        html (FILE): Write one page with everything, labels too.
+        html (FILE): Write one page with everything, labels too (of experiments one a task).
         corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
 
     Example:
@@ -55,6 +56,8 @@ def compare(
     """
     from arena.corpus import Corpus
     from arena.results import comparison
+    from arena.results.comparison.opening import split_name
+    from arena.results.experiments import compare_experiments, is_experiment
 
     if tasks is not None and corpus is None:
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
@@ -62,16 +65,27 @@ def compare(
         raise DataError("--corpus gives the page its titles: name the page with --html.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
-    compared = comparison.compare(
-        runs, baseline, metric, test, correction, level, all_pairs, common
-    )
-    if html is not None:
-        opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
-        comparison.write_html(compared, html, opened)
-    if json or format == "json":
-        print_json(comparison.as_json(compared))
+    options: dict[str, Any] = {
+        "baseline": baseline, "metrics": metric, "test": test, "correction": correction,
+        "level": level, "all_pairs": all_pairs, "common": common,
+    }  # fmt: skip
+    experiments = any(is_experiment(split_name(run)[1]) for run in runs)
+    if experiments:
+        compared = compare_experiments(runs, **options)
     else:
-        sys.stdout.write(getattr(comparison, f"as_{format}")(compared))
+        compared = {"": comparison.compare(runs, **options)}
+    opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+    for task, each in compared.items():
+        if html is not None:
+            page = Path(html)
+            page = page.with_stem(f"{page.stem}-{task}") if len(compared) > 1 else page
+            comparison.write_html(each, page, opened)
+    if json or format == "json":
+        found = {task: comparison.as_json(each) for task, each in compared.items()}
+        print_json(found if experiments else found[""])
+    else:
+        shown = map(getattr(comparison, f"as_{format}"), compared.values())
+        sys.stdout.write("\n\n".join(shown))
 
 
 def experiment(

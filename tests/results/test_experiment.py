@@ -224,6 +224,40 @@ def test_a_replay_of_an_experiment(grid, world, tmp_path, capsys):
         replay_experiment(output / "runs", world)
 
 
+def test_experiments_are_compared_run_by_run(grid, world, tmp_path, capsys):
+    """Equal labels are paired, the later against the first; what only one has is left out."""
+    first, second = grid[0], tmp_path / "second"
+    more = {"budget.max_searches": 1, "tables.1.more.Random": "random"}
+    arena.run_experiment(CONFIG, world, second, tables=["1"], agents=["Random"], changes=more)
+    pages = ["--html", str(tmp_path / "page.html")]
+    command = ["compare", f"a={first}", f"b={second}", "--json"]
+    assert main([*command, *pages]) == 0
+    (found,) = json.loads(capsys.readouterr().out).values()
+    assert list(found["runs"]) == ["Random, BM25 (a)", "Random, BM25 (b)"]
+    (pair,) = found["metrics"]["recall@100"]["differences"]
+    assert (pair["run"], pair["against"]) == ("Random, BM25 (b)", "Random, BM25 (a)")
+    values = [read(e / "runs/discovery/random/bm25")["mean"]["recall@100"] for e in (second, first)]
+    assert pair["difference"] == pytest.approx(values[0] - values[1], abs=1e-15)
+    assert values[0] < values[1]
+    assert (tmp_path / "page.html").is_file()
+    assert main(["compare", str(first), "--metric", "ari", "--json", *pages]) == 0
+    (task,) = found = json.loads(capsys.readouterr().out)
+    assert task == "organization"
+    assert list(found[task]["runs"]) == ["Clustering, BM25", "Found, BM25"]
+    assert main(["compare", str(first), *pages]) == 0
+    assert {path.name for path in tmp_path.glob("page-*")} == {
+        "page-discovery.html", "page-organization.html"
+    }  # fmt: skip
+    refused = (
+        ([f"a={first}", f"a={second}"], "is a second 'a'"),
+        ([str(first), str(first / "runs")], "runs' contains no experiment"),
+        ([*command[1:3], "--metric", "ari"], "no finished runs of the same labels and metrics"),
+    )
+    for words, why in refused:
+        assert main(["compare", *words]) == 2
+        assert why in capsys.readouterr().err
+
+
 SLOW = """
 import json, sys, time
 import arena

@@ -110,7 +110,7 @@ class Comparison:
     Attributes:
         task: The task that all runs played.
         runs: The runs, in the given order.
-        baseline: The name that the others are compared with; None if all pairs are.
+        baseline: The name that the others are compared with; None if pairs are.
         test, correction, level: As `compare` takes them.
         metrics: One comparison per metric, in the order of the task.
         headline: The metric of the verdict, which the page draws survey by survey.
@@ -175,6 +175,7 @@ def compare(
     level: float = 0.95,
     all_pairs: bool = False,
     common: bool = False,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> Comparison:
     """Compare finished runs, survey by survey.
 
@@ -192,6 +193,7 @@ def compare(
             is significant.
         all_pairs: Compare every run with every other instead of with a baseline.
         common: Compare the surveys that all runs played, where they did not play the same.
+        pairs: Names (run, against) of the runs to compare, instead of with a baseline.
 
     Returns:
         The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
@@ -205,8 +207,8 @@ def compare(
     """
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
-    if all_pairs and baseline is not None:
-        raise DataError("all pairs are compared with each other: name no baseline.")
+    if (all_pairs or pairs) and baseline is not None:
+        raise DataError("pairs of runs are compared with each other: name no baseline.")
     _check_options(test, correction, level)
     opened = open_runs(runs, common)
     names = list(opened)
@@ -214,8 +216,8 @@ def compare(
     first, scores = opened[names[0]]
     definition = first.manifest["definition"]
     chosen = _chosen(definition, scores, metrics)
-    against = None if all_pairs else choose_baseline(baseline, places)
-    pairs = (
+    against = None if all_pairs or pairs else choose_baseline(baseline, places)
+    pairs = pairs or (
         list(itertools.combinations(reversed(names), 2))[::-1]
         if against is None
         else [(name, against) for name in names if name != against]

@@ -141,10 +141,10 @@ def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
 
 
 def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
-    """Return the tests of all pairs by one metric."""
+    """Return the tests of pairs by one metric."""
     rows = [[f"{d.run} - {d.against}", *_tested(d)] for d in metric.differences]
     header = [metric.metric, *_test_header(comparison)]
-    title = f"{metric.metric}: all pairs{_mark(comparison)}"
+    title = f"{metric.metric}: pairs of runs{_mark(comparison)}"
     return _table(title, f"{metric.metric}-pairs", header, rows)
 
 
@@ -194,7 +194,7 @@ def remarks(comparison: Comparison) -> list[str]:
             "One run has nothing to be compared with: name two or more for differences and tests."
         )
     else:
-        whom = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
+        whom = "of pairs of runs" if comparison.baseline is None else f"from {comparison.baseline}"
         method = comparison.correction.capitalize()
         how = f"corrected by {method} for all comparisons by one metric"
         sentences.append(

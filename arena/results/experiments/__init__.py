@@ -18,8 +18,9 @@ from arena._internal.terminal import progress
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
-from arena.errors import ArenaError, CorpusError, clip
-from arena.results.comparison import compare, write_html
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.results.comparison import Comparison, compare, write_html
+from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
 from arena.results.experiments.finished import FINISHED, fingerprint
 from arena.results.experiments.grid import Cell, make_grid
@@ -31,8 +32,8 @@ from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
 __all__ = [
-    "Experiment", "Planned", "is_experiment", "preview", "printed", "read_experiment",
-    "replay_experiment", "run_experiment",
+    "Experiment", "Planned", "compare_experiments", "is_experiment", "preview", "printed",
+    "read_experiment",    "replay_experiment", "run_experiment",
 ]  # fmt: skip
 
 VERSION = 2
@@ -284,13 +285,64 @@ def _play(
 
 def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Any]) -> None:
     """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
+    for task, runs in _by_task(finished).items():
+        if len(runs) > 1:
+            named = [f"{name}={output / key}" for name, key in runs.items()]
+            write_html(compare(named), output / f"comparison-{slug(task)}.html", corpus)
+
+
+def _by_task(records: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return task -> name of a run, made of its labels -> its directory."""
     by_task: dict[str, dict[str, str]] = {}
-    for key, record in finished.items():
+    for key, record in records.items():
         # The first "=" of NAME=DIR ends the name; "a, b" with "c" is not "a" with "b, c".
         name = f"{record['row']}, {record['column']}".replace("=", "-")
         runs = by_task.setdefault(record["task"], {})
         runs[key.split("/", 2)[2] if name in runs else name] = key
-    for task, runs in by_task.items():
-        if len(runs) > 1:
-            named = [f"{name}={output / key}" for name, key in runs.items()]
-            write_html(compare(named), output / f"comparison-{slug(task)}.html", corpus)
+    return by_task
+
+
+def compare_experiments(
+    experiments: Sequence[str], metrics: Sequence[str] | None = None, **options: Any
+) -> dict[str, Comparison]:
+    """Compare the finished runs of experiments; return task -> comparison.
+
+    Runs are named by their labels. Of several experiments each run is compared with the one of the
+    first experiment that has the same task and labels; what has no counterpart is left out.
+
+    Args:
+        experiments: Directories that `run_experiment` wrote, each alone or as ``NAME=DIR``.
+        metrics: Some of the runs' metrics; tasks without any of them are left out.
+        options: Further arguments of `arena.compare`.
+    """
+    found: dict[str, dict[str, dict[str, Path]]] = {}  # task -> labels -> experiment -> run
+    names: list[str] = []
+    for given, directory in map(split_name, experiments):
+        place = Path(directory)
+        manifest = read_manifest_of(place, _KIND)
+        names.append((given or place.resolve().name).replace("=", "-"))
+        if manifest is None or names.count(names[-1]) > 1:
+            why = "contains no experiment" if manifest is None else f"is a second {names[-1]!r}"
+            raise CorpusError(f"{str(place)!r} {why}. Give experiments alone, as NAME=DIR.")
+        for task, runs in _by_task(manifest["config"]["runs"]).items():
+            for label, key in runs.items():
+                if (place / key / "metrics.json").is_file():
+                    found.setdefault(task, {}).setdefault(label, {})[names[-1]] = place / key
+    compared = {}
+    for task, cells in found.items():
+        named, pairs = dict[str, Path](), list[tuple[str, str]]()
+        for label, each in cells.items():
+            if len(names) == 1:
+                named[label] = each[names[0]]
+            elif len(each) > 1 and names[0] in each:
+                first, *others = (f"{label} ({name})" for name in each)
+                named |= dict(zip([first, *others], each.values(), strict=True))
+                pairs += [(other, first) for other in others]
+        known = [read_json(run / "metrics.json")["mean"] for run in [*named.values()][:1]]
+        chosen = [name for name in metrics or () if known and name in known[0]]
+        if named and (chosen or not metrics):
+            directories = [f"{name}={run}" for name, run in named.items()]
+            compared[task] = compare(directories, metrics=chosen or None, pairs=pairs, **options)
+    if not compared:
+        raise DataError("the experiments have no finished runs of the same labels and metrics.")
+    return compared
