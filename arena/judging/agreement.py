@@ -49,6 +49,7 @@ def read_human(path: str | Path, judgements: Judgements) -> Human:
 
 def _sheet(data: bytes, judgements: Judgements) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the line of JSON of each answered row of a sheet."""
+    csv.field_size_limit(1 << 30)  # what is shown may be long
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
     if not {"item", "answer"} <= {*(rows.fieldnames or ())}:
         raise DataError(
@@ -113,6 +114,8 @@ def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
     tables, among = np.zeros((2, len(dimensions), n, size, size))
     for place, dimension in enumerate(dimensions):
         for number, (name, scores) in enumerate(judged.items()):
+            if dimension not in scores:  # an item of a sample has one dimension
+                continue
             given = [r[name][dimension] - low for r in raters if dimension in r.get(name, ())]
             for score in given:
                 tables[place, number, scores[dimension] - low, score] += 1

@@ -104,6 +104,9 @@ def _plain_keys(value: Any) -> dict[str, Any]:
     return {_plain(str(key)): part for key, part in value.items()}
 
 
+KEY = "key"
+"""Key in `Judgements.sha256` of the hash of a sample's dimensions, scale and items."""
+
 RUBRICS: Registry[Rubric] = Registry(
     "rubric",
     packages=["arena.suites.*.rubrics"],
@@ -148,9 +151,17 @@ class Judgements:
 def read_judgements(path: str | Path) -> Judgements:
     """Return the judgements in a JSON file of `Judgements.to_json`."""
     try:
-        return Judgements(**json.loads(Path(path).read_bytes()))
-    except (ValueError, TypeError):
-        problem = "contains no judgements. Name a file that `arena judge run` wrote."
+        found = Judgements(**json.loads(Path(path).read_bytes()))
+        key = sha256_json([found.dimensions, found.scale, found.items])
+        low, high = found.scale
+        scores = [n for row in found.items.values() for n in row.get("scores", {}).values()]
+        if found.sha256.get(KEY, key) != key or not all(type(n) is int for n in scores):
+            raise ValueError
+        if not all(low <= n <= high for n in scores):
+            raise ValueError
+        return found
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        problem = "contains no judgements, or is damaged. Name what `arena judge` wrote."
         raise DataError(f"{str(path)!r} {problem}") from None
 
 

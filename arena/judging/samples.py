@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file, write_json
+from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
 from arena.corpus import Corpus
-from arena.errors import DataError, did_you_mean
-from arena.judging.judge import Judgements, open_finished, read_judgements
+from arena.errors import ArenaError, DataError, did_you_mean
+from arena.judging.judge import KEY, Judgements, open_finished, read_judgements
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
 HEADER = ("item", "question", "shown", "answer")
@@ -68,11 +69,18 @@ def draw(
     """
     if kind not in KINDS:
         raise DataError(f"nothing is called {kind!r}.{did_you_mean(kind, KINDS)}")
-    found = list(KINDS[kind](sources, corpus, rubric))
+    if n < 1:
+        raise DataError(f"n={n}: give an integer >= 1.")
+    _refuse_answered(Path(sheet))
+    names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
+    try:
+        found = list(KINDS[kind](sources, corpus, rubric))
+    except ArenaError:
+        raise
+    except (LookupError, TypeError, AttributeError):
+        raise DataError(f"{names}: damaged, or not what {kind!r} are drawn from.") from None
     if not found:
-        raise DataError(
-            f"nothing of the kind {kind!r} was decided in {', '.join(sources) or corpus}."
-        )
+        raise DataError(f"nothing of the kind {kind!r} was decided in {names}.")
     chosen = random.Random(seed).sample(found, min(n, len(found)))
     rows, items = io.StringIO(newline=""), {}
     writer = csv.writer(rows, lineterminator="\n")
@@ -83,16 +91,27 @@ def draw(
             "scores": {item.dimension: item.answer}, "reasons": {},
             "source": item.source, "id": item.id,
         }  # fmt: skip
+    dimensions, scale = list(dict.fromkeys(item.dimension for item, _ in chosen)), chosen[0][1]
     files = {name: sha256_file(name) for name in sources if Path(name).is_file()}
     key = Judgements(
-        kind, list(dict.fromkeys(item.dimension for item, _ in chosen)), chosen[0][1], {},
+        kind, dimensions, scale, {},
         {"items": len(items), "decided": len(found)}, items,
         {"seed": seed, "rubric": rubric},
-        {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
+        {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__),
+         KEY: sha256_json([dimensions, scale, items])},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
     write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
     return key
+
+
+def _refuse_answered(sheet: Path) -> None:
+    """Raise DataError if people have filled in a sheet, which would be lost."""
+    if sheet.is_file():
+        csv.field_size_limit(1 << 30)
+        text = sheet.read_text(encoding="utf-8-sig", errors="replace")
+        if any((row.get("answer") or "").strip() for row in csv.DictReader(text.splitlines(True))):
+            raise DataError(f"{str(sheet)!r} contains people's answers. Name another file.")
 
 
 def _mind_maps(
@@ -105,6 +124,8 @@ def _mind_maps(
     for run in sources:
         judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
         played = open_finished(run, _needed(corpus), "map")
+        if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
+            raise DataError(f"{run!r} was played again since it was judged. Judge it again.")
         low, high = judged.scale
         for survey, row in judged.items.items():
             gold, made = played.tasks.mind_map(survey), played.answers[survey]

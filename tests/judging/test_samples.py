@@ -165,6 +165,59 @@ def test_faults_are_one_line(options, message, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
+    "details",
+    [[1], {"a": 7}, {"a": {"efid": {"rows": 5}}}, {"a": {"efid": {"rows": [[1, 2]]}}}],
+)
+def test_a_damaged_source_is_one_line(details, tmp_path, capsys):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"details": details}))
+    command = ["judge", "sample", str(path), "--what", "matches"]
+    assert main([*command, "--output", str(tmp_path / "sheet.csv")]) == 2
+    assert "x.json: damaged, or not what" in capsys.readouterr().err
+    assert main([*command, "--n", "0", "--output", str(tmp_path / "sheet.csv")]) == 2
+    assert "n=0: give an integer >= 1" in capsys.readouterr().err
+
+
+def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_path, capsys):
+    sheet, key = tmp_path / "sheet.csv", tmp_path / "sheet.key.json"
+    command = ["judge", "sample", "--what", "extracted", "--corpus", str(world)]
+    command += ["--output", str(sheet)]
+    assert main(command) == 0
+    answered(sheet, read_judgements(key), lambda _: "0", tmp_path / "anna.csv").rename(sheet)
+    filled = sheet.read_bytes()
+    assert main(command) == 2
+    assert "contains people's answers. Name another file" in capsys.readouterr().err
+    assert sheet.read_bytes() == filled
+
+    agreement = ["judge", "agreement", str(key), "--human", str(sheet)]
+    assert main(agreement) == 0
+    key.write_text(key.read_text().replace('"extracted": 1', '"extracted": 0', 1))
+    assert main(agreement) == 2
+    assert "contains no judgements, or is damaged" in capsys.readouterr().err
+
+
+def test_maps_that_were_played_again_since_they_were_judged(judged, world, tmp_path, capsys):
+    path = Path(judged[0], "judgements", "taxobench.json")
+    made = json.loads(path.read_text())
+    path.write_text(json.dumps(made | {"sha256": {"trajectories.jsonl": "0" * 64}}))
+    command = ["judge", "sample", judged[0], "--what", "mind-maps", "--rubric", "taxobench"]
+    assert main([*command, "--corpus", str(world), "--output", str(tmp_path / "s.csv")]) == 2
+    assert "was played again since it was judged" in capsys.readouterr().err
+
+
+def test_long_texts_and_dimensions_that_an_item_lacks(tmp_path, capsys):
+    items = {str(n): {"scores": {name: 1}, "reasons": {}} for n, name in enumerate("ab")}
+    key = Judgements("mind-maps", ("a", "b"), (0, 1), {}, {}, items)
+    (tmp_path / "key.json").write_text(json.dumps(key.to_json()))
+    (tmp_path / "a.csv").write_text(f"item,shown,answer\n0,{'x' * 200_000},1\n1,,0\n")
+    (tmp_path / "b.jsonl").write_text('{"id": "0", "a": 1, "b": 0}\n')
+    for name, pairs in (("a.csv", 2), ("b.jsonl", 1)):
+        command = ["judge", "agreement", str(tmp_path / "key.json"), "--json"]
+        assert main([*command, "--human", str(tmp_path / name)]) == 0
+        assert json.loads(capsys.readouterr().out)["overall"]["pairs"] == pairs
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a,b\n1,2\n", "a sheet has the columns item and answer"),
