@@ -11,6 +11,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from arena.registry import Registry
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of
 from arena.tasks import TaskSet, stages_of
+from arena.text.display import shown
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -255,14 +257,21 @@ def judge_pairs(
     the one to judge; None and a map without headings earn the lowest score. The rest is as in
     `judge`.
     """
-    from arena.mindmap import MindMap, render
+    from arena.mindmap import MindMap
 
     items: dict[str, dict[str, str] | None] = {}
     for name, (expert, generated) in pairs.items():
         trees = {"expert": expert, "generated": generated or MindMap("")}
-        texts = {side: str(render(tree, "markdown")) for side, tree in trees.items()}
+        texts = {side: _as_text(tree) for side, tree in trees.items()}
         items[name] = texts if trees["generated"].size else None
     return judge(rubric, items, client, prompt)
+
+
+def _as_text(tree: MindMap) -> str:
+    """Return the headings of a map as they are, without the marks that Markdown would need."""
+    nodes = islice(tree.levels(), 1, None)
+    lines = [f"{'  ' * (level - 1)}- {shown(node.label)}\n" for level, node in nodes]
+    return "".join([f"{shown(tree.label)}\n" * bool(tree.label), *lines])
 
 
 def rubric_of_maps() -> str:

@@ -138,7 +138,7 @@ def test_what_the_released_scorer_takes_of_a_prediction(score):
 
     def row(*predictions, official=True):
         result = score(*predictions, official=official)
-        return [result["surveys"]["0"][n] for n in (RELEASED[-2:] if official else NAMES[:2])]
+        return [result["surveys"]["0"][n] for n in (RELEASED[5:7] if official else NAMES[:2])]
 
     # Of three papers, and of the two in the tree, or the four that the record lists.
     assert row({"id": 0, "tree": tree}) == [1 / 3, 1 / 2]
@@ -239,7 +239,7 @@ def test_released_scores_by_hand():
     scores = released_scores(predicted, GOLD)
     # Groups: gold 0 0 1, predicted missing, 0, 0.
     assert scores["ari"] == pytest.approx(-0.5)
-    assert (scores["recall"], scores["precision"]) == (2 / 3, 1)
+    assert (scores["recall"], scores["precision"], scores["retrieval_f1"]) == (2 / 3, 1, 0.8)
     # "tools" and "tool use": the blocks "tool" and "s" of 13 letters, 10 / 13. "planning" and
     # "tool use" share one letter at most; the better pair of paths counts.
     gorilla = 1 / (1 + 1 - 10 / 13)
@@ -263,5 +263,7 @@ def test_a_model_judges_the_trees_too(score, tmp_path):
     judged = [[row[name] for name in names] for row in (answered, unread, empty)]
     assert judged == [[3, 5, 4, 2], [None] * 4, [1, 1, 1, 1]]
     assert [result["mean"][name] for name in names] == [2, 3, 2.5, 1.5]
+    assert [row["average"] for row in (answered, unread, empty)] == [3.5, None, 1]
+    assert result["mean"]["average"] == 2.25
     assert result["settings"]["judge"]["missing"] == 1
     assert "no readable answer for 1 surveys" in result["problems"][-1]

@@ -32,7 +32,8 @@ _LEAST_WORDS = 5  # of a title that is one paper with a longer title
 THRESHOLD = 0.92
 """Least similarity of two titles of one paper, as in TaxoBench's released scorer."""
 RELEASED = (
-    "ari", "v_measure", "homogeneity", "completeness", "sem_path", "recall", "precision"
+    "ari", "v_measure", "homogeneity", "completeness", "sem_path", "recall", "precision",
+    "retrieval_f1",
 )  # fmt: skip
 
 
@@ -88,9 +89,10 @@ def score_predictions(
     if llm_option:
         judged = _judge(trees, gold, llm_option)
         for name, row in judged.items.items():
-            surveys[name] |= row.get("scores") or dict.fromkeys(judged.dimensions)
+            scores = row.get("scores") or dict.fromkeys(judged.dimensions)
+            surveys[name] |= {**scores, "average": mean(scores.values())}
             surveys[name] |= {key: row[key] for key in ("reasons", "failed") if key in row}
-        means |= {name: judged.mean[name] for name in judged.dimensions}
+        means |= judged.mean
         settings["judge"] = {**judged.judge, **judged.counts}
         if missing := judged.counts["missing"]:
             problems.append(f"The judge gave no readable answer for {missing} surveys.")
@@ -313,8 +315,8 @@ def released_scores(
     `retrieved` are titles that recall and precision count in place of the tree's, if there are any.
 
     Returns:
-        ``ari``, ``v_measure``, ``homogeneity``, ``completeness``, ``sem_path``, ``recall`` and
-        ``precision``.
+        ``ari``, ``v_measure``, ``homogeneity``, ``completeness``, ``sem_path``, ``recall``,
+        ``precision`` and their harmonic mean, ``retrieval_f1``.
     """
     gold_nodes, predicted_nodes = list(_nodes(gold)), list(_nodes(predicted))
     return {
@@ -371,6 +373,7 @@ def _retrieval(
     return {
         "recall": hits / len(theirs) if theirs else 0.0,
         "precision": hits / len(ours) if ours else 0.0,
+        "retrieval_f1": 2 * hits / (len(theirs) + len(ours)) if hits else 0.0,
     }
 
 
