@@ -277,7 +277,7 @@ def learning_curve(
         axes.set(xlabel="training episodes", ylabel="mean recall@100 on unseen worlds", ylim=(0, 1))
         axes.legend(loc="upper left")
 
-    return draw(paint, 8.5, 4)
+    return draw(paint, 8.5, 4)["svg"].decode()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

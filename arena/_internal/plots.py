@@ -17,6 +17,7 @@ INK, GREY = "#1b2430", "#8a94a3"
 _SETTINGS: Any = {
     "svg.hashsalt": "arena",
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,  # journals refuse fonts of type 3
     "text.parse_math": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -26,8 +27,8 @@ _SETTINGS: Any = {
 }
 
 
-def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) -> str:
-    """Return what `paint` draws into a `matplotlib.axes.Axes`, as the text of an SVG file.
+def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) -> dict[str, bytes]:
+    """Return what `paint` draws into a `matplotlib.axes.Axes`, as the files ``svg`` and ``pdf``.
 
     `width` and `height` are in inches.
     """
@@ -41,9 +42,10 @@ def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) 
         matplotlib.rcParams.update(_SETTINGS)
         figure = Figure((width, height), layout="constrained")
         paint(figure.subplots())
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+        files = {"svg": io.BytesIO(), "pdf": io.BytesIO()}
+        for kind, date in (("svg", "Date"), ("pdf", "CreationDate")):
+            figure.savefig(files[kind], format=kind, metadata={date: None, "Creator": None})
+    return {kind: file.getvalue() for kind, file in files.items()}
 
 
 def short(text: str) -> str:

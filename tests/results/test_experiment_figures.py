@@ -11,7 +11,7 @@ import pytest
 
 import arena
 from arena.errors import DataError
-from arena.results.experiments import read_experiment
+from arena.results.experiments import read_experiment, replay_experiment
 from arena.results.experiments.config import directory_of
 from arena.results.experiments.figures import make_figures, spearman
 from arena.results.experiments.grid import reported_metrics
@@ -41,7 +41,7 @@ RHO = 0.8
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(means: Any = MEANS) -> tuple[Any, dict[str, str]]:
+def drawn(means: Any = MEANS) -> tuple[Any, dict[str, set[str]]]:
     """Return the figures and, by name, the texts of their pictures."""
     experiment = read_experiment(copy.deepcopy(CONFIG))
     scores = {
@@ -105,9 +105,12 @@ def test_figures_are_of_the_tables_that_are_made(world, tmp_path):
     assert list(found["figures"]) == ["1", "2", "3", "4"]
     text = (output / "tables.md").read_text()
     assert "## Figure 1. Recall of all.\n\n![Figure 1. Recall of all.](figure-1.svg)" in text
-    assert len(list(output.glob("figure-*"))) == 4
+    files = sorted(path.name for path in output.glob("figure-*"))
+    assert files == [f"figure-{number}.{kind}" for number in "1234" for kind in ("pdf", "svg")]
+    assert (output / "figure-3.pdf").read_bytes().startswith(b"%PDF")
+    assert replay_experiment(output, world).equal
     arena.run_experiment(config, world, output, tables=["U"], surveys=3)
-    assert [path.name for path in output.glob("figure-*")] == ["figure-5.svg"]
+    assert {path.name for path in output.glob("figure-*")} == {"figure-5.pdf", "figure-5.svg"}
 
 
 def test_without_matplotlib_the_tables_say_what_is_missing(world, tmp_path, monkeypatch):
@@ -137,7 +140,7 @@ def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
         for name in ("Title+Clustering", "Scout+Clustering")
     )
     assert 0 < search <= scout < 1
-    assert sorted(path.name for path in Path(output).glob("figure-*")) == [
+    assert sorted(path.name for path in Path(output).glob("figure-*.svg")) == [
         "figure-3.svg", "figure-4.svg", "figure-5.svg"
     ]  # fmt: skip
     o3 = found["tables"]["deep-research"]["blocks"][-1]["rows"][0]

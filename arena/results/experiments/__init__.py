@@ -38,7 +38,7 @@ __all__ = [
 
 VERSION = 2
 _MANIFEST = "experiment.json"
-_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.svg", "comparison-*.html")
+_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.*", "comparison-*.html")
 _UNRECORDED = {"__all__": {"options", "env_options", "found"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
@@ -221,7 +221,7 @@ def replay_experiment(
         again = Path(place)
         (again / RUNS).symlink_to((directory / RUNS).resolve())
         _write_tables(experiment, manifest, finished, corpus, again)
-        made = sorted(path for path in again.iterdir() if path.suffix not in ("", ".svg"))
+        made = sorted(path for path in again.iterdir() if path.suffix not in ("", ".svg", ".pdf"))
         files = {path: directory / path.name for path in made}
         changed = [
             old.name

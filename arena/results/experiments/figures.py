@@ -47,7 +47,7 @@ def make_figures(
     experiment: Experiment,
     reported: Mapping[str, Mapping[str, str]],
     scores: Mapping[str, Mapping[str, Any]],
-) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]]:
     """Draw the figures whose tables are made; none where matplotlib is not installed.
 
     Returns:
@@ -55,7 +55,7 @@ def make_figures(
         ``spearman``; and name of a file -> its content.
     """
     figures: dict[str, dict[str, Any]] = {}
-    files = {}
+    files: dict[str, bytes] = {}
     for name, figure in experiment.figures.items():
         points = _points(experiment, figure.table, reported[figure.table], scores)
         title, file = figure.title or f"Figure {name}", f"figure-{slug(name)}.svg"
@@ -68,11 +68,11 @@ def make_figures(
             title += f"\n{_said(found)}"
         if find_spec("matplotlib") is None:
             figures[name]["file"] = None
-        elif figure.kind == "bars":
-            headings = figure.metrics or tuple(experiment.tables[figure.table].metrics)
-            files[file] = _bars(points, headings, title)
-        else:
-            files[file] = _scatter(points, figure, title)
+            continue
+        headings = figure.metrics or tuple(experiment.tables[figure.table].metrics)
+        bars = figure.kind == "bars"
+        drawn = _bars(points, headings, title) if bars else _scatter(points, figure, title)
+        files |= {f"{file.removesuffix('svg')}{kind}": drawn[kind] for kind in drawn}
     return figures, files
 
 
@@ -101,7 +101,7 @@ def _said(found: Mapping[str, Any]) -> str:
     return f"Spearman's ρ = {found['rho']:.2f}, p = {found['p']:.3f}, {found['runs']} runs"
 
 
-def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> str:
+def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> dict[str, bytes]:
     """Return horizontal bars, one of each metric for each run; runs of `more` are grey."""
 
     def paint(axes: Any) -> None:
@@ -130,7 +130,7 @@ def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> str:
     return draw(paint, height=1.5 + 0.3 * len(points) * max(1, len(headings) * 0.7))
 
 
-def _scatter(points: Sequence[Point], figure: FigureSpec, title: str) -> str:
+def _scatter(points: Sequence[Point], figure: FigureSpec, title: str) -> dict[str, bytes]:
     """Return points with a legend of their names; the areas of the marks are as `size`."""
     x, y, size = figure.x, figure.y, figure.size
     shown = [point for point in points if _pairs([point], x, y)]
