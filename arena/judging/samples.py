@@ -143,7 +143,9 @@ def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tupl
         for report in _json(Path(run, "judgements", "statements.json"), "reports").values():
             for row in report["cited"]:
                 if row["outcome"] in ("match", "mismatch", "not_found"):
-                    shown = f"STATEMENT\n{row['statement']}\nPASSAGE\n{row['passage']}"
+                    title, heading, text = row["passage"].values()
+                    passage = f"PASSAGE\n{title}, {heading}\n{text}"
+                    shown = f"STATEMENT\n{row['statement']}\n{passage}"
                     answer = int(row["outcome"] == "match")
                     yield Item(run, row["id"], "match", question, shown, answer), (0, 1)
 

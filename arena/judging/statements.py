@@ -98,6 +98,7 @@ def judge_reports(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
     schemas: bool = False,
+    status: Mapping[str, Mapping[str, str]] | None = None,
 ) -> StatementJudgements:
     """Let models judge the statements of reports.
 
@@ -116,6 +117,8 @@ def judge_reports(
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
             for servers that force a model to follow it.
+        status: Id of a report -> paper -> what it is to the survey, as in
+            `TaskSet.citation_status`: why a cited paper is not in reach.
     """
     questions = open_questions(prompts, schemas)
     voters = voters or [client]
@@ -129,7 +132,7 @@ def judge_reports(
         if extract == "model" or (extract == "auto" and not report.cited)
     }
     read |= mark_citations(unmarked, questions["cited"], session, problems)
-    cited = _cited_rows(read, views, most, questions, session)
+    cited = _cited_rows(read, views, most, questions, session, status or {})
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
     chosen = choose_claims(uncited if votes else {}, questions["claims"], session, problems)
     searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
@@ -176,6 +179,7 @@ def _cited_rows(
     most: int | None,
     questions: Mapping[str, Question[Any]],
     model: Model,
+    status: Mapping[str, Mapping[str, str]],
 ) -> _Rows:
     cited: list[tuple[str, dict[str, Any]]] = [
         (name, {"sentence": number, "statement": each.text, "reference": key, "paper": papers[key]})
@@ -193,7 +197,16 @@ def _cited_rows(
     rows: _Rows = {name: [] for name in reports}
     for (name, row), verdict in zip(cited, check_citations(pairs, questions, model), strict=True):
         rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
+        if verdict["outcome"] == "unreachable":
+            known = status.get(name, {}).get(row["paper"] or "", "")
+            rows[name][-1]["why"] = _WHY.get(known, "no_text") if row["paper"] else "unknown"
     return rows
+
+
+_WHY = {"late": "late", "undated": "late", "survey": "forbidden", "itself": "forbidden"}
+WHY = ("unknown", "late", "forbidden", "no_text")
+"""Why nothing was read of a cited paper: the corpus has none, it is too late, it is a survey or the
+survey itself, or it has no text (ReportBench, section 4)."""
 
 
 def _claims(
@@ -256,6 +269,7 @@ def _counts(
         "undecided_statements": len(failed - supported),
         "pairs": len(cited),
         **{name: pairs[name] for name in classes},
+        **{f"unreachable_{why}": sum(row.get("why") == why for row in cited) for why in WHY},
         "not_verbatim": sum(not row.get("verbatim", True) for row in cited),
         "uncited_statements": len(report.statements) - citing,
         "claims": len(claims),
@@ -293,7 +307,7 @@ def record_statements(
     `judge_reports`, where ``voters`` are names of models that get the same options; a command line
     calls them `option`.
     """
-    known = set(parameters_of(judge_reports)) - {"reports", "views", "client"}
+    known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status"}
     asked = {name: value for name, value in options.items() if name not in known}
     settings = {name: value for name, value in options.items() if name in known}
     voters = settings.pop("voters", None) or ()
@@ -302,13 +316,16 @@ def record_statements(
     settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
     played = open_finished(run, corpus, "report")
     finder = PaperFinder(played.tasks.paper_names())
-    reports, views = {}, {}
+    reports, views, status = {}, {}, {}
     for survey_id, text in played.answers.items():
         read = None if text is None else resolve(read_report(text, ["pandoc"]), finder)
         date = played.tasks.survey(survey_id).date
         reports[survey_id] = read
+        papers = [each.paper for each in read.references if each.paper] if read else []
+        status[survey_id] = played.tasks.citation_status(survey_id, papers)
         views[survey_id] = played.corpus.at(date, exclude=[survey_id])
-    found = replace(judge_reports(reports, views, client, **settings), sha256=played.sha256)
+    found = judge_reports(reports, views, client, status=status, **settings)
+    found = replace(found, sha256=played.sha256)
     folder = Path(run, "judgements")
     folder.mkdir(exist_ok=True)
     write_json(folder / "statements.json", found.to_json())

@@ -191,9 +191,17 @@ def _judge(
     views = {
         name: opened.at(format_day(gold[name].cutoff), [f"reportbench:{name}"]) for name in reports
     }
+    tasks = TaskSet(opened)
+    status = {
+        name: tasks.citation_status(own, [each.paper for each in report.references if each.paper])
+        for name, report in reports.items()
+        if (own := f"reportbench:{name}") in tasks.surveys
+    }
     client = Client.from_options(options, "--llm-option")
     others = [Client.from_options(options | {"model": name}, "--voters") for name in voters]
-    return judge_reports(reports, views, client, voters=others, votes=votes, schemas=schemas)
+    return judge_reports(
+        reports, views, client, voters=others, votes=votes, schemas=schemas, status=status
+    )
 
 
 def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Report, dict[str, str]]:

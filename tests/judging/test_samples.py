@@ -98,7 +98,7 @@ def test_mind_maps_of_several_runs_are_checked_by_several_people(judged, world, 
 
 
 def test_statements_that_were_read(tmp_path, capsys):
-    row = {"statement": "It works.", "passage": "=It(works)", "sentence": 1}
+    row = {"statement": "It works.", "passage": {"title": "A", "heading": "B", "text": "C"}}
     outcomes = ("match", "mismatch", "not_found", "unreachable", "failed")
     cited = [{"id": f"s/{n}", "outcome": each, **row} for n, each in enumerate(outcomes)]
     (tmp_path / "run/judgements").mkdir(parents=True)
@@ -111,7 +111,7 @@ def test_statements_that_were_read(tmp_path, capsys):
     found = {each["id"]: each["scores"]["match"] for each in key.items.values()}
     assert found == {"s/0": 1, "s/1": 0, "s/2": 0}
     # No spreadsheet takes a text for a formula.
-    assert all(row["shown"].startswith("STATEMENT\n") for row in rows_of(sheet))
+    assert {row["shown"] for row in rows_of(sheet)} == {"STATEMENT\nIt works.\nPASSAGE\nA, B\nC"}
 
 
 def test_pairs_and_themes_of_an_evaluation(tmp_path):

@@ -96,10 +96,10 @@ def script(body: dict[str, Any]) -> Any:
 
 
 def test_rates_counted_by_hand(views, make_client, tmp_path):
-    reports = {"s": read(REPORT)}
+    reports, status = {"s": read(REPORT)}, {"s": {"later": "late"}}
     with LLMServer(script) as server:
         voters = [make_client(server), second(server, tmp_path)]
-        found = judge_reports(reports, views, voters[0], voters=voters, votes=2)
+        found = judge_reports(reports, views, voters[0], voters=voters, votes=2, status=status)
         asked = [kind(body) for body in server.requests]
         assert not any("Zirconium of the future" in str(body) for body in server.requests)
         assert all(body.get("temperature") == 1 for body in server.requests if kind(body) == "vote")
@@ -116,6 +116,7 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
         ("s/5", 4, "nowhere", "unreachable"),
         ("s/6", 5, "empty", "unreachable"),
     ]
+    assert [r.get("why") for r in row["cited"]][3:] == ["late", "unknown", "no_text"]
     assert row["cited"][0]["evidence"] == PAPERS[0]["abstract"]
     assert row["cited"][0]["verbatim"]
     assert row["cited"][2]["passage"]["heading"] == "Proof"
@@ -132,6 +133,8 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
         "cited_statements": 5, "judged_statements": 5, "supported_statements": 1,
         "undecided_statements": 0, "pairs": 6,
         "match": 1, "mismatch": 1, "not_found": 1, "unreachable": 3, "failed": 0,
+        "unreachable_unknown": 1, "unreachable_late": 1, "unreachable_forbidden": 0,
+        "unreachable_no_text": 1,
         "not_verbatim": 1, "uncited_statements": 4, "claims": 3, "true": 1, "false": 0,
         "tie": 2, "failed_claims": 0, "official_true": 1, "official_false": 1, "failed_votes": 2,
         "problems": 1,
@@ -144,7 +147,7 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     assert found.judge["total"]["calls"] == 20
     # The same answers without the server, bytes and all.
     voters = [make_client(server, mode="replay"), second(server, tmp_path, mode="replay")]
-    again = judge_reports(reports, views, voters[0], voters=voters, votes=2)
+    again = judge_reports(reports, views, voters[0], voters=voters, votes=2, status=status)
     assert json.dumps(again.to_json()) == json.dumps(found.to_json())
 
 

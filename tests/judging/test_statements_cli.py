@@ -72,6 +72,11 @@ def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     compared = json.loads(capsys.readouterr().out)
     assert compared["dimensions"]["match"]["kappa"] == 1
     assert compared["empty"] == counts["unreachable"]
+    # Each unreachable paper has a reason.
+    reasons = [row["why"] for row in rows if row["outcome"] == "unreachable"]
+    assert len(reasons) == sum(counts[f"unreachable_{why}"] for why in set(reasons))
+    assert main(["judge", "sample", str(run), "--what", "statements", "--output", "s.csv"]) == 0
+    assert "PASSAGE" in Path("s.csv").read_text()
 
 
 def test_bad_input_is_one_line(run, world, title_run, capsys):
