@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,8 @@ class Table:
         r"""Return it as a floating table for LaTeX with booktabs, without a final newline.
 
         Every character that TeX would act upon is escaped. Its label is ``tab:`` and its key, in
-        which characters other than letters, digits and ``:.-`` become ``-``. Needs
+        which characters other than letters, digits and ``:.-`` become ``-``. Headings
+        such as "R, a" and "R, b" side by side become one above two. Needs
         ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
         """
         # The sign of a number is a minus and not a hyphen.
@@ -106,13 +108,25 @@ class Table:
             rf"\label{{tab:{re.sub('[^A-Za-z0-9:.-]', '-', self.key)}}}",
             rf"\begin{{tabular}}{{{letters}}}",
             r"\toprule",
-            " & ".join(escape_latex(printable(name)) for name in self.header) + r" \\",
+            *self._latex_heads(),
             r"\midrule",
             *(" & ".join(row) + r" \\" for row in cells),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
         ])  # fmt: skip
+
+    def _latex_heads(self) -> list[str]:
+        """Return the lines of the head: two where columns next to each other are of one heading."""
+        heads = [escape_latex(printable(name)).rpartition(", ") for name in self.header]
+        groups = [(name, len([*same])) for name, same in groupby(head[0] for head in heads)]
+        if all(number == 1 for name, number in groups if name):
+            return [" & ".join("".join(head) for head in heads) + r" \\"]
+        above = (
+            rf"\multicolumn{{{number}}}{{c}}{{{name}}}" if name else " & " * (number - 1)
+            for name, number in groups
+        )  # fmt: skip
+        return [" & ".join(above) + r" \\", " & ".join(head[2] for head in heads) + r" \\"]
 
     def _cells(self, missing: str = MISSING) -> list[list[str]]:
         def cell(value: Any) -> str:

@@ -28,7 +28,7 @@ def compare(
     test: str = "fisher",
     correction: str = "holm",
     level: float = 0.95,
-    format: Literal["text", "markdown", "latex", "json"] = "text",
+    format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
     corpus: str | None = None,
     tasks: str | None = None,
@@ -46,7 +46,8 @@ def compare(
         test (NAME): Fisher (randomization) or student (paired t).
         correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
         level (X): Confidence level of the intervals.
-        format: Format of the printed comparison.
+        format: Format of the printed comparison; csv has a line for each run and survey, and its
+            means.
         html (FILE): Write one page with everything, labels too (of experiments one a task).
         corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
 
@@ -83,6 +84,8 @@ def compare(
     if json or format == "json":
         found = {task: comparison.as_json(each) for task, each in compared.items()}
         print_json(found if experiments else found[""])
+    elif format == "csv":
+        sys.stdout.write(comparison.as_csv(*compared.values()))
     else:
         shown = map(getattr(comparison, f"as_{format}"), compared.values())
         sys.stdout.write("\n\n".join(shown))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -37,6 +38,17 @@ def test_each_format_is_that_of_python(runs, capsys):
     ):
         assert run(*runs, *options, *flags) == 0
         assert capsys.readouterr().out == expected
+    assert run(*runs, *options, "--format", "csv") == 0
+    lines = list(csv.reader(capsys.readouterr().out.splitlines()))
+    assert lines[0] == ["task", "run", "survey", "recall@10"]
+    (metric,) = found.metrics
+    assert [(line[1], line[2]) for line in lines[1:]] == [
+        (name, survey) for name in found.names for survey in ("mean", *found.surveys)
+    ]
+    for task, name, survey, text in lines[1:]:
+        values = dict(zip(metric.surveys, metric.values[name], strict=True))
+        assert task == "discovery"
+        assert float(text) == {"mean": metric.means[name].mean, **values}[survey]
     for flags in (["--json"], ["--format", "json"]):
         assert run(*runs, *options, *flags) == 0
         assert json.loads(capsys.readouterr().out) == as_json(found)

@@ -69,6 +69,16 @@ def test_latex():
     assert Table(["d"], [["-0.1 to +0.2"], [-0.5], ["[x]"]]).latex().splitlines()[8:11] == [
         r"$-$0.1 to +0.2 \\", r"$-$0.5000 \\", r"{[}x{]} \\",
     ]  # fmt: skip
+    heads = ["Group", "Agent", "R@10, BM25", "R@10, x_y", "P, a, BM25", "Time, s"]
+    assert Table(heads, [["a"] * 6]).latex().splitlines()[6:9] == [
+        r" &  & \multicolumn{2}{c}{R@10} & \multicolumn{1}{c}{P, a} & \multicolumn{1}{c}{Time} \\",
+        r"Group & Agent & BM25 & x\_y & BM25 & s \\",
+        r"\midrule",
+    ]
+    assert (
+        Table(heads[3:], [["a"] * 3]).latex().splitlines()[6]
+        == r"R@10, x\_y & P, a, BM25 & Time, s \\"
+    )
 
 
 # What TeX prints for each command that the escaping may write.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -244,7 +245,15 @@ def test_experiments_are_compared_run_by_run(grid, world, tmp_path, capsys):
     (task,) = found = json.loads(capsys.readouterr().out)
     assert task == "organization"
     assert list(found[task]["runs"]) == ["Clustering, BM25", "Found, BM25"]
-    assert main(["compare", str(first), *pages]) == 0
+    assert main(["compare", str(first), "--format", "csv", *pages]) == 0
+    header, *lines = csv.reader(capsys.readouterr().out.splitlines())
+    assert [line[:2] for line in lines if line[2] == "mean"][2:4] == [
+        ["discovery", "Random, BM25"], ["discovery", "Ceiling, BM25"]
+    ]  # fmt: skip
+    means = read(first / "runs/organization/found/bm25")["mean"]
+    (found,) = (line for line in lines if line[1:3] == ["Found, BM25", "mean"])
+    assert found[header.index("ari")] == str(means["ari"])
+    assert found[header.index("recall@10")] == ""
     assert {path.name for path in tmp_path.glob("page-*")} == {
         "page-discovery.html", "page-organization.html"
     }  # fmt: skip

@@ -8,6 +8,7 @@ from arena.results.comparison.comparing import Comparison, compare
 from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (
+    as_csv,
     as_json,
     as_latex,
     as_markdown,
@@ -16,6 +17,6 @@ from arena.results.comparison.report import (
 )
 
 __all__ = [
-    "Comparison", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
+    "Comparison", "as_csv", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
     "usage_of", "verdict", "write_html",
 ]  # fmt: skip

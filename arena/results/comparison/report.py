@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -288,6 +290,20 @@ def as_latex(comparison: Comparison) -> str:
     """Return the tables for LaTeX with booktabs; the remarks are comments."""
     notes = "\n".join(f"% {printable(remark)}" for remark in remarks(comparison))
     return "\n\n".join([*(table.latex() for table in tables(comparison)), notes]) + "\n"
+
+
+def as_csv(*comparisons: Comparison) -> str:
+    """Return a line for each task, run and survey; in that of the means the survey is ``mean``."""
+    metrics = dict.fromkeys(each.metric for its in comparisons for each in its.metrics)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["task", "run", "survey", *metrics])
+    for each, run in [(one, run) for one in comparisons for run in one.runs]:
+        means = {by.metric: by.means[run.name].mean for by in each.metrics if by.means}
+        surveys = [(survey, run.metrics["per_survey"][survey]) for survey in each.surveys]
+        for survey, row in [("mean", means), *surveys]:
+            writer.writerow([each.task, run.name, survey, *map(row.get, metrics)])
+    return text.getvalue()
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
