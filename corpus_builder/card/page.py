@@ -170,7 +170,9 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         drawn=drawn,
         **figures,
     )  # fmt: skip
-    pictures = {f["file"]: draw(f["paint"]) for f in figures.values() if drawn and f["rows"]}
+    pictures = {
+        f["file"]: draw(f["paint"])["svg"].decode() for f in figures.values() if drawn and f["rows"]
+    }
     return {"README.md": page, **pictures}
 
 
