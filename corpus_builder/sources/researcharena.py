@@ -16,6 +16,7 @@ from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import COUNTS, JoinCounts
+from corpus_builder.sources.published import DatesFile
 
 _PATTERNS = {"survey": "survey.jsonl", "public": "public_*.jsonl", "corpus": "corpus_*.jsonl"}
 _IDS = ("id", "corpusid", "corpus_id", "corpusId")
@@ -34,13 +35,17 @@ class ResearchArena(ConstructorOptions):
     Args:
         input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
         full_text: Read the texts in ``corpus_*``, too.
+        dates: Dates of papers and surveys, used first: JSON lines or CSV with id and date.
     """
 
     example: ClassVar[str] = "--input researcharena"
     downloadable: ClassVar[bool] = True
     full_text_help: ClassVar[str] = "Leave out the texts in corpus_*"
 
-    def __init__(self, input: str | Path, full_text: bool = True) -> None:
+    def __init__(
+        self, input: str | Path, full_text: bool = True, dates: str | Path | None = None
+    ) -> None:
+        self._dates = None if dates is None else DatesFile(dates)
         folder = Path(input)
         if not folder.is_dir():
             problem = "is not a folder" if folder.exists() else "does not exist"
@@ -59,7 +64,7 @@ class ResearchArena(ConstructorOptions):
             )
         if not self._files["survey"]:
             raise DataError(f"{self._name!r} has no survey.jsonl.gz. Put it next to the papers.")
-        self._surveys = [_converted(place, survey) for place in self._read("survey")]
+        self._surveys = [self._dated(_converted(place, survey)) for place in self._read("survey")]
         self._cited = {place.record["id"] for place in self._surveys}
         for place in self._surveys:
             self._cited.update(entry["id"] for entry in place.record["references"])
@@ -68,13 +73,24 @@ class ResearchArena(ConstructorOptions):
         self._yields = JoinCounts()
 
     def papers(self) -> Iterator[LocatedRecord]:
-        """Yield every paper, with its text if there is one."""
+        """Yield every paper, with its text if there is one, and the surveys that are not there.
+
+        A survey's subjects are the fields of its paper.
+        """
         found: set[str] = set()
+        surveys = {place.record["id"]: place for place in self._surveys}
         for place in self._papers():
             found.add(place.record["id"])
-            yield place
+            own = surveys.get(place.record["id"])
+            if own is not None and not place.record["fields"]:
+                place = place._replace(record=place.record | {"fields": own.record["fields"]})
+            yield self._dated(place)
             found &= self._cited
         self._found = found
+        for place in (surveys[survey_id] for survey_id in surveys if survey_id not in found):
+            known = {name: place.record[name] for name in ("id", "title", "abstract", "date")}
+            fields = place.record["fields"]
+            yield place._replace(record={**known, "fields": fields, "is_survey": True})
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey; its typology in the project's form, without noise keys."""
@@ -110,6 +126,11 @@ class ResearchArena(ConstructorOptions):
             "texts_without_paper": self._texts_alone,
             "yield": self._yields.to_json(),
         }
+
+    def _dated(self, place: LocatedRecord) -> LocatedRecord:
+        """Return a record with its date in the file of dates, if it has one there."""
+        date = self._dates and self._dates.find((place.record["id"],), "")
+        return place._replace(record=place.record | {"date": date}) if date else place
 
     def _read(self, role: str) -> Iterator[LocatedRecord]:
         for path in self._files[role]:

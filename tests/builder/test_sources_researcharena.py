@@ -12,6 +12,7 @@ from test_sources_joins import write
 import arena
 from arena.errors import DataError
 from arena.tasks import TaskSet
+from corpus_builder.card import write_card
 from corpus_builder.cli import main
 from corpus_builder.sources.researcharena import ResearchArena
 
@@ -74,7 +75,25 @@ def test_from_a_folder(tmp_path, capsys):
     manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
     assert manifest["source"]["texts_without_paper"] == 1
     assert manifest["source"]["yield"]["per_survey"]["56895323"]["in_collection"] == 1
-    assert manifest["counts"]["survey_papers"] == 1
+    assert manifest["counts"]["survey_papers"] == 2  # one of them is not among the papers
+    # The subjects of 7 are unknown; those of the other stand with the survey alone.
+    assert write_card(tmp_path / "corpus")["counts"]["surveys_with_discipline"] == 1
+
+
+def test_dates_come_from_a_file_by_corpus_id(tmp_path):
+    """As published no paper has a date: none can be found without the file."""
+    keys = ("date", "year", "publicationDate")
+    public = [{k: v for k, v in paper.items() if k not in keys} for paper in PUBLIC]
+    folder = data_set(tmp_path / "data", public=public, surveys=[SURVEY])
+    without = build(folder, tmp_path / "without", "--input", str(folder))
+    assert [len(without.at("2030")), TaskSet(without).gold("56895323").gains] == [1, {}]
+    dates = tmp_path / "dates.csv"
+    dates.write_text("id,date\n11,2008-10-31\n12,2012\n13,2018-05-01\n56895323,2018-06\n5,2000\n")
+    corpus = build(folder, tmp_path / "with", "--input", str(folder), "--dates", str(dates))
+    tasks = TaskSet(corpus)
+    assert tasks.gold("56895323").gains == {"11": 2, "12": 2, "13": 1}
+    assert tasks.survey("56895323").date == "2018-06-30"  # before that of its own record
+    assert corpus.at("2030").paper("12").date == "2012-12-31"
 
 
 def test_the_total_is_the_published_one(tmp_path):
