@@ -47,6 +47,7 @@ class Evaluation:
         lower_is_better: Direction of each metric of which less is better (True) or that has none
             (None).
         left_out: Surveys whose scores do not count in the means.
+        groups: Survey -> name of its group, such as a domain, whose means are shown, too.
     """
 
     mean: Mapping[str, float | None]
@@ -57,16 +58,28 @@ class Evaluation:
     micro: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: Mapping[str, bool | None] = field(default_factory=dict)
     left_out: Collection[str] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def counting(self, survey: str) -> dict[str, float | None]:
         """Return the scores of a survey that count in the means."""
         row = {} if survey in self.left_out else self.surveys[survey]
         return {name: row.get(name) for name in self.mean}
 
+    def group_means(self) -> dict[str, dict[str, Any]]:
+        """Return the number of counting ``surveys`` and the ``mean`` of each group, by its name."""
+        found = {}
+        for group in sorted({*self.groups.values()}):
+            members = [self.counting(s) for s in self.surveys if self.groups.get(s) == group]
+            rows = [row for row in members if any(value is not None for value in row.values())]
+            means = {name: mean(row[name] for row in rows) for name in self.mean}
+            found[group] = {"surveys": len(rows), "mean": means}
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
         return {
             "mean": dict(self.mean),
+            **({"groups": self.group_means()} if self.groups else {}),
             **({"micro": dict(self.micro)} if self.micro else {}),
             "surveys": {name: dict(row) for name, row in self.surveys.items()},
             "missing": list(self.missing),
@@ -83,6 +96,9 @@ class Evaluation:
             (survey, *map(row.get, names), next((row[k] for k in said if k in row), ""))
             for survey, row in self.surveys.items()
         ]
+        for group, found in self.group_means().items():
+            number = f"over {found['surveys']}"
+            rows.append((f"mean, {group}", *(found["mean"][name] for name in names), number))
         rows.append(("mean", *(self.mean[name] for name in names), ""))
         if self.micro:
             rows.append(("micro", *(self.micro.get(name) for name in names), ""))

@@ -136,6 +136,7 @@ def score_reports(
         micro=dict(zip(names[:3], _ratios(sums), strict=True)),
         lower_is_better=_DIRECTIONS,
         left_out=left_out,
+        groups={name: survey.domain for name, survey in gold.items() if survey.domain},
     )
 
 

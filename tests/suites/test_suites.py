@@ -15,7 +15,7 @@ import pytest
 import arena
 from arena import cli
 from arena.results.experiments import read_experiment
-from arena.suites import SUITES, Made
+from arena.suites import SUITES, Evaluation, Made
 from corpus_builder.sources import SOURCES
 
 
@@ -77,6 +77,25 @@ def test_a_suite_scores_one_system_or_compares_several(name):
     options = inspect.signature(SUITES.get(name), eval_str=True).parameters
     assert [each.annotation for each in options.values()].count(Made) == 1
     assert "only" in options
+
+
+def test_groups_have_means_of_their_own():
+    surveys = {
+        "a": {"f1": 0.5},
+        "b": {"f1": 1.0},
+        "c": {"f1": 0.0},
+        "d": {"f1": 0.2},
+        "e": {"f1": None},
+    }
+    groups = {"a": "X", "b": "X", "c": "X", "d": "Y", "e": "Y"}
+    found = Evaluation({"f1": 0.5}, surveys, [], groups=groups, left_out={"c"})
+    assert found.group_means() == {
+        "X": {"surveys": 2, "mean": {"f1": 0.75}}, "Y": {"surveys": 1, "mean": {"f1": 0.2}},
+    }  # fmt: skip
+    assert found.to_json()["groups"] == found.group_means()
+    assert found.table()[1][-3:] == [
+        ("mean, X", 0.75, "over 2"), ("mean, Y", 0.2, "over 1"), ("mean", 0.5, ""),
+    ]  # fmt: skip
 
 
 GOLD = {

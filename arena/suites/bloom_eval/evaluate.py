@@ -45,6 +45,8 @@ from arena.suites.bloom_eval.tables import (
     tier_mean,
 )
 
+FIELDS = {"cs": "Computer Science", "gs": "General Science"}
+"""The fields of the paper's topics, by the beginning of their names (figures 5 to 12)."""
 _BY_EMBEDDING = (
     "By embedding: the paper's numbers beside these are by a model and by BERTopic: "
     "do not compare them (--matcher judge, --clusters bertopic)."
@@ -163,6 +165,7 @@ def _evaluation(
         [*_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else [])],
         settings,
         tiers=_tiers(known, means),
+        groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,
         agreement=_agreement(rows, people, columns),
