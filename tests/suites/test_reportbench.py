@@ -231,7 +231,7 @@ def test_the_command(score, data, tmp_path, capsys):
     assert cli.main([*command, str(tmp_path / "reports")]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in printed[2:6]] == [
-        "2004.05937", "hep-th/0101001", "mean", "micro"
+        "2004.05937", "hep-th/0101001", "mean,", "mean", "micro"
     ]  # fmt: skip
 
 
