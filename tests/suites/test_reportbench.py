@@ -230,7 +230,7 @@ def test_the_command(score, data, tmp_path, capsys):
     command = ["evaluate", "reportbench", "--data", str(data), "--reports"]
     assert cli.main([*command, str(tmp_path / "reports")]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed[2:6]] == [
+    assert [line.split()[0] for line in printed[2:7]] == [
         "2004.05937", "hep-th/0101001", "mean,", "mean", "micro"
     ]  # fmt: skip
 
