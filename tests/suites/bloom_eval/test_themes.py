@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from llm_server import LLMServer
 from arena.errors import DataError
 from arena.report import Report
 from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, Work, compare
+from arena.suites.bloom_eval.metrics import themes
 from arena.suites.bloom_eval.metrics.themes import gini, themes_of
 
 FISH, BANKS = "Salmon and trout in cold rivers", "Inflation rates of central banks"
@@ -82,6 +84,20 @@ def test_a_judge_pairs_themes_by_their_words(make_client) -> None:
         assert scores(EXPERTS, GENERATED, "tfsim", matcher="judge", judge=judge) == SHARED
 
 
+def test_officially_a_theme_may_be_in_several_pairs(make_client) -> None:
+    """Generated themes in a pair: 2 of 3; experts' in none: 1. Fish has 6 here, 3 and 3 there."""
+    fish, stars = "cold, rivers, salmon, trout", "brightness, distant, galaxies"
+    pairs = [{"expert_topic": fish, "llm_topic": each} for each in (fish, stars)]
+    with LLMServer(lambda _: json.dumps({"matched_pairs": pairs})) as server:
+        judged = {"matcher": "judge", "judge": make_client(server)}
+        official = scores(EXPERTS, GENERATED, "tfsim", official=True, **judged)
+        once = scores(EXPERTS, GENERATED, "tfsim", **judged)
+    assert official == dict.fromkeys(("f1", "precision", "recall"), 2 / 3) | {"ds": 1.0}
+    assert once == {"f1": 0.4, "precision": 1 / 3, "recall": 0.5, "ds": 1.0}
+    # By embedding every pair counts that is alike enough: here the same two as before.
+    assert scores(EXPERTS, GENERATED, "tfsim", official=True) == SHARED
+
+
 def test_without_a_shared_theme_everything_is_0() -> None:
     nothing = {"f1": 0.0, "precision": 0.0, "recall": 0.0, "ds": 0.0}
     assert scores(EXPERTS, survey(*[STARS] * 5), "tfsim") == nothing
@@ -95,19 +111,58 @@ def test_an_absent_package_is_named() -> None:
         scores(EXPERTS, GENERATED, "tbal", clusters="bertopic")
 
 
+def test_bertopic_has_the_settings_of_the_released_code(monkeypatch) -> None:
+    made: dict[str, Any] = {}
+
+    class Model:
+        def __init__(self, **settings: Any) -> None:
+            made["bertopic"] = settings
+
+        def fit_transform(self, documents: list[str], vectors: Any) -> tuple[list[int], None]:
+            made["documents"] = documents
+            return [-1, *(place % 2 for place in range(len(documents) - 1))], None
+
+    stands_in = SimpleNamespace(BERTopic=Model, UMAP=lambda **settings: settings)
+    real = themes.load
+    monkeypatch.setattr(themes, "require", lambda *_: None)
+    monkeypatch.setattr(
+        themes, "load", lambda name, *why: real(name, *why) if "." in name else stands_in
+    )
+    works = [Work(f"{FISH} {n}", f"About {n}.") for n in range(9)] + [
+        Work(BANKS),
+        Work("", "Text."),
+    ]
+    pair = SurveyPair(EXPERTS, survey()._replace(works=tuple(works)),
+                      SurveyComparison(clusters="bertopic"))  # fmt: skip
+    found = themes_of(pair, "generated")
+    # Neither what has no title or abstract, nor the first one, which fits no theme.
+    assert [theme.works for theme in found] == [(1, 3, 5, 7), (2, 4, 6, 8)]
+    assert made["documents"] == [f"{FISH} {n}. About {n}" for n in range(9)]
+    settings = made["bertopic"]
+    assert settings["min_topic_size"] == 2
+    assert settings["vectorizer_model"].ngram_range == (1, 3)
+    assert settings["vectorizer_model"].stop_words == "english"
+    wanted = {"n_neighbors": 5, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}
+    assert settings["umap_model"].items() >= (wanted | {"random_state": 42}).items()
+    few = survey()._replace(works=tuple(works[:4] + works[9:]))  # four have an abstract
+    assert scores(EXPERTS, few, "tbal", clusters="bertopic") == {"": 0.0}
+
+
 @pytest.mark.skipif(not HAS_BERTOPIC, reason="needs the extra bertopic")
 def test_bertopic_groups_references_and_repeats_itself() -> None:
     titles = [f"{title}, part {i}" for i in range(20) for title in (FISH, BANKS, STARS)]
+    article = survey()._replace(works=tuple(Work(title, title) for title in titles))
     found = [
         [
             theme.works
             for theme in themes_of(
-                SurveyPair(EXPERTS, each, SurveyComparison(clusters="bertopic")), side
+                SurveyPair(EXPERTS, article, SurveyComparison(clusters="bertopic")), "generated"
             )
         ]
-        for each, side in [(survey(*titles), "generated")] * 2
+        for _ in range(2)
     ]
     assert found[0] == found[1]
     assert all(len({place % 3 for place in works}) == 1 for works in found[0])
-    few = scores(EXPERTS, survey(*titles[:5]), "tbal", clusters="bertopic")[""]
+    few = article._replace(works=article.works[:5])
+    few = scores(EXPERTS, few, "tbal", clusters="bertopic")[""]
     assert few is None or 0 <= few <= 1

@@ -31,6 +31,9 @@ CUT = 2.0
 LEAST_COSINE = 0.8
 """Of the centres of two themes: means of many vectors are closer than two texts are."""
 
+_SPECTRAL = 8
+"""Documents below which UMAP cannot begin with a spectral layout of five dimensions."""
+
 Vectors = NDArray[np.float64]
 
 
@@ -55,15 +58,16 @@ def tbal(pair: SurveyPair) -> Finding:
 
     1 - G, the Gini coefficient of their sizes, Bloom-Eval, equation 5. Fewer than five references
     give 0, as in the released code. All of them in one theme are even: 1. None if BERTopic leaves
-    all of them out.
+    all of them out; 0 with `official`.
     """
     themes = themes_of(pair, "generated")
     rows = [(theme.label, str(len(theme.works)), theme.central) for theme in themes]
     headers = ("theme", "references", "in its middle")
-    if sum(bool(work.title or work.abstract) for work in pair.generated.works) < FEWEST:
+    if len(_documents(pair, pair.generated.works)) < FEWEST:
         return Finding({"": 0.0}, rows, headers)
     if not themes:
-        return Finding({"": None}, rows, headers, "the references form no theme.")
+        score = 0.0 if pair.comparison.official else None
+        return Finding({"": score}, rows, headers, "the references form no theme.")
     return Finding({"": 1 - gini([len(theme.works) for theme in themes])}, rows, headers)
 
 
@@ -81,7 +85,7 @@ def gini(sizes: Sequence[int]) -> float:
     tier="comprehension",
     needs=("embeddings", "matcher"),
     columns=("f1", "precision", "recall", "ds"),
-    prompts={"tfsim": Fields(("human", "generated"))},
+    prompts=dict.fromkeys(("tfsim", "tfsim_official"), Fields(("human", "generated"))),
 )
 def tfsim(pair: SurveyPair) -> Finding:
     """Thematic Focus Similarity: the themes of both bibliographies, paired one-to-one, in [0, 1].
@@ -90,18 +94,32 @@ def tfsim(pair: SurveyPair) -> Finding:
     `LEAST_COSINE` and `threshold`; a judge pairs them by their typical words. ``ds`` is the
     distributional similarity of the numbers of references of the themes that are shared, 0 if none
     is. None for experts with fewer than five references.
+
+    With `official` a theme may stand in several pairs: precision is that of the generated themes
+    in any pair, recall is their number over itself and the experts' themes in none, and ``ds``
+    compares each expert's theme in a pair with the sum of those that it is paired with.
     """
     human, generated = (themes_of(pair, side) for side in ("human", "generated"))
+    official = pair.comparison.official
     pairs: list[tuple[int, int]] = []
     if human and generated:
-        ours, theirs = (np.stack([theme.centre for theme in side]) for side in (human, generated))
-        cosines = ours @ theirs.T
+        centres, others = (
+            np.stack([theme.centre for theme in side]) for side in (human, generated)
+        )
+        cosines = centres @ others.T
         near = np.where(cosines >= LEAST_COSINE, cosines, 0.0)
-        labels, others = ([theme.label for theme in side] for side in (human, generated))
+        labels, words = ([theme.label for theme in side] for side in (human, generated))
         form = pairs_schema("matched_pairs", "expert_topic", "llm_topic")
-        pairs = pair.match(labels, others, "tfsim", form, near)
-    scores = ratios(len(pairs), len(human), len(generated))
-    sizes = [len(human[i].works) for i, _ in pairs], [len(generated[j].works) for _, j in pairs]
+        if not official:
+            pairs = pair.match(labels, words, "tfsim", form, near)
+        elif pair.comparison.matcher == "judge":
+            pairs = pair.judged_pairs(labels, words, "tfsim_official", form)
+        else:
+            pairs = [(int(i), int(j)) for i, j in np.argwhere(near >= pair.comparison.threshold)]
+    ours, theirs = ({each[side] for each in pairs} for side in (0, 1))
+    shared = {i: [len(generated[j].works) for k, j in pairs if k == i] for i in sorted(ours)}
+    scores = ratios(len(theirs), len(theirs) + len(human) - len(ours), len(generated))
+    sizes = [len(human[i].works) for i in shared], [*map(sum, shared.values())]
     scores["ds"] = distribution_similarity(*sizes) if human else None
     cells = (
         [(f"{each.label}; such as {each.central}", str(len(each.works))) for each in side]
@@ -118,20 +136,31 @@ def themes_of(pair: SurveyPair, side: str) -> list[Theme]:
 
     References are compared by the vectors of "title. abstract". `clusters` ``linkage``
     merges them by Ward's linkage up to `CUT`; ``bertopic`` is BERTopic, as in the paper, given
-    the same vectors, which leaves references out that fit no theme. References without title and
-    abstract are left out.
+    the same vectors, which leaves references out that fit no theme, and with the settings of the
+    released code those without an abstract. References without title and abstract are left out.
     """
     return pair.once(("themes", side), lambda: _themes(pair, pair.sides[side].works))
+
+
+def _documents(pair: SurveyPair, works: tuple[Work, ...]) -> dict[int, str]:
+    """Return place of each reference that is grouped -> "title. abstract"."""
+    if whole := pair.comparison.clusters == "bertopic":
+        require("clusters='bertopic'", "bertopic", "umap", "hdbscan")
+    return {
+        i: text
+        for i, work in enumerate(works)
+        if (text := f"{work.title}. {work.abstract}".strip(" ."))
+        and (not whole or (work.title and work.abstract))
+    }
 
 
 def _themes(pair: SurveyPair, works: tuple[Work, ...]) -> list[Theme]:
     from arena.mindmap import unit_vectors
 
-    texts = {i: f"{work.title}. {work.abstract}".strip(" .") for i, work in enumerate(works)}
-    places = [i for i, text in texts.items() if text]
+    texts = _documents(pair, works)
+    places, documents = [*texts], [*texts.values()]
     if len(places) < FEWEST:
         return []
-    documents = [texts[i] for i in places]
     vectors = unit_vectors(documents, pair.comparison.encoder)
     group = _by_bertopic if pair.comparison.clusters == "bertopic" else _by_linkage
     members: dict[int, list[int]] = {}
@@ -156,19 +185,18 @@ def _by_linkage(documents: list[str], vectors: Vectors) -> list[int]:
 
 
 def _by_bertopic(documents: list[str], vectors: Vectors) -> list[int]:
-    require("clusters='bertopic'", "bertopic", "umap", "hdbscan")
-    few = len(documents) < 40  # below this its own settings fail
     reduce = load("umap").UMAP(
-        n_neighbors=min(15, len(documents) - 1),
+        n_neighbors=5,
         n_components=5,
         min_dist=0.0,
         metric="cosine",
-        init="random" if few else "spectral",
-        random_state=0,  # of one thread, then
+        init="random" if len(documents) < _SPECTRAL else "spectral",
+        random_state=42,  # of one thread, then
         n_jobs=1,
     )
-    least = max(2, len(documents) // 4) if few else 10
-    model = load("bertopic").BERTopic(umap_model=reduce, min_topic_size=least)
+    text = load("sklearn.feature_extraction.text", "Bloom-Eval")
+    words = text.CountVectorizer(stop_words="english", ngram_range=(1, 3))
+    model = load("bertopic").BERTopic(umap_model=reduce, vectorizer_model=words, min_topic_size=2)
     labels, _ = model.fit_transform(documents, vectors)
     return [int(label) for label in labels]
 
