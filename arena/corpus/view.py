@@ -178,9 +178,6 @@ class ListedView(CorpusView):
     def __len__(self) -> int:
         return len(self._listed)
 
-    def __repr__(self) -> str:
-        return f"<a list of {len(self)} papers>"
-
     def _visible(self, paper_id: str) -> int | None:
         document = self._store.document(paper_id)
         return document if document in self._listed else None

@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from helpers import act, call, contents, make_env, playing
+from helpers import Memory, act, call, contents, make_env, playing
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
@@ -16,6 +16,7 @@ from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.inputs import INPUTS, read_contributions, read_items, read_summary
 from arena.llm import LLMError, ParseError
 from arena.testing import audit
+from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.digest import make_digests, text_of
 from corpus_builder.manifest import verify
@@ -255,6 +256,25 @@ def test_digests_of_references_are_no_labels(corpus):
         assert act(env, "read", paper_id="p:old")["heading"] == "Abstract and summary"
         later = act(env, "read", paper_id="p:later")  # it has a digest, and does not exist yet
         assert later == {"error": "no paper 'p:later' here. Use an id that a search returned."}
+
+
+def test_the_experts_papers_have_digests_whatever_their_dates(tmp_path):
+    papers = [
+        {"id": name[:1].lower(), "title": name, "date": date}
+        for name, date in {"Early": "2019", "Late": "2021", "Undated survey": None}.items()
+    ]
+    tree = {"label": "Graphs", "children": [{"label": "All", "papers": ["l", "e", "u"]}]}
+    survey = {"id": "s", "title": "Graphs surveyed", "date": "2020-06", "references": ["e"]}
+    papers.append({"id": "x", "title": "X", "date": "2018"})
+    build(Memory(papers, [survey | {"mind_map": tree}]), tmp_path / "corpus")
+    (made,) = digested(tmp_path / "corpus", "summary")
+    assert made["counts"] == {"papers": 3, "digests": 3, "failed": 0}
+    env = playing(tmp_path / "corpus", "s", NAME, references="expert", show="summary")
+    for paper, title in {"e": "Early", "l": "Late", "u": "Undated survey"}.items():
+        assert f"Problem: About {title}. It is hard." in act(env, "read", paper_id=paper)["text"]
+    report = audit(tmp_path / "corpus", 200, environments=[NAME], options={"references": "expert"})
+    assert report.findings == []
+    assert any("show='summary'" in name for name in report.environments)
 
 
 def test_unknown_inputs(mini):
