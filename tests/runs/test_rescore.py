@@ -288,7 +288,7 @@ def test_the_command_reports_surveys_that_a_mean_leaves_out(mini_records, tmp_pa
     assert arena.cli.main(command) == 0
     out = capsys.readouterr().out
     assert "Mean over 2 of 2 surveys" in out
-    assert [line for line in out.splitlines() if "of them" in line] == [
+    assert [line for line in out.splitlines() if " of them;" in line] == [
         f"{names[0]}: over 1 of them; the labels of the others have nothing that it counts."
     ]
     assert arena.cli.main(command[:-4]) == 0

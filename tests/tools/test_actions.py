@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.envs import TextSpace, ToolCallSpace
-from arena.results import inspect_log
+from arena.results.messages import call_of
 from arena.tools import TOOLS
 
 BAD_ACTIONS = [
@@ -231,7 +231,7 @@ def test_an_action_may_have_the_form_that_models_write(world):
         observation, reward, *_ = env.step(action)
         assert len(json.loads(observation["result"])["hits"]) == 3
         assert env.action_space.contains(action)
-        assert inspect_log._call(action)[0] == "search"
+        assert call_of(action)[0] == "search"
         assert (observations["result"][number], rewards[number]) == (observation["result"], reward)
         assert (observation["result"], reward) == (observations["result"][0], rewards[0])
 
