@@ -122,8 +122,10 @@ class _Pairs(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, item: Any, option: str | None = None) -> None:
         name, equals, value = item.partition("=")
-        if not equals:
+        if not equals or not name:
             raise DataError(f"{option} {item!r}: write NAME=VALUE.")
+        if name in getattr(namespace, self.dest):
+            raise DataError(f"{option} {name!r} is given twice. Give each name once.")
         with suppress(ValueError):
             value = json.loads(value)
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: value})

@@ -56,8 +56,11 @@ def test_search_options(world, capsys):
     assert next(h["id"] for h in hits("--exclude", plain[0]["id"])) == plain[1]["id"]
     other = hits("--retriever-option", "statistics=corpus")
     assert [h["score"] for h in other] != [h["score"] for h in plain]
-    assert main([*base, "--retriever-option", "b"]) == 2
-    assert "write NAME=VALUE" in capsys.readouterr().err
+    for wrong in ("b", "=1"):
+        assert main([*base, "--retriever-option", wrong]) == 2
+        assert "write NAME=VALUE" in capsys.readouterr().err
+    assert main([*base, "--retriever-option", "b=1", "--retriever-option", "b=.5"]) == 2
+    assert "--retriever-option 'b' is given twice" in capsys.readouterr().err
 
 
 def test_a_later_paper_is_excluded_as_one_that_no_corpus_has(world, capsys):

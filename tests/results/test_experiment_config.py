@@ -284,3 +284,9 @@ def test_a_mapping_is_a_configuration_too(world, tmp_path):
     assert json.loads((tmp_path / "out" / "tables.json").read_text()) == found
     with pytest.raises(DataError, match="the configuration, survey: no such key"):
         arena.run_experiment(config | {"survey": 1}, world, tmp_path / "out")
+
+
+def test_an_added_agent_replaces_no_row(world, tmp_path):
+    mine = {"Scout": "random"}
+    with pytest.raises(DataError, match="the table 'discovery' has a row 'Scout'"):
+        preview("all-tasks", world, tmp_path / "out", add=mine, surveys=1)

@@ -5,6 +5,7 @@ docs/experiments.md describes every key.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -272,6 +273,11 @@ def read_experiment(
         places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
     for label, row in (add or {}).items():
         tables_of = source.check(Experiment).tables
+        for name, table in tables_of.items():
+            if label in {*table.rows, *table.more}:
+                raise DataError(
+                    f"the table {name!r} has a row {clip(label)}. Give your agent another label."
+                )
         places |= {("tables", name, "rows", label): row for name in tables_of}
     known = source.check(Experiment).retrievers if retrievers else {}
     for label, name in (retrievers or {}).items():
@@ -290,10 +296,11 @@ def read_experiment(
 def slug(label: str) -> str:
     """Return the name of a directory for a label.
 
-    >>> slug("Zero-Shot"), slug("STORM.BM25"), slug("hybrid(bm25,dense)")
-    ('zero-shot', 'storm.bm25', 'hybrid-bm25-dense')
+    >>> slug("Zero-Shot"), slug("STORM.BM25"), slug("hybrid(bm25,dense)"), slug("密集")
+    ('zero-shot', 'storm.bm25', 'hybrid-bm25-dense', '638668ba')
     """
-    return re.sub(r"[^a-z0-9._]+", "-", label.lower()).strip(".-_")[:100]
+    kept = re.sub(r"[^a-z0-9._]+", "-", label.lower()).strip(".-_")[:100]
+    return kept or hashlib.sha256(label.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def directory_of(task: str, label: str, column: str) -> str:
