@@ -156,13 +156,14 @@ def read_judgements(path: str | Path) -> Judgements:
         found = Judgements(**json.loads(Path(path).read_bytes()))
         key = sha256_json([found.dimensions, found.scale, found.items])
         low, high = found.scale
-        scores = [n for row in found.items.values() for n in row.get("scores", {}).values()]
+        rows = found.items.values()
+        scores = [n for row in rows if "failed" not in row for n in row["scores"].values()]
         if found.sha256.get(KEY, key) != key or not all(type(n) is int for n in scores):
             raise ValueError
         if not all(low <= n <= high for n in scores):
             raise ValueError
         return found
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
         problem = "contains no judgements, or is damaged. Name what `arena judge` wrote."
         raise DataError(f"{str(path)!r} {problem}") from None
 

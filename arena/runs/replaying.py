@@ -15,7 +15,7 @@ from arena import __version__
 from arena._internal.files import sha256_file, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
-from arena.errors import UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
 from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
@@ -154,10 +154,20 @@ def replay_steps(
         raise UnknownNameError(
             f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
         )
+    if recorded.files is not None:
+        recorded.refuse_changed(TRAJECTORIES)
     corpus, _ = recorded.open_corpus(corpus, tasks)
-    actions = iter([step["action"] for step in records[survey]["steps"]])
+    taken = [step["action"] for step in records[survey]["steps"]]
+    actions = iter(taken)
     with closing(recorded.environment(corpus, [survey])) as env:
-        yield from play(env, lambda _: next(actions), survey, records[survey]["seed"])
+        episode = play(env, lambda _: next(actions), survey, records[survey]["seed"])
+        for _, step in zip([None, *taken], episode, strict=False):  # taken first, see below
+            yield step
+    if not step.terminated and not step.truncated:
+        raise CorpusError(
+            f"the episode of survey {clip(survey)} does not end with its last action: {str(run)!r} "
+            "or the code was changed. `arena replay` finds where."
+        )
 
 
 def _replay_episode(

@@ -194,6 +194,12 @@ def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_
     key.write_text(key.read_text().replace('"extracted": 1', '"extracted": 0', 1))
     assert main(agreement) == 2
     assert "contains no judgements, or is damaged" in capsys.readouterr().err
+    assert main([*command[:-1], str(tmp_path / "other.csv")]) == 0
+    damaged = json.loads((tmp_path / "other.key.json").read_text()) | {"sha256": {}}
+    del damaged["items"]["1"]["scores"]
+    key.write_text(json.dumps(damaged))
+    assert main(agreement) == 2
+    assert "contains no judgements, or is damaged" in capsys.readouterr().err
 
 
 def test_maps_that_were_played_again_since_they_were_judged(judged, world, tmp_path, capsys):
