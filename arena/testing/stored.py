@@ -238,8 +238,9 @@ class StoredCorpus:
         return paper.number, "gold" if paper.day < survey.day else "not_before"
 
     def _rows(self, name: str, place: Path | None = None) -> list[dict[str, Any]]:
-        table = pq.read_table((place or self._directory) / f"{name}.parquet")
-        return table.to_pylist()  # type: ignore[no-any-return]
+        # Not `read_table`, which imports pandas where it is installed.
+        with pq.ParquetFile((place or self._directory) / f"{name}.parquet") as file:
+            return file.read().to_pylist()  # type: ignore[no-any-return]
 
 
 # Names of tags and commands without a meaning of their own: written apart from the builder's list.
