@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,10 +48,16 @@ def run(
         print_json(judgements.to_json())
         return
     (low, high), counts = judgements.scale, judgements.counts
-    print_table(list(judgements.mean.items()), (judgements.rubric, f"mean, {low} to {high}"))
+    headers = [judgements.rubric, f"mean, {low} to {high}"]
+    rows: list[tuple[Any, ...]] = list(judgements.mean.items())
+    if (low, high) == (0, 1):
+        headers.append("95 %")
+        rows = [(name, each, _ends(judgements.interval(name))) for name, each in rows]
+    print_table(rows, headers)
+    scores = f"which score {low}" if RUBRICS.get(rubric).empty_is_lowest else "which have no score"
     print(
         f"{counts['judged']} of {counts['items']} judged by {judgements.judge['model']} in "
-        f"{judgements.judge['total']['calls']} calls; {counts['empty']} empty, which score {low}; "
+        f"{judgements.judge['total']['calls']} calls; {counts['empty']} empty, {scores}; "
         f"{counts['missing']} missing, which are in no mean."
     )
     for name, row in judgements.items.items():
@@ -197,5 +204,5 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
         print(f"{only} more have scores by people, but none by the model.")
 
 
-def _ends(interval: list[float] | None) -> str:
+def _ends(interval: Sequence[float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"

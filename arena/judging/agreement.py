@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import load
 from arena.errors import DataError, clip, did_you_mean
-from arena.judging.judge import Judgements
+from arena.judging.judge import Judgements, wilson
 
 STATISTICS = ("kappa", "quadratic_kappa", "spearman")
 _RESAMPLES = 10_000
@@ -175,8 +174,7 @@ def _described(values: Floats, table: Floats | None = None) -> dict[str, Any]:
         equal = int(table.trace())
         found = {"pairs": pairs, "equal": equal / pairs if pairs else None, "equal_interval": None}
         if pairs:
-            test = load("scipy.stats", "agreement with people").binomtest(equal, pairs)
-            found["equal_interval"] = [*map(float, test.proportion_ci(method="wilson"))]
+            found["equal_interval"] = [*wilson(equal, pairs)]
     for name, column in zip((*STATISTICS, "alpha"), values.T, strict=False):  # alpha of several
         defined = column[1:][~np.isnan(column[1:])]
         enough = not np.isnan(column[0]) and len(defined) >= 0.95 * _RESAMPLES

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json, write_json
+from arena._internal.lazy import load
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
@@ -43,6 +44,8 @@ class Rubric:
         prompt: Template, see `arena.llm.Template`. It asks for a JSON object with a ``score`` and a
             ``reason`` for each dimension.
         scale: Lowest and highest score, whole numbers.
+        empty_is_lowest: Whether an item without anything to judge earns the lowest scores; else it
+            has none.
 
     Example:
         >>> prompt = "Does <a>$passage</a> support <b>$statement</b>? {\"support\": {\"score\": ..."
@@ -57,6 +60,7 @@ class Rubric:
     fields: tuple[str, ...]
     prompt: str
     scale: tuple[int, int] = (1, 5)
+    empty_is_lowest: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.title)  # Registry.describe reads it
@@ -127,10 +131,11 @@ class Judgements:
         scale: Lowest and highest score.
         mean: Mean score of each dimension and their ``average``, over the items that have scores;
             None without any.
-        counts: ``items``; of these ``judged`` by the model, ``empty`` (nothing to judge, lowest
-            scores without a request) and ``missing`` (no readable answer, no scores).
-        items: Id -> ``scores`` and ``reasons`` by dimension; or ``scores`` and ``empty``; or
-            ``failed``, why the judgement is missing.
+        counts: ``items``; of these ``judged`` by the model, ``empty`` (nothing to judge, no
+            request; lowest scores or none, as the rubric says) and ``missing`` (no readable
+            answer, no scores).
+        items: Id -> ``scores`` and ``reasons`` by dimension; or ``empty``, with or without
+            ``scores``; or ``failed``, why the judgement is missing.
         judge: Fields of every request, the model's name among them; ``prompt_sha256``; ``total`` of
             calls, tokens and dollars.
         sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
@@ -148,6 +153,24 @@ class Judgements:
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
         return asdict(self)
+
+    def interval(self, dimension: str) -> tuple[float, float] | None:
+        """Return Wilson's interval (1927, 95 %) of the share of items with the score 1, of 0 or 1.
+
+        None for another dimension, such as ``average``, and without a score.
+        """
+        rows = [row["scores"] for row in self.items.values() if "scores" in row]
+        if dimension not in self.dimensions or not rows:
+            return None
+        found = sum(scores[dimension] for scores in rows)
+        return wilson(found, len(rows))
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return Wilson's interval (1927) of a share at 95 %."""
+    test = load("scipy.stats", "an interval of shares").binomtest(successes, trials)
+    low, high = test.proportion_ci(method="wilson")
+    return float(low), float(high)
 
 
 def read_judgements(path: str | Path) -> Judgements:
@@ -196,8 +219,8 @@ def judge(
     for name in items:
         answer = answers.get(name)
         if answer is None:
-            lowest = dict.fromkeys(rubric.dimensions, rubric.scale[0])
-            rows[name] = {"scores": lowest, "empty": True}
+            lowest = {"scores": dict.fromkeys(rubric.dimensions, rubric.scale[0])}
+            rows[name] = (lowest if rubric.empty_is_lowest else {}) | {"empty": True}
         elif isinstance(answer, Failed):
             rows[name] = {"failed": answer.reason}
         else:
@@ -206,9 +229,9 @@ def judge(
     scored = [row["scores"] for row in rows.values() if "scores" in row]
     columns = {name: [scores[name] for scores in scored] for name in rubric.dimensions}
     columns["average"] = [score for scores in scored for score in scores.values()]
-    empty = len(rows) - len(asked)
-    counts = {"items": len(rows), "judged": len(scored) - empty, "empty": empty}
-    counts["missing"] = len(rows) - len(scored)
+    judged = sum("reasons" in row for row in rows.values())
+    counts = {"items": len(rows), "judged": judged, "empty": len(rows) - len(asked)}
+    counts["missing"] = len(asked) - judged
     made_by = client.fields | {"prompt_sha256": sha256_json(template.text)}
     made_by["total"] = session.meter.totals()
     mean = {name: statistics.fmean(column) if column else None for name, column in columns.items()}

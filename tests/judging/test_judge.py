@@ -41,6 +41,30 @@ def test_answers_that_can_be_read(text):
     }  # fmt: skip
 
 
+def test_kinds_of_error_are_counted_without_empty_maps(make_client):
+    errors = RUBRICS.get("taxobench-errors").dimensions
+    assert len(set(errors)) == 23
+
+    def script(body):  # one error in both maps, one in that on search alone
+        found = {"too_deep"} | ({"misplaced_nodes"} if "A*" in last_text(body) else set())
+        return json.dumps({name: {"reason": "So.", "score": int(name in found)} for name in errors})
+
+    pairs = {
+        "a": (EXPERT, MADE),
+        "b": (EXPERT, EXPERT),
+        "empty": (EXPERT, MindMap("")),
+        "none": (EXPERT, None),
+    }
+    with LLMServer(script) as server:
+        found = judge_pairs("taxobench-errors", pairs, make_client(server))
+    assert found.counts == {"items": 4, "judged": 2, "empty": 2, "missing": 0}
+    assert found.items["none"] == {"empty": True}
+    shares = {name: found.mean[name] for name in errors if found.mean[name]}
+    assert shares == {"misplaced_nodes": 0.5, "too_deep": 1.0}
+    assert found.interval("misplaced_nodes") == pytest.approx((0.0945, 0.9055), abs=1e-4)
+    assert found.interval("average") is None
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

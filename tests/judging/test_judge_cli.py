@@ -103,7 +103,7 @@ def test_bad_input_is_one_line(clustering_run, world, title_run, capsys):
     run = ("run", clustering_run, "--corpus", world, "--rubric")
     assert "which model? Give `--llm-option model=NAME`" in refused(*run, "taxobench")
     model = ("--llm-option", "model=m")
-    assert "Did you mean 'taxobench'?" in refused(*run, "taxbench", *model)
+    assert "Did you mean 'taxobench' or" in refused(*run, "taxbench", *model)
     prompt = refused(*run, "taxobench", *model, "--prompt", "nowhere.txt")
     assert "the template 'nowhere.txt' cannot be read" in prompt
     other = refused("run", title_run, *run[2:], "taxobench", *model)
