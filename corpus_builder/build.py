@@ -140,7 +140,8 @@ def built_before(
         manifest = layout.read_manifest(output)
     except (ArenaError, OSError):
         return None
-    if manifest["configuration"] != configuration:
+    version = manifest["format_version"]  # an older one lacks what a build has now
+    if manifest["configuration"] != configuration or version != layout.FORMAT_VERSION:
         return None
     deque(chain(source.papers(), source.surveys()), maxlen=0)
     if manifest["source"] != json.loads(json.dumps(source.describe())):

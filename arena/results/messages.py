@@ -49,7 +49,8 @@ def write_messages(
     output, rows = Path(output), list[dict[str, Any]]()
     if output.suffix not in (".jsonl", ".parquet"):
         raise DataError(f"{str(output)!r} is neither .jsonl nor .parquet: name such a file.")
-    recorded, corpus = finished(run), Corpus.of(corpus)
+    recorded = finished(run)
+    corpus, _ = recorded.open_corpus(corpus)
     with closing(recorded.environment(corpus, recorded.manifest["surveys"])) as env:
         tools = tool_schemas(env)
 

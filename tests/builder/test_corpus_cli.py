@@ -183,6 +183,19 @@ def test_a_corpus_of_the_version_before_says_what_it_lacks(
     assert lacking in run(capsys, "info", copy)[1]
 
 
+def test_a_corpus_of_the_version_before_is_built_again(capsys: Any, tmp_path: Path) -> None:
+    command = ("build", "example", "--output", tmp_path / "c")
+    assert run(capsys, *command)[0] == 0
+    path = tmp_path / "c" / layout.MANIFEST
+    manifest = json.loads(path.read_text()) | {"format_version": 2}
+    del manifest["manifest_sha256"]
+    path.write_text(json.dumps(manifest | {"manifest_sha256": sha256_json(manifest)}))
+    status, _, error = run(capsys, *command)
+    assert status == 2 and "Pass --overwrite to replace it" in error
+    assert run(capsys, *command, "--overwrite")[0] == 0
+    assert json.loads(path.read_text())["format_version"] == layout.FORMAT_VERSION
+
+
 def files(directory: Path) -> list[str]:
     found = [path for path in directory.rglob("*") if path.is_file()]
     return sorted(path.relative_to(directory).as_posix() for path in found)
