@@ -107,17 +107,25 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
 
 _FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
 _MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
-_COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|[aA](?=[aA](?![a-zA-Z]))|{_MARK})")
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+_COMMAND = re.compile(
+    rf"\\(?:var(?=[a-z])|(?:{_FONT})(?![a-zA-Z])|[aA](?=[aA](?![a-zA-Z]))|{_MARK})"
+)
+_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho
+sigma sigma tau upsilon phi chi psi omega"""  # as LaTeX names them, in the order of Unicode
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+    | {chr(0x3B1 + place): name for place, name in enumerate(_GREEK.split())}
+)
 
 
 def normal_title(title: str) -> str:
     r"""Return the key of a title, equal for its spellings: letters and digits without accents.
 
     Case is folded, entities are read, also escaped twice. Commands of LaTeX and tags of HTML and
-    MathML that only set a font, a formula or an accent go, other commands leave their name; braces,
-    dollars and dashes go with all punctuation, and ``RETRACTED:`` before a title. Whatever
-    distinguishes two works stays: a subtitle, a part number, a bracket and ``(v2)`` count.
+    MathML that only set a font, a formula or an accent go, other commands leave their name, as do
+    Greek letters; braces, dollars and dashes go with all punctuation, and ``RETRACTED:`` before a
+    title. Whatever distinguishes two works stays: a subtitle, a part number, a bracket and ``(v2)``
+    count.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
@@ -126,6 +134,8 @@ def normal_title(title: str) -> str:
     'diotcechxnets'
     >>> normal_title("DÏoT: <i>Čech</i> X-nets")
     'diotcechxnets'
+    >>> normal_title(r"$\alpha$-Nets") == normal_title("α-nets") == normal_title("Alpha nets")
+    True
     >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
     False
     """
