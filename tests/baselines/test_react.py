@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import gymnasium
@@ -143,8 +144,13 @@ def test_a_model_that_repeats_refused_calls_is_stopped(world, tmp_path):
     assert summary["counts"]["scored"] == 1
 
 
-@pytest.mark.parametrize("tool", ["search", "read", "references", "citations"])
-@pytest.mark.parametrize("characters", [100, 4_000, 30_000, 119_999])
+@pytest.mark.parametrize(
+    ("tool", "characters"),
+    [
+        *itertools.product(["search", "read", "references", "citations"], [100, 4_000]),
+        ("search", 30_000), ("search", 119_999),
+    ],
+)  # fmt: skip
 def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
     def greedy(body):
         found = [

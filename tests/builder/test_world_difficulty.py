@@ -65,6 +65,7 @@ def default_search():
     return Search(WorldConfig())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 5, 11])
 def test_a_title_finds_a_good_part_of_the_references_and_the_best_first_whatever_the_seed(seed):
     search = Search(WorldConfig(seed=seed))
@@ -89,6 +90,7 @@ def test_a_title_finds_neither_nothing_nor_everything(default_search):
     assert min(recall) > 0.05 and max(recall) < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("knob", "easy", "hard", "effect"),
     [
@@ -103,6 +105,7 @@ def test_knobs_move_recall_the_way_their_names_say(knob, easy, hard, effect, def
     assert np.mean(Search(WorldConfig(**{knob: hard})).by_title()) < middle - effect
 
 
+@pytest.mark.slow
 def test_bigger_and_deeper_worlds_are_not_easier(default_search):
     middle = np.mean(default_search.by_title())
     assert np.mean(Search(WorldConfig(papers=8000)).by_title()) < middle + 0.02

@@ -10,7 +10,7 @@ import pytest
 collect_ignore = ["door_clients"]
 
 
-@pytest.fixture(scope="session", params=["world", "real"])
+@pytest.fixture(scope="session", params=["world", pytest.param("real", marks=pytest.mark.slow)])
 def world(request: pytest.FixtureRequest, world: Path) -> Path:
     """The corpus behind the doors."""
     return request.getfixturevalue("real_corpus") if request.param == "real" else world

@@ -55,6 +55,7 @@ def attack(monkeypatch):
 # Without a leak.
 
 
+@pytest.mark.slow
 def test_a_world_is_clean_and_everything_is_tried(world):
     report = audit(world, actions=3_000)
     assert report.findings == []
