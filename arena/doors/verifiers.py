@@ -172,6 +172,8 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
         left = not trace.state.over
         if not trace.state.error and left:
             env, actions = sessions_of(self.served).env, trace.state.actions
+            if trace.is_truncated:  # results that no later request of the model held are not paid
+                actions = actions[: len(trace.tool_messages)]
             totals = await asyncio.to_thread(play_again, env, trace.state.survey, actions)
             trace.state.take(totals)
         if trace.state.error:  # a reward of 0 would not be the agent's

@@ -129,6 +129,15 @@ def test_vf_eval_gives_the_rewards_of_the_plain_environment(
     assert any(trace["metrics"]["recall@100"] > 0 for trace in traces)
 
 
+@pytest.mark.slow
+def test_a_result_that_the_model_never_read_is_not_paid(world: Path, tmp_path: Path) -> None:
+    survey = next(name for name in TaskSet(world).scorable if plain(world, name, 1)[0] > 0)
+    more = ("--env.taskset.surveys", f"{survey},", "--env.agent.max-turns", "1", "-n", "1")
+    (trace,) = evaluate(world, 4, tmp_path / "out", *more)
+    assert (trace["stop_condition"], trace["errors"]) == ("max_turns", [])
+    assert trace["rewards"] == {"reward": {"score": 0.0, "weight": 1.0}}
+
+
 def test_rows_name_surveys_and_hold_no_label(world: Path) -> None:
     tasks = list(taskset(world, surveys=2, options=OPTIONS))
     first, second = TaskSet(world).scorable[:2]
