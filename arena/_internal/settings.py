@@ -166,8 +166,8 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
         content = path.read_bytes()
     except FileNotFoundError:
         raise DataError(
-            f"{str(path)!r} does not exist. Name a YAML file, or a shipped configuration by its "
-            f"name: {', '.join(shipped)}."
+            f"{str(path)!r} does not exist.{did_you_mean(path.stem, shipped)} Name a YAML file, or "
+            "a shipped configuration by its name."
         ) from None
     except OSError as error:
         raise DataError(
