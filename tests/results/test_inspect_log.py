@@ -16,11 +16,9 @@ from arena.errors import CorpusError, DataError
 from arena.results.inspect_log import write_inspect_log
 
 
-@pytest.fixture(scope="module")
-def run(tiny, tmp_path_factory):
-    output = tmp_path_factory.mktemp("runs") / "title"
-    arena.run(tiny, "discovery", "title", output)
-    return output
+@pytest.fixture
+def run(title_on_tiny):
+    return title_on_tiny
 
 
 def log_of(run, corpus, tmp_path, **options):

@@ -15,11 +15,9 @@ from arena.results.messages import write_messages
 from arena.session import opening_text
 
 
-@pytest.fixture(scope="module")
-def run(tiny, tmp_path_factory):
-    output = tmp_path_factory.mktemp("runs") / "title"
-    arena.run(tiny, "discovery", "title", output)
-    return output
+@pytest.fixture
+def run(title_on_tiny):
+    return title_on_tiny
 
 
 def rows_of(run, corpus, output, **options):
