@@ -155,9 +155,9 @@ def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
         assert done.returncode == 0, done.stderr
     for code, line, extra in ASKS_FOR:
         done = command(code, line)
-        told = done.stderr.strip().splitlines()
-        assert (done.returncode, len(told)) == (2, 1), (line, done.stdout, done.stderr)
-        assert re.search(rf"pip install 'researcharena\[{extra}\]'$", told[0]), (line, told)
+        printed = done.stderr.strip().splitlines()
+        assert (done.returncode, len(printed)) == (2, 1), (line, done.stdout, done.stderr)
+        assert re.search(rf"pip install 'researcharena\[{extra}\]'$", printed[0]), (line, printed)
 
 
 CORE_ALONE = f"""
@@ -228,9 +228,9 @@ from arena.suites import SUITES
 groups = {{"serve": [*servers()], "export": [*_GROUPS["export"][3]], "evaluate": SUITES.names()}}
 said = []
 for line in {lines!r}:
-    told, out = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(out):
-        said.append((main(line.split()), told.getvalue()))
+    printed, out = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(out):
+        said.append((main(line.split()), printed.getvalue()))
 print(json.dumps([[(k, each) for k, group in groups.items() for each in group], said]))
 """
     done = subprocess.run(
@@ -239,7 +239,7 @@ print(json.dumps([[(k, each) for k, group in groups.items() for each in group], 
     )  # fmt: skip
     commands, said = json.loads(done.stdout)
     assert set(map(tuple, commands)) == {tuple(line.split()[:2]) for line in NEEDS}
-    for (line, extra), (status, told) in zip(NEEDS.items(), said, strict=True):
+    for (line, extra), (status, printed) in zip(NEEDS.items(), said, strict=True):
         install = rf"arena: error: [^\n]* Run: pip install 'researcharena\[{extra}\]'\n"
-        assert re.fullmatch(install if extra else "", told), (line, told)
-        assert status == (2 if extra else 0), (line, told)
+        assert re.fullmatch(install if extra else "", printed), (line, printed)
+        assert status == (2 if extra else 0), (line, printed)

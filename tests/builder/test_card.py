@@ -230,8 +230,8 @@ def test_a_world_can_be_made_again_by_its_card(
     assert block is not None
     line = block[1].replace("\\\n", " ").replace("DIR", str(tmp_path / "again")).split()
     assert main(["info", str(corpus)]) == 0
-    told = capsys.readouterr().out.replace("DIR", str(tmp_path / "again"))
-    assert "\nmade by" in told and " ".join(line) in told
+    printed = capsys.readouterr().out.replace("DIR", str(tmp_path / "again"))
+    assert "\nmade by" in printed and " ".join(line) in printed
     assert main(line[1:]) == 0
     hashes = [
         json.loads((tmp_path / name / "manifest.json").read_text())["content_sha256"]

@@ -237,7 +237,7 @@ def test_a_paper_with_a_duplicate_id_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_a_pair_with_an_unknown_paper_counts_once(tmp_path: Path) -> None:
-    """Found in two shards, or told twice in one; surveys and undated papers have no references."""
+    """Found in two shards, or twice in one; surveys and undated papers have no references."""
     papers = [
         PAPER | {"references": ["x", "y", "a"]},
         {"id": "undated", "title": "Undated", "references": ["x"]},

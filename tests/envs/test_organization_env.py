@@ -63,12 +63,12 @@ def expert(tmp_path_factory):
 
 def test_the_experts_papers_are_given_whatever_their_dates(expert, tmp_path):
     env = playing(expert, "s", NAME, references="expert")
-    told = first(env, "s")
-    assert told["message"].count("Only the listed papers exist") == 1
-    assert "before the cutoff" not in told["message"]
+    observed = first(env, "s")
+    assert observed["message"].count("Only the listed papers exist") == 1
+    assert "before the cutoff" not in observed["message"]
     # By date, the undated one last; neither what the corpus lacks nor the survey itself.
     titles = {"a": "A Survey of Edges", "e": "Early", "l": "Late", "u": "Undated"}
-    assert told["references"] == [{"id": i, "title": t, "date": ""} for i, t in titles.items()]
+    assert observed["references"] == [{"id": i, "title": t, "date": ""} for i, t in titles.items()]
     assert set(env.action_space.tools) == {"read", "organize", "finish"}
     read = result(env.step(call("read", paper_id="u")))
     assert (read["text"], read["date"], "cited_by" in read) == ("Undated 2021-12-24.", "", False)
@@ -104,11 +104,11 @@ def test_every_paper_of_an_expert_can_be_read(expert):
 
 
 def test_the_references_are_given(mini):
-    told = first(make_env(mini, NAME), "sv:1")
-    assert list(told) == ["message", "references"]
-    assert told["message"].startswith("Draw a mind-map of this topic")
+    observed = first(make_env(mini, NAME), "sv:1")
+    assert list(observed) == ["message", "references"]
+    assert observed["message"].startswith("Draw a mind-map of this topic")
     # The gold of sv:1 in order of the dates, and nothing that tells p:leap, which is influential.
-    assert told["references"] == [
+    assert observed["references"] == [
         {"id": "p:leap", "title": "Encoders in a Leap Year", "date": "2020-02-29"},
         {"id": "p:day", "title": "Dense Retrieval with Encoders", "date": "2020-03-05"},
         {"id": "12345", "title": "A Paper with a Number", "date": "2021-01-01"},
@@ -122,10 +122,10 @@ def test_the_references_are_in_document_order(world):
     order = pq.read_table(world / "papers.parquet")["id"].to_pylist()
     env = make_env(world, NAME)
     for survey in arena_surveys(world):
-        told = first(env, survey)["references"]
-        ids = [paper["id"] for paper in told]
+        observed = first(env, survey)["references"]
+        ids = [paper["id"] for paper in observed]
         assert ids == sorted(gold_of(world, survey), key=order.index)
-        assert {tuple(paper) for paper in told} == {("id", "title", "date")}
+        assert {tuple(paper) for paper in observed} == {("id", "title", "date")}
 
 
 def test_an_episode_starts_with_the_papers_of_a_run_instead(mini):
@@ -148,8 +148,8 @@ def test_a_run_directory_names_the_starting_papers(world, title_run):
     for survey in list(arena_surveys(world))[:3]:
         ranked = sorted((x for x in lines if x[0] == survey), key=lambda x: int(x[3]))
         for env in envs:
-            told = [paper["id"] for paper in first(env, survey)["references"]]
-            assert told == [line[2] for line in ranked]
+            observed = [paper["id"] for paper in first(env, survey)["references"]]
+            assert observed == [line[2] for line in ranked]
             assert env.observation_space.contains(env.reset(options={"survey": survey})[0])
 
 
@@ -247,9 +247,9 @@ def test_a_tree_may_have_many_forms(mini, mind_map):
 def test_what_was_repaired_is_told(mini):
     env = playing(mini, "sv:1", NAME)
     tree = {"label": "x", "children": ["a  b", "c", "c"], "note": 1}
-    told = act(env, "organize", mind_map=tree)
-    assert told["organized"] == 2
-    assert len(told["repairs"]) == 3
+    observed = act(env, "organize", mind_map=tree)
+    assert observed["organized"] == 2
+    assert len(observed["repairs"]) == 3
 
 
 def test_organize_counts_how_papers_are_filed(mini):
@@ -371,8 +371,8 @@ def test_starting_papers_are_within_reach(world):
     everything = pq.read_table(world / "papers.parquet")["id"].to_pylist()
     survey = sorted(arena_surveys(world))[0]
     env = make_env(world, NAME, references="found", found={survey: everything})
-    told = [paper["id"] for paper in first(env, survey)["references"]]
-    assert told == within_reach(world, survey)
+    observed = [paper["id"] for paper in first(env, survey)["references"]]
+    assert observed == within_reach(world, survey)
 
 
 odd = st.text(max_size=12) | st.sampled_from(

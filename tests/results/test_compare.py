@@ -115,8 +115,8 @@ def test_correction_is_over_the_comparisons_of_one_metric(forged):
     ]
     pairs = arena.compare(runs, all_pairs=True)
     assert pairs.baseline is None
-    told = [(d.run, d.against) for d in pairs.metrics[0].differences]
-    assert sorted(map(sorted, told)) == [list(p) for p in itertools.combinations("abcd", 2)]
+    remarks = [(d.run, d.against) for d in pairs.metrics[0].differences]
+    assert sorted(map(sorted, remarks)) == [list(p) for p in itertools.combinations("abcd", 2)]
 
 
 def test_recall_against_searches(world, tmp_path):
@@ -193,8 +193,8 @@ def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
 
 
 def test_what_models_cost(world, title_run, tmp_path):
-    def played(name, **told):
-        notes = {"llm": {"model": "m", "total": told, "failed": [{"reason": "x"}]}}
+    def played(name, **remarks):
+        notes = {"llm": {"model": "m", "total": remarks, "failed": [{"reason": "x"}]}}
         arena.run(
             world, "discovery", TwoSearches, tmp_path / name, agent_options={"notes": notes},
             surveys=2,
@@ -258,15 +258,15 @@ def hashes(name, value="0" * 64):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "remarks"),
     [
         (hashes("corpus"), r"corpus \('[0-9a-f]{12}\.\.\.' and '000000000000\.\.\.'\)"),
         (hashes("tasks"), r"task set \("),
         (lambda m: m.update(encoder={"encoder": "minilm"}), r"encoder \(None and 'minilm "),
     ],
 )
-def test_runs_that_did_not_play_the_same_are_refused(forged, change, told):
-    with pytest.raises(DataError, match=f"'b' cannot be compared with 'a': .* {told}"):
+def test_runs_that_did_not_play_the_same_are_refused(forged, change, remarks):
+    with pytest.raises(DataError, match=f"'b' cannot be compared with 'a': .* {remarks}"):
         arena.compare([forged("a", ONE), forged("c", ONE), forged("b", ONE, change)])
 
 
@@ -290,10 +290,10 @@ def test_what_may_differ_is_told(forged):
         manifest["budget"]["max_reads"] = 3
 
     found = arena.compare([forged("a", ONE), forged("b", ONE, other), forged("c", ONE)])
-    told = "\n".join(found.notes)
-    assert "ffffffffffff (b)" in told and "(a; c)" in told
-    assert f"release: {arena.__version__} (a; c), 9.9 (b)" in told
-    assert "seed: 0 (a; c), 5 (b)" in told
+    remarks = "\n".join(found.notes)
+    assert "ffffffffffff (b)" in remarks and "(a; c)" in remarks
+    assert f"release: {arena.__version__} (a; c), 9.9 (b)" in remarks
+    assert "seed: 0 (a; c), 5 (b)" in remarks
     (line,) = (note for note in found.notes if "budget" in note)
     assert line.startswith("The runs differ in budget, max_reads: ") and line.endswith(", 3 (b).")
     assert not arena.compare([forged("d", ONE), forged("e", OTHER)]).notes
@@ -345,9 +345,9 @@ def test_surveys_without_labels_are_out(mini, tmp_path):
 
 def test_the_verdict_is_one_sentence(forged, world, tmp_path):
     runs = [forged("a", ONE), forged("b", OTHER)]
-    told = "b has a better mean recall@10 than a over 8 surveys: 0.5500 against 0.4500; the "
+    remarks = "b has a better mean recall@10 than a over 8 surveys: 0.5500 against 0.4500; the "
     assert verdict(arena.compare(runs)) == (
-        told + "difference is not significant (p = 0.1562), better on 5 surveys."
+        remarks + "difference is not significant (p = 0.1562), better on 5 surveys."
     )
     assert verdict(arena.compare(runs[::-1])) == verdict(arena.compare(runs))
     far = [value + 1 for value in ONE]
