@@ -145,13 +145,26 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
 
 
+def test_a_system_without_a_score_ends_no_comparison(systems, tmp_path, capsys):
+    (tmp_path / "less").write_text("")
+    assert systems("--official", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["recall"]["surveys"] == 0
+    assert "recall: 0 of 3 surveys have a value for every system." in found["notes"]
+    (tmp_path / "whole").write_text("")
+    assert systems("--official") == 2
+    assert "no system has a score" in capsys.readouterr().err
+
+
 def test_a_page_of_systems(systems, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert systems("--page", str(page)) == 0
     html = page.read_text()
     assert "2 systems scored by taxobench" in html and 'aria-label="Means of ari' in html
     assert 'href="#s' not in html  # there are no episodes to open
-    assert page.read_bytes() == (systems("--page", str(page)), page.read_bytes())[1]
+    first = page.read_bytes()
+    assert systems("--page", str(page)) == 0
+    assert page.read_bytes() == first
 
 
 def test_some_surveys_of_systems(systems, tmp_path, capsys):

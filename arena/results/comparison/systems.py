@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import DataError
 from arena.results.comparison.comparing import Comparison, choose_baseline, compare_by
 from arena.results.comparison.opening import ComparedRun, Effort
 from arena.results.comparison.report import comparison_json
@@ -37,6 +38,7 @@ def compare_systems(
 
     Raises:
         UnknownNameError: The baseline is unknown.
+        DataError: No system has a score.
     """
     against = choose_baseline(baseline, {name: Path(name) for name in evaluations})
     pairs = [(name, against) for name in evaluations if name != against]
@@ -54,9 +56,11 @@ def compare_systems(
         compare_by(
             name, first.lower_is_better.get(name, False), systems, pairs, test, correction, level
         )
-        for name, mean in first.mean.items()
-        if mean is not None
+        for name in first.mean
+        if any(each.mean[name] is not None for each in evaluations.values())
     ]
+    if not tables:
+        raise DataError("no system has a score: see what is wrong with each of them alone.")
     total = len(first.surveys)
     notes = [
         f"{table.metric}: {len(table.surveys)} of {total} surveys have a value for every system."
