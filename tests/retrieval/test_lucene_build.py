@@ -48,7 +48,7 @@ def test_what_the_manifest_says(tmp_path, writers):
     # graph x 2, net; nothing; two characters, net; one long term
     assert (told["documents"], told["tokens"]) == (4, 7)
     assert (told["terms"], told["postings"]) == (5, 6)
-    assert told["analyzer"] == "unicode-porter-1"
+    assert told["analyzer"] == "unicode-porter-2"
     assert told["fields"] == ["title"]
     assert told["lucene"].startswith("9.")
     assert told["jar"].startswith("anserini-1.")
