@@ -239,7 +239,7 @@ class Votes:
         for turn in range(1 + _TURNS * bool(trust and sources)):
             if turn:
                 weights = factors * (scores[numbers] / (scores.max() or 1.0)) ** trust
-            if weights.sum() > 0:
+            if weights.sum() > 1e-200:  # below it the quotient overflows, and every share is 0
                 weights = weights * (len(weights) / weights.sum())
             of_source = dict(zip(sources, weights.tolist(), strict=True))
             scores = np.zeros(len(self.ids))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_ridge import KernelRidge
@@ -82,6 +82,7 @@ LISTS = st.lists(
 )
 
 
+@example([([("a", 3.1e-243), ("b", 12507.0), ("c", 0.0)], ""), ([("d", 1.0)], "a")], 1.25)
 @given(LISTS, st.floats(0, 10))
 def test_scores_are_finite_and_no_larger_than_the_weights(lists, trust):
     votes = Votes()

@@ -208,7 +208,8 @@ class _Layout(NamedTuple):
             fewer = {number for number, of in numbers if number < of}
             if fewer:
                 over = str(min(fewer)) + (f" to {max(fewer)}" if len(fewer) > 1 else "")
-                which = f"over the {over} of them that have" if max(fewer) else "none has"
+                some = any(number for number, _ in numbers)
+                which = f"over the {over} of them that have" if some else "none has"
                 yield f"{heading}: {which} what it counts."
 
 
