@@ -11,8 +11,9 @@ from arena.dates import GUESSED, ResolvedDate, parse_date
 from arena.errors import DataError, clip, did_you_mean
 from arena.report.sentences import split_sentences
 from arena.tasks import PROMPT_LEVELS
+from arena.text.cleaning import clean_text
 from arena.text.display import replace_surrogates
-from corpus_builder.release import RecordLimits
+from corpus_builder.release import UNKNOWN_DAY, RecordLimits
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
@@ -213,7 +214,7 @@ def _check_id(value: object) -> str:
 
 def _title(record: Mapping[str, Any]) -> str:
     title = record.get("title")
-    if not isinstance(title, str) or not title.strip():
+    if not isinstance(title, str) or not clean_text(title).strip():
         raise DataError(f"title={clip(title)}: every record needs a title, a string.")
     return " ".join(replace_surrogates(title).split())
 
@@ -223,9 +224,9 @@ PLACEHOLDER = "placeholder"
 
 
 def publication_date(value: object) -> ResolvedDate | None:
-    """Return a date as `parse_date` does; None of a placeholder: before 1600, or 1900-01-01."""
+    """Return a date as `parse_date` does; None of a placeholder: before 1600, or `UNKNOWN_DAY`."""
     date = parse_date(value)
-    return None if str(date) < str(RecordLimits().first_year) or str(date) == "1900-01-01" else date
+    return None if str(date) < str(RecordLimits().first_year) or str(date) == UNKNOWN_DAY else date
 
 
 def _date(record: Mapping[str, Any]) -> ResolvedDate | None:

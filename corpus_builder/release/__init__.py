@@ -55,6 +55,10 @@ class Sink:
         self.skipped.append(reason)
 
 
+UNKNOWN_DAY = "1900-01-01"
+"""What catalogues write where they know no date."""
+
+
 class RecordLimits(NamedTuple):
     """Plausible years of a publication, and most characters of a full text."""
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
+from arena.text.cleaning import clean_text
 from arena.text.display import replace_surrogates
-from corpus_builder.release import RecordLimits, RejectError, Sink
+from corpus_builder.release import UNKNOWN_DAY, RecordLimits, RejectError, Sink
 
 _MAX_ID = 256  # as in corpus_builder.records
 _INT32 = 1 << 31
@@ -54,7 +55,7 @@ def clean(text: str) -> str:
 def required_title(value: object) -> str:
     """Return a title on one line, or raise RejectError."""
     title = first_text((value,))
-    if title is None:
+    if title is None or not clean_text(title):
         raise RejectError("no title", clip(value))
     return title
 
@@ -115,7 +116,8 @@ def resolve(date: object, year: object, sink: Sink, limits: RecordLimits) -> Res
         except DataError:
             sink.flaw("date unreadable", clip(value))
             return None
-        if not limits.first_year <= int(str(day)[:4]) <= limits.last_year:
+        year_named = int(str(day)[:4])
+        if not limits.first_year <= year_named <= limits.last_year or str(day) == UNKNOWN_DAY:
             sink.flaw("date implausible", clip(value))
             return None
         days.append(day)
@@ -134,8 +136,8 @@ def coarsen(date: object, january: str) -> object:
     paper would be in reach before it existed; read thus, some are in reach a month late.
 
     A 1 `january` means ``"month"``, or ``"year"`` where the catalogue writes it for years. A value
-    other than a full date is returned unchanged.
+    other than a full date is returned unchanged, and so is the placeholder `UNKNOWN_DAY`.
     """
-    if isinstance(date, str) and len(date) == 10 and date.endswith("-01"):
+    if isinstance(date, str) and len(date) == 10 and date.endswith("-01") and date != UNKNOWN_DAY:
         return date[:4] if january == "year" and date.endswith("-01-01") else date[:7]
     return date

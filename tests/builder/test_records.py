@@ -88,6 +88,12 @@ def test_dates(date: object, day: int, precision: str) -> None:
     assert parse_paper({**PAPER, "date": date}).date == (day, precision)
 
 
+@pytest.mark.parametrize("title", [None, "", " ", "<i></i>", "&nbsp;"])
+def test_a_title_has_words(title: object) -> None:
+    with pytest.raises(DataError, match="every record needs a title"):
+        parse_paper({"id": "p1", "title": title})
+
+
 @pytest.mark.parametrize("date", ["0001-01-01", "0001", "1599-12", "1900-01-01", 1599])
 def test_a_placeholder_is_no_date(date: object) -> None:
     assert parse_paper({**PAPER, "date": date, "date_guessed": True}).date is None

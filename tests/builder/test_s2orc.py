@@ -67,6 +67,7 @@ def test_a_paper_of_which_little_is_known(tmp_path):
         ("2018-05-17", 2099, None, None, "date implausible"),
         ("2018-05-17", 0, None, None, "date unreadable"),
         ("0001-01-01", 2018, None, None, "date implausible"),
+        ("1900-01-01", 2018, None, None, "date implausible"),
         ("2099-03-05", 2018, None, None, "date implausible"),
         ("2099-03-05", 2099, None, None, "date implausible"),
         (None, 2099, None, None, "date implausible"),
