@@ -199,8 +199,9 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
         return agent, row.options
     if isinstance(agent, str):
         file, _, name = agent.rpartition(":")
-        if file.endswith(".py") and not Path(file).is_file():
-            agent = f"{experiment.folder / file}:{name}"
+        beside = experiment.folder / file
+        if file.endswith(".py") and not Path(file).is_file() and beside.is_file():
+            agent = f"{beside}:{name}"
     if not _asks(AGENTS.get(agent) if isinstance(agent, str) else agent):
         return agent, row.options
     options = experiment.llm | row.options
