@@ -43,9 +43,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Tier = Literal["memory", "comprehension", "application", "analysis", "evaluation", "creation"]
+Tier = Literal[
+    "memory", "comprehension", "application", "analysis", "evaluation", "creation", "supplementary"
+]
 TIERS = ("memory", "comprehension", "application", "analysis", "evaluation", "creation")
 """The tiers of Bloom's taxonomy, from recall to creation."""
+SUPPLEMENTARY = "supplementary"
+"""What the paper prints beside its tiers (tables 5 and 9); it is in no mean."""
 
 Need = Literal["judge", "matcher", "embeddings"]
 Schema = Mapping[str, Any] | None
@@ -75,6 +79,7 @@ class SurveyMetric:
     prompts: Mapping[str, Fields]
     folder: Path
     find: Callable[[SurveyPair], Finding]
+    directed: bool = True
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
@@ -285,7 +290,9 @@ def _register(metric: SurveyMetric, column: str) -> None:
     )
     needs: set[metrics.Need] = {"corpus"}
     needs |= {"model"} if "judge" in metric.needs else {"encoder"} if metric.needs else set()
-    metrics.metric(metric.column_name(column), "survey", needs=needs)(score)
+    lower_is_better = False if metric.directed else None
+    name = metric.column_name(column)
+    metrics.metric(name, "survey", lower_is_better=lower_is_better, needs=needs)(score)
 
 
 def survey_metric(
@@ -294,18 +301,20 @@ def survey_metric(
     needs: Iterable[Need] = (),
     columns: Sequence[str] = ("",),
     prompts: Mapping[str, Fields] | None = None,
+    directed: bool = True,
 ) -> Callable[[Callable[[SurveyPair], Finding]], Callable[[SurveyPair], Finding]]:
     """Return a decorator that registers a function as a metric of surveys of a `tier`.
 
     A score is called ``NAME_COLUMN``, or ``NAME`` for the column ``""``. A metric has no score
     without a ``judge`` if it needs one; it may also need ``embeddings``, or a ``matcher``, which is
-    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module.
+    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module. Of a
+    metric that is not `directed`, neither more nor less is better.
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
         folder = Path(inspect.getfile(find)).parent / "prompts"
         metric = SurveyMetric(
-            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
+            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find, directed
         )
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:
@@ -319,7 +328,9 @@ def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric
     """Return the metrics of surveys with these names in their order; by default all, by tier."""
     if names is None:
         known = _SURVEY_METRICS.names()
-        names = sorted(known, key=lambda name: TIERS.index(_SURVEY_METRICS.get(name).tier))
+        names = sorted(
+            known, key=lambda name: (*TIERS, SUPPLEMENTARY).index(_SURVEY_METRICS.get(name).tier)
+        )
     return {metric.name: metric for metric in map(_SURVEY_METRICS.get, names)}
 
 

@@ -24,10 +24,12 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
+from arena.runs.directory import read_timing
 from arena.suites import SUITES, Made, folder_sha256, json_value, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
+    SUPPLEMENTARY,
     TIERS,
     Finding,
     SurveyComparison,
@@ -124,12 +126,19 @@ def score_surveys(
     settings = {
         "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
+        "seconds": _seconds(Path(generated)),
         **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
     }  # fmt: skip
     result = _evaluation(sides, known, found, settings, people)
     if page is not None:
         atomic_write(page, as_html(result))
     return result
+
+
+def _seconds(run: Path) -> float | None:
+    """Return the seconds that a timed run took a survey (table 9); None of anything else."""
+    reports, seconds = [*run.glob("reports/*")], read_timing(run)
+    return round(seconds / len(reports), 1) if seconds is not None and reports else None
 
 
 def _settings(
@@ -162,8 +171,14 @@ def _evaluation(
     means = {name: mean(row[name] for row in rows.values()) for name in columns}
     return SurveyEvaluation(
         means, rows, [topic for topic in found if topic not in sides.generated],
-        [*_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else [])],
+        [
+            *_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else []),
+            *([f"The run took {seconds} s a survey."] if (seconds := settings["seconds"]) else []),
+        ],
         settings,
+        lower_is_better={
+            name: None for each in known.values() if not each.directed for name in each.names()
+        },
         tiers=_tiers(known, means),
         groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
@@ -280,8 +295,8 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
 def _tiers(
     known: Mapping[str, SurveyMetric], means: Mapping[str, float | None]
 ) -> dict[str, dict[str, Any]]:
-    tiers = {}
-    for tier in TIERS:
+    tiers: dict[str, dict[str, Any]] = {}
+    for tier in (*TIERS, SUPPLEMENTARY):
         of_metric = {
             name: {column: means[column] for column in metric.names()}
             for name, metric in known.items()
@@ -298,6 +313,8 @@ def _tiers(
                 ],
                 "columns": [*scores],
             }  # fmt: skip
+            if tier == SUPPLEMENTARY:
+                tiers[tier] |= dict.fromkeys(("mean", "f1_only"), None) | {"without": []}
     return tiers
 
 

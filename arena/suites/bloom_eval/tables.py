@@ -13,7 +13,7 @@ import yaml
 from markupsafe import Markup
 
 from arena.suites import Evaluation, mean
-from arena.suites.bloom_eval.base import survey_metrics
+from arena.suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
 from arena.text.display import shown
 
 SPENT = ("seconds", "calls", "failed")
@@ -67,6 +67,8 @@ class SurveyEvaluation(Evaluation):
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
                 topics += ", by embedding" if name.partition("_")[0] in marked else ""
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+            if tier == SUPPLEMENTARY:
+                continue
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
             share = f"{len(metrics) - len(lacking)} of {len(metrics)} metrics"
@@ -79,7 +81,7 @@ class SurveyEvaluation(Evaluation):
         """Return the headers and the rows of Table 3 for the terminal."""
         systems = table3()["systems"]
         rows = [
-            (*row, *([f"{score:.2f}" for score in paper] or [""] * len(systems)))
+            (*row, *(map(as_printed, paper) if paper else [""] * len(systems)))
             for *row, paper in self.rows()
         ]
         return ["tier", "score", "generated", "counted", *systems], rows
@@ -92,6 +94,17 @@ def by_embedding(settings: Mapping[str, Any]) -> set[str]:
     if settings.get("matcher") == "embedding":
         marked |= {name for name, metric in survey_metrics().items() if "matcher" in metric.needs}
     return marked
+
+
+def as_printed(value: float | None) -> str:
+    """Return a number of the paper's tables as text; empty for one that it does not print.
+
+    >>> [as_printed(value) for value in (0.5, 0.0002, 65907, None)]
+    ['0.50', '0.0002', '65907', '']
+    """
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value > 1 else f"{value:.4f}" if 0 < value < 0.005 else f"{value:.2f}"
 
 
 @functools.cache
@@ -110,6 +123,7 @@ def paper_means() -> dict[str, list[float | None]]:
             for place in range(len(printed["systems"]))
         ]
         for tier, scores in printed["tiers"].items()
+        if tier != SUPPLEMENTARY
     }
 
 
@@ -149,8 +163,17 @@ def as_html(result: SurveyEvaluation) -> str:
     )
     systems = ["generated", *table3()["systems"]]
     averages = paper_means()
-    bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
+    bars = {
+        tier: [found["mean"], *averages[tier]]
+        for tier, found in result.tiers.items()
+        if tier != SUPPLEMENTARY
+    }
     html: str = environment.get_template("page.html").render(
-        result=result, systems=systems, bars=bars, rows=result.rows(), metrics=survey_metrics()
+        result=result,
+        systems=systems,
+        bars=bars,
+        rows=result.rows(),
+        metrics=survey_metrics(),
+        as_printed=as_printed,
     )
     return html
