@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_CITE = re.compile(
+CITE = re.compile(
     r"~?\\(?:[a-zA-Z]{0,20}cite|[Cc]ite[a-zA-Z]{1,20})\*?(?:\[[^\[\]]{0,200}\]){0,2}\{([^{}]{1,2000})\}"
 )
 _SECTION = re.compile(r"^\\((?:sub){0,2})section\*?\{([^{}\n]{1,300})\}", re.MULTILINE)
@@ -17,7 +17,8 @@ _ENTRY = re.compile(
 _BEGIN = re.compile(r"\\begin\{thebibliography\}(?:\{[^{}\n]{0,99}\})?")
 _END = re.compile(r"^[ \t]*\}[ \t]*$(?:\s*^```[ \t]*$)?|\\end\{thebibliography\}", re.MULTILINE)
 _FIELD = re.compile(
-    r"(?<!\w)(\w{1,30}+)\s{0,20}=\s{0,20}(?:\{((?:[^{}]|\{[^{}]*\}){0,5000})\}|\"([^\"]{0,5000})\"|(\d+))"
+    r"(?<!\w)(\w{1,30}+)\s{0,20}=\s{0,20}(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*+\}){0,5000}+)\}"
+    r"|\"((?:[^\"{}]|\{(?:[^{}]|\{[^{}]*\})*+\}){0,5000}+)\"|(\d+))"
 )
 _COMMAND = re.compile(
     r"\\[\"'`^~=.](?=[\s{\\]*\w)|\\(?:begin|end)\{\w+\}(?:\{\d*\})?|\\[a-zA-Z]+ ?|[{}]"
@@ -43,7 +44,7 @@ def from_latex(text: str) -> str:
     text = _SECTION.sub(
         lambda match: f"{'#' * (len(match[1]) // 3 + 2)} {match[2]}", "".join([*parts, text[at:]])
     )
-    return _CITE.sub(
+    return CITE.sub(
         lambda match: (
             " " * match[0].startswith("~")
             + "".join(f"[^{key.strip()}]" for key in match[1].split(","))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.cli.app import Parser, add_command, add_group, command_line, run_command
 from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
 from corpus_builder.cli.info import card, index, info, verify
-from corpus_builder.cli.made import digest, prompts, tasks
+from corpus_builder.cli.made import digest, prompts, select, tasks
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,6 +25,6 @@ def make_parser() -> Parser:
     add_build(commands)
     group = add_group(commands, "download", SUMMARY, "SOURCE")
     add_command(group, "s2orc", download_s2orc)
-    for function in (card, digest, index, info, prompts, tasks, verify):
+    for function in (card, digest, index, info, prompts, select, tasks, verify):
         add_command(commands, function.__name__, function)
     return parser

@@ -1,4 +1,4 @@
-"""``arena-corpus tasks``, ``digest`` and ``prompts``: what is made from a built corpus."""
+"""``arena-corpus tasks``, ``digest``, ``prompts`` and ``select``: made of corpora, and for them."""
 
 from __future__ import annotations
 
@@ -160,3 +160,62 @@ def prompts(
         print(f"{counts['failed']:,} prompts failed; the key `failed` of {output} says why.")
     if counts["unknown"]:
         print(f"{counts['unknown']:,} surveys are of unknown domain.")
+
+
+def select(
+    metadata: str,
+    *,
+    output: str,
+    title: str = "survey|review",
+    since: str = "2020",
+    before: str | None = None,
+    unpublished: bool = False,
+    any_licence: bool = False,
+    venue: str | None = None,
+    judge: str = "rules",
+    judge_option: dict[str, Any] | None = None,
+    citations: str | None = None,
+    top: int | None = None,
+    sources: str | None = None,
+    prompts: str | None = None,
+    most: int | None = None,
+    seed: int = 0,
+    json: bool = False,
+) -> None:
+    """Select surveys from arXiv's metadata, as ReportBench and Bloom-Eval select theirs.
+
+    Args:
+        metadata (FILE): arXiv's metadata as JSON lines, plain or gzip.
+        output (DIR): Directory to write, in the form of ReportBench's data.
+        title (REGEX): What a title must contain, in any case.
+        since (DATE): First day of a first version: YYYY-MM-DD, YYYY-MM or YYYY.
+        unpublished: Keep papers that neither comments nor a journal call published.
+        any_licence: Keep papers that may not be shared, too.
+        venue (REGEX): What the journal or the comments must contain.
+        judge (NAME): Judge of title and abstract: rules, llm or all.
+        judge_option: Option of the judge, such as model=NAME of llm (docs/surveys.md).
+        citations (FILE): JSON lines of arxiv_id and citation_count, for --top.
+        top: Keep the most cited of computer science, and as many of other fields.
+        sources (DIR): LaTeX sources: a folder ID or an archive ID.tar.gz for each paper; one
+            without a source or without references is left out.
+        prompts (FILE): What `arena-corpus prompts DIR/ReportBench_selected.jsonl` wrote; a paper
+            without a prompt is left out.
+        most: Draw this many, the domains in turn (default: all).
+        seed: Seed of the draw, and of the level of each prompt.
+
+    Example:
+        arena-corpus select arxiv.jsonl.gz --sources tex --most 100 --output selected
+    """
+    from corpus_builder.selection import select_surveys
+
+    with resumable():
+        report = select_surveys(
+            metadata, output, title=title, since=since, before=before, unpublished=unpublished,
+            any_licence=any_licence, venue=venue, judge=judge, judge_option=judge_option,
+            citations=citations, top=top, sources=sources, prompts=prompts, most=most, seed=seed,
+        )  # fmt: skip
+    if json:
+        print_json(report)
+        return
+    print_rows([(name.replace("_", " "), f"{n:,}") for name, n in report["counts"].items()])
+    print_rows([(f"{number:,}", printable(name)) for name, number in report["domains"].items()])

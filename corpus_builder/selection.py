@@ -1,0 +1,239 @@
+"""Surveys from arXiv's metadata, selected as ReportBench and Bloom-Eval select theirs.
+
+What is written has the form of ReportBench's data, so that ``arena-corpus build reportbench`` and
+``arena evaluate reportbench`` read it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge
+
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_file, write_json
+from arena._internal.options import checked
+from arena._internal.terminal import progress
+from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
+from arena.dates import parse_cutoff, parse_date
+from arena.errors import CorpusError, DataError, clip
+from arena.report.source import latex_references
+from corpus_builder.judges import SURVEY, Candidate, make_judge
+from corpus_builder.readers.arxiv import as_paper, first_day, read_arxiv
+from corpus_builder.sources.jsonl import JsonLinesFile
+
+LICENCES = ("licenses/by/", "licenses/by-sa/", "publicdomain/zero/", "nonexclusive-distrib/")
+"""Parts of the addresses of the licences that ReportBench admits (section "Limitations")."""
+NAME = "ReportBench_selected"
+_MANIFEST = "selection.json"
+_KIND = OutputKind("selection", _MANIFEST, {"counts": dict, "domains": dict})
+_PUBLISHED = re.compile("publish|accept", re.IGNORECASE)
+_ARCHIVES = (".tar.gz", ".tgz", ".tar")
+
+
+@checked
+def select_surveys(
+    metadata: str | Path,
+    output: str | Path,
+    *,
+    title: str = "survey|review",
+    since: str = "2020",
+    before: str | None = None,
+    unpublished: bool = False,
+    any_licence: bool = False,
+    venue: str | None = None,
+    judge: str = "rules",
+    judge_option: Mapping[str, Any] | None = None,
+    citations: str | Path | None = None,
+    top: Annotated[int, Ge(1)] | None = None,
+    sources: str | Path | None = None,
+    prompts: str | Path | None = None,
+    most: Annotated[int, Ge(1)] | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Select surveys and write them, with their references and prompts, as ReportBench's data.
+
+    The steps, in order: day, title, publication, licence, venue, judge, most cited, those with a
+    LaTeX source that cites, those with a prompt, a draw. A paper is published if its comments say
+    "published" or "accepted", or if it has a journal (ReportBench, section 2.1.1, reads comments
+    alone). The draw takes the domains in turn (section 2.1.3), and one prompt of each survey;
+    without `prompts` a domain is the archive of the first category. The options are those of
+    ``arena-corpus select --help``.
+
+    Returns:
+        ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and ``domains``
+        of what is written.
+    """
+    output = Path(output)
+    days = (parse_cutoff(since).day, parse_cutoff(before).day if before else 2**31)
+    config = {
+        "title": title, "since": since, "before": before, "unpublished": unpublished,
+        "any_licence": any_licence, "venue": venue, "judge": judge, "top": top, "most": most,
+        "seed": seed,
+    }  # fmt: skip
+    judged_by = make_judge(judge, judge_option or {})
+    counts: dict[str, int] = {"papers": 0}
+    records = {}
+    title_pattern, venue_pattern = _pattern("title", title), _pattern("venue", venue or "")
+
+    def keep(step: str, passes: bool) -> bool:
+        counts[step] = counts.get(step, 0) + passes
+        return passes
+
+    for record, _, _ in read_arxiv(metadata):
+        counts["papers"] += 1
+        date = first_day(record)
+        where = f"{record.get('journal-ref') or ''} {record.get('comments') or ''}"
+        known = bool(record.get("journal-ref") or _PUBLISHED.search(record.get("comments") or ""))
+        licence = str(record.get("license"))
+        if (
+            keep("in_time", date is not None and days[0] <= parse_date(date).day < days[1])
+            and keep("title", bool(title_pattern.search(record["title"])))
+            and keep("published", unpublished or known)
+            and keep("licence", any_licence or any(part in licence for part in LICENCES))
+            and keep("venue", bool(venue_pattern.search(where)))
+        ):
+            records[record["arxiv_id"]] = record
+    records = {id_: records[id_] for id_ in _judged(judged_by, records)}
+    counts["judged"] = len(records)
+    if citations is not None and top is not None:
+        cited = {
+            key: row["citation_count"] for key, row in _by_id(citations, "citation_count", int)
+        }
+        order = sorted(records, key=lambda id_: (-cited.get(id_, 0), id_))
+        fields: dict[bool, list[str]] = {True: [], False: []}
+        for id_ in order:
+            fields[_archive(records[id_]) == "cs"].append(id_)
+        kept = {id_ for of_field in fields.values() for id_ in of_field[:top]}
+        records = {id_: record for id_, record in records.items() if id_ in kept}
+        counts["most_cited"] = len(records)
+    bibliographies: dict[str, Sequence[dict[str, Any]]] = {}
+    if sources is not None:
+        bibliographies = dict(_bibliographies(records, Path(sources)))
+        records = {id_: record for id_, record in records.items() if bibliographies.get(id_)}
+        counts["with_references"] = len(records)
+    domains = {id_: _archive(record) for id_, record in records.items()}
+    if prompts is not None:
+        written = {key: row for key, row in _by_id(prompts, "prompts", dict) if row["prompts"]}
+        records = {id_: record for id_, record in records.items() if id_ in written}
+        domains = {id_: str(written[id_].get("domain") or domains[id_]) for id_ in records}
+        for id_, record in records.items():
+            level = random.Random(f"{seed} {id_}").choice(sorted(written[id_]["prompts"]))
+            records[id_] = {**record, "prompt": written[id_]["prompts"][level], "level": level}
+        counts["with_prompts"] = len(records)
+    chosen = draw_in_turn({id_: domains[id_] for id_ in records}, most, seed)
+    counts["selected"] = len(chosen)
+    files = {"metadata": metadata, "citations": citations, "prompts": prompts}
+    report = {
+        "config": config | {"judge_config": judged_by.config},
+        "sha256": {name: sha256_file(path) for name, path in files.items() if path is not None}
+        | {"code": code_sha256(__name__)},
+        "counts": counts,
+        "domains": dict(Counter(domains[id_] for id_ in chosen).most_common()),
+    }
+
+    def check(place: Path) -> None:
+        if place.exists() and not read_manifest_of(place, _KIND):
+            raise CorpusError(f"{str(output)!r} exists. Name a new directory, or a selection.")
+
+    with staged_directory(output, check, manifest=_MANIFEST) as new:
+        lines = []
+        for id_ in chosen:
+            record = {"prompt": "", **records[id_], **as_paper(records[id_]), "id": id_}
+            lines.append(record | {"application_domain": domains[id_]})
+        _write(new / f"{NAME}.jsonl", lines)
+        (new / f"{NAME}_GT").mkdir()
+        for id_ in chosen:
+            _write(
+                new / f"{NAME}_GT" / f"{id_.replace('/', '_')}.jsonl", bibliographies.get(id_, ())
+            )
+        write_json(new / _MANIFEST, report)
+    return report
+
+
+def draw_in_turn(domains: Mapping[str, str], most: int | None, seed: int) -> list[str]:
+    """Return at most `most` ids, the domains in turn, each domain's in an order that `seed` gives.
+
+    >>> draw_in_turn({"a": "x", "b": "x", "c": "y"}, 2, 0) in (["a", "c"], ["b", "c"])
+    True
+    """
+    by_domain: dict[str, list[str]] = {}
+    for id_, domain in sorted(domains.items()):
+        by_domain.setdefault(domain, []).append(id_)
+    ranks: dict[str, int] = {}
+    for of_domain in by_domain.values():
+        random.Random(seed).shuffle(of_domain)
+        ranks |= {id_: rank for rank, id_ in enumerate(of_domain)}
+    return sorted(domains, key=lambda id_: (ranks[id_], domains[id_], id_))[:most]
+
+
+def _pattern(option: str, words: str) -> re.Pattern[str]:
+    try:
+        return re.compile(words, re.IGNORECASE)
+    except re.error as error:
+        raise DataError(f"{option}={clip(words)} is not a regular expression: {error}.") from None
+
+
+def _archive(record: Mapping[str, Any]) -> str:
+    return str(record.get("categories") or "unknown").split()[0].split(".")[0]
+
+
+def _judged(judge: Any, records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    candidates = iter(records.items())
+    with progress(total=len(records), desc="judge", unit="paper") as bar:
+        while batch := list(islice(candidates, max(1, judge.batch))):
+            asked = [
+                Candidate(id_, " ".join(of["title"].split()), str(of.get("abstract") or ""))
+                for id_, of in batch
+            ]
+            for each, verdict in zip(asked, judge.judge(asked), strict=True):
+                if verdict.verdict == SURVEY:
+                    yield each.id
+            bar.update(len(batch))
+
+
+def _by_id(path: str | Path, key: str, kind: type) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield id and record of a file of JSON lines in which each has an id and `key`."""
+    for row, file, line in JsonLinesFile(path, "records"):
+        if not isinstance(row, dict) or not isinstance(row.get(key), kind):
+            raise DataError(f"{file} line {line}: expected an object with `id` and `{key}`.")
+        yield str(row.get("arxiv_id", row.get("id"))), row
+
+
+def _bibliographies(
+    ids: Iterable[str], folder: Path
+) -> Iterator[tuple[str, Sequence[dict[str, Any]]]]:
+    """Yield id and bibliography, in the form of ReportBench's, of each paper with a source."""
+    if not folder.is_dir():
+        raise DataError(f"{str(folder)!r} is not a folder. Name one with a source for each paper.")
+    for id_ in progress(list(ids), desc="sources", unit="paper"):
+        name = id_.replace("/", "_")
+        places = [folder / name, *(folder / f"{name}{suffix}" for suffix in _ARCHIVES)]
+        if found := next((place for place in places if place.exists()), None):
+            try:
+                works = latex_references(found)
+            except DataError:
+                continue
+            yield id_, [_entry(work) for work in works if work.title or work.ids]
+
+
+def _entry(work: Any) -> dict[str, Any]:
+    more = {"year": str(work.year)} if work.year else {}
+    names = {"arxiv": "eprint", "doi": "doi"}
+    for kind, _, value in (key.partition(":") for key in work.ids):
+        if kind in names:
+            more.setdefault(names[kind], value)
+    return {"bib_id": work.key, "title": work.title, "meta_info": more}
+
+
+def _write(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    path.write_text(
+        "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), "utf-8"
+    )
