@@ -28,12 +28,15 @@ from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.lazy import missing
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
+
+if TYPE_CHECKING:
+    from arena.llm.estimate import RequestCount
 
 Command = Callable[..., None]
 
@@ -45,6 +48,7 @@ Args:
     before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
         (1 January).
     corpus (DIR): Corpus that arena-corpus built.
+    dry_run: Say how much models would be asked, and what that costs; ask nothing.
     env_option: Setting of the environment, such as max_steps=20; all are listed below.
     host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
         environment variable ARENA_TOKEN.
@@ -336,6 +340,19 @@ def _with_pages(text: str) -> str:
             if file.match("share/doc/researcharena/*.md"):
                 text = text.replace(f"docs/{file.name}", str(Path(str(file.locate())).resolve()))
     return text
+
+
+def print_requests(count: RequestCount, as_json: bool = False) -> None:
+    """Print what models would be asked, as `arena.llm.estimate` counted it."""
+    if as_json:
+        print_json(count.to_json())
+        return
+    names = "model", "requests", "prompt tokens", "answers, at most", "dollars", "at most"
+    print_table(count.by_model() or [("none", 0, 0, 0, 0.0, 0.0)], names)
+    print(
+        "Tokens and dollars are estimates, dollars without answers. Not counted: what the store "
+        "has, and requests that build on answers which it lacks."
+    )
 
 
 def print_json(value: Any) -> None:

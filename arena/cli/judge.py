@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
 from arena._internal.workdir import exclusive_lock
-from arena.cli.app import print_json, print_table, resumable
+from arena.cli.app import print_json, print_requests, print_table, resumable
 from arena.text.display import printable
 
 
@@ -21,6 +21,7 @@ def run(
     llm_option: dict[str, Any] | None = None,
     prompt: str | None = None,
     output: str | None = None,
+    dry_run: bool = False,
     json: bool = False,
 ) -> None:
     """Judge the mind-maps of a finished run; the same command resumes after a break.
@@ -37,9 +38,16 @@ def run(
     from arena.corpus import Corpus
     from arena.judging import RUBRICS, judge_run
     from arena.llm import Client
+    from arena.llm.estimate import counted_requests
 
-    client = Client.from_options(llm_option or {}, "--llm-option")
     opened = Corpus.open(corpus, tasks=tasks)
+    if dry_run:
+        with counted_requests() as count:
+            client = Client.from_options(llm_option or {}, "--llm-option")
+            judge_run(rubric, run, opened, client, prompt)
+        print_requests(count, json)
+        return
+    client = Client.from_options(llm_option or {}, "--llm-option")
     path = Path(output or _default(run, RUBRICS.get(rubric).name))
     with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
         judgements = judge_run(rubric, run, opened, client, prompt)
@@ -85,6 +93,7 @@ def statements(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | None = None,
     schemas: bool = False,
+    dry_run: bool = False,
     json: bool = False,
 ) -> None:
     """Judge the statements of the reports of a finished run, as ReportBench does.
@@ -105,14 +114,20 @@ def statements(
         arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
     """
     from arena.corpus import Corpus
-    from arena.judging import record_statements
+    from arena.judging.statements import judge_statements, record_statements
+    from arena.llm.estimate import counted_requests
 
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
         "schemas": schemas,
     }  # fmt: skip
+    opened = Corpus.open(corpus, tasks=tasks)
+    if dry_run:
+        with counted_requests() as count:
+            judge_statements(run, opened, settings, "--llm-option")
+        print_requests(count, json)
+        return
     with resumable():
-        opened = Corpus.open(corpus, tasks=tasks)
         found = record_statements(run, opened, settings, "--llm-option")
     if json:
         print_json(found.to_json())

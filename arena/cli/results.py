@@ -9,7 +9,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli.app import add_command, add_group, print_json, print_table, resumable
+from arena.cli.app import (
+    add_command,
+    add_group,
+    print_json,
+    print_requests,
+    print_table,
+    resumable,
+)
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
 from arena.text.display import printable
@@ -126,7 +133,7 @@ def experiment(
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
             or most=... (docs/reportbench.md).
-        dry_run: Show the runs and their progress; play nothing.
+        dry_run: Show the runs, their progress, and how much models would be asked; play nothing.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Play the runs from scratch.
 
@@ -135,7 +142,7 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.results.experiments import preview, printed, run_experiment
+    from arena.results.experiments import count_requests, preview, printed, run_experiment
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
@@ -151,7 +158,13 @@ def experiment(
         "overwrite": overwrite,
     }
     if dry_run:
-        _print_plan(preview(config, opened, output, **options), json)
+        planned = preview(config, opened, output, **options)
+        count = count_requests(config, opened, output, **options)
+        if json:
+            print_json({"runs": [run._asdict() for run in planned], "requests": count.to_json()})
+            return
+        _print_plan(planned)
+        print_requests(count)
         return
     with resumable():
         results = run_experiment(config, opened, output, keep_going=keep_going, **options)
@@ -165,10 +178,7 @@ def experiment(
     print(f"\nFiles in {output}: {', '.join(made)}.")
 
 
-def _print_plan(planned: list[Any], as_json: bool) -> None:
-    if as_json:
-        print_json([run._asdict() for run in planned])
-        return
+def _print_plan(planned: list[Any]) -> None:
     print_table(
         [(p.run, p.agent, p.retriever, p.episodes, p.done, p.state) for p in planned],
         ("run", "agent", "retriever", "episodes", "played", "state"),
@@ -240,6 +250,7 @@ def add_evaluate(commands: Any, suites: bool) -> None:
 
 
 def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
+    from arena.llm.estimate import counted_requests
     from arena.results.comparison.comparing import choose_baseline
     from arena.suites import Made
 
@@ -247,7 +258,12 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
     made = next(name for name, each in signature.parameters.items() if each.annotation is Made)
 
     def command(
-        *, system: dict[str, Any], baseline: str | None, json: bool, **options: Any
+        *,
+        system: dict[str, Any],
+        baseline: str | None,
+        dry_run: bool,
+        json: bool,
+        **options: Any,
     ) -> None:
         paths = options.pop(made) or []
         if len(paths) > 1:
@@ -260,6 +276,13 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         elif page and not system:
             raise DataError("--page compares systems: name them with --system.")
         choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
+        if dry_run:
+            options |= {"page": None} if "page" in options else {}
+            with counted_requests() as count:
+                for path in (system or {"": paths[0]}).values():
+                    evaluate(**options, **{made: str(path)})
+            print_requests(count, json)
+            return
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
             scored = {
@@ -279,7 +302,10 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         _print_problems("", result)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    added = {"system": dict[str, Any], "baseline": str | None, "page": str | None, "json": bool}
+    added = {
+        "system": dict[str, Any], "baseline": str | None, "page": str | None, "dry_run": bool,
+        "json": bool,
+    }  # fmt: skip
     options = [
         each.replace(default=None, annotation=list[str] | None) if name == made else each
         for name, each in signature.parameters.items()

@@ -299,13 +299,27 @@ NUMBERS = (*_NONE, *rates_of(_NONE))
 def record_statements(
     run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
 ) -> StatementJudgements:
-    """Judge the statements of the reports of a finished run and write the verdicts into its folder.
+    """Do as `judge_statements`, and write the verdicts into the folder of the run.
+
+    Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
+    hashes of the run do not cover them.
+    """
+    found = judge_statements(run, corpus, options, option)
+    folder = Path(run, "judgements")
+    folder.mkdir(exist_ok=True)
+    write_json(folder / "statements.json", found.to_json())
+    write_json(folder / "match.json", found.matches().to_json())
+    return found
+
+
+def judge_statements(
+    run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
+) -> StatementJudgements:
+    """Judge the statements of the reports of a finished run.
 
     What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
-    Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
-    hashes of the run do not cover them. `options` are those of the judge's `Client` and of
-    `judge_reports`, where ``voters`` are names of models that get the same options; a command line
-    calls them `option`.
+    `options` are those of the judge's `Client` and of `judge_reports`, where ``voters`` are names
+    of models that get the same options; a command line calls them `option`.
     """
     known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status"}
     asked = {name: value for name, value in options.items() if name not in known}
@@ -325,9 +339,4 @@ def record_statements(
         status[survey_id] = played.tasks.citation_status(survey_id, papers)
         views[survey_id] = played.corpus.at(date, exclude=[survey_id])
     found = judge_reports(reports, views, client, status=status, **settings)
-    found = replace(found, sha256=played.sha256)
-    folder = Path(run, "judgements")
-    folder.mkdir(exist_ok=True)
-    write_json(folder / "statements.json", found.to_json())
-    write_json(folder / "match.json", found.matches().to_json())
-    return found
+    return replace(found, sha256=played.sha256)

@@ -50,6 +50,10 @@ def scores_of(body):
 
 def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys):
     with LLMServer(scores_of) as server:
+        assert judge(clustering_run, world, server, "--dry-run") == 0
+        cells = capsys.readouterr().out.splitlines()[2].split()
+        assert cells[:2] == ["scripted", "8"] and not server.requests
+        assert not (clustering_run / "judgements").exists()
         assert judge(clustering_run, world, server) == 0
         printed = capsys.readouterr().out
         assert "8 of 8 judged by scripted in 8 calls; 0 empty" in printed

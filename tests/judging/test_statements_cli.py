@@ -44,6 +44,9 @@ def answers(body):
 
 def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     with LLMServer(answers) as server:
+        assert judge(run, world, server, "--votes", "0", "--extract", "rules", "--dry-run") == 0
+        assert capsys.readouterr().out.splitlines()[2].startswith("first ")
+        assert not server.requests and not (run / "judgements").exists()
         assert judge(run, world, server, "--voters", "first,second", "--votes", "1") == 0
         printed = capsys.readouterr().out
         assert "2 reports in " in printed

@@ -480,6 +480,22 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
     assert "replay: no answer is kept" in capsys.readouterr().err
 
 
+def test_a_dry_run_says_what_the_agents_would_ask(world, tmp_path, model, capsys):
+    command = [*model, "--corpus", str(world), "--output", "out", "--llm-option"]
+    with LLMServer(query) as server:
+        url = f"base_url={server.url}"
+        assert main([*command, url, "--dry-run", "--json"]) == 0
+        (asked,) = json.loads(capsys.readouterr().out)["requests"]
+        assert (asked["model"], asked["requests"], asked["dollars"]) == ("scripted", 3, None)
+        assert asked["prompt_tokens"] > 3 * 20
+        assert not server.requests and not (tmp_path / "out").exists()
+        assert main([*command, url]) == 0
+        assert len(server.requests) == 3
+        capsys.readouterr()
+        assert main([*command, url, "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2].split()[:2] == ["none", "0"]
+
+
 def test_a_model_that_cannot_be_reached_costs_nothing_that_was_done(world, tmp_path, model, capsys):
     command = [*model, "--corpus", str(world), "--output", "out"]
     with LLMServer(lambda body: Trouble(401)) as server:
@@ -503,7 +519,8 @@ def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
     assert main([*command, "--dry-run", "--json", "--tables", "2", "--surveys", "2"]) == 0
     planned = json.loads(capsys.readouterr().out)
-    assert planned[0] == {
+    assert planned["requests"] == []  # no agent of it asks
+    assert planned["runs"][0] == {
         "run": "runs/discovery/title/bm25", "agent": "title", "retriever": "bm25",
         "episodes": 2, "done": 0, "state": "to do",
     }  # fmt: skip

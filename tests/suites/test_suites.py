@@ -145,6 +145,21 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
 
 
+def test_a_dry_run_counts_the_trees_of_all_systems(systems, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    judge = [f"--llm-option={each}" for each in ("model=gpt-4o", "max_tokens=50", "store=s.db")]
+    page = tmp_path / "page.html"
+    monkeypatch.chdir(tmp_path)
+    assert systems("--dry-run", "--json", "--page", str(page), *judge) == 0
+    (asked,) = json.loads(capsys.readouterr().out)
+    # The surveys are alike, so the trees of each system are one request.
+    assert asked["requests"] == 2 and asked["most_tokens"] == 100
+    assert asked["dollars"] == pytest.approx(asked["prompt_tokens"] * 2.5 / 1e6)
+    assert not page.exists()
+    assert systems("--dry-run") == 0
+    assert capsys.readouterr().out.splitlines()[2].split()[:2] == ["none", "0"]
+
+
 def test_a_system_without_a_score_ends_no_comparison(systems, tmp_path, capsys):
     (tmp_path / "less").write_text("")
     assert systems("--official", "--json") == 0
