@@ -7,7 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,6 +100,30 @@ def write_paper_tasks(
     end, named = _end(corpus, test, before)
     options = {"least": least, "most": most, "seed": seed, "test": named, "before": format_day(end)}
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
+    return make_task_set(
+        root,
+        output,
+        wanted,
+        lambda connection, new: _write(connection, root, new, end, least, most, seed),
+        overwrite,
+    )
+
+
+def make_task_set(
+    root: Path,
+    output: Path,
+    wanted: dict[str, Any],
+    write: Callable[[duckdb.DuckDBPyConnection, Path], tuple[str, dict[str, int]]],
+    overwrite: bool,
+) -> dict[str, Any]:
+    """Let `write` write the tasks of the corpus in `root` into `output`, whole or not at all.
+
+    `write` takes an empty database and a directory, and returns the hash of the tasks and counts.
+    `wanted` is what tells one input from another: the hash of the corpus, ``options``, the code.
+
+    Returns:
+        The manifest; with ``made_before`` if `output` is of the same input and intact.
+    """
     if not overwrite and (made := _made_before(output, wanted)):
         return made | {"made_before": True}
 
@@ -120,7 +144,7 @@ def write_paper_tasks(
         tempfile.TemporaryDirectory(prefix="arena-tasks-") as scratch,
         connected(Path(scratch), _MEMORY, cores()) as connection,
     ):
-        tasks_sha256, counts = _write(connection, root, new, end, least, most, seed)
+        tasks_sha256, counts = write(connection, new)
         manifest = {
             "format_version": layout.PART_VERSION,
             **wanted,

@@ -66,6 +66,7 @@ def page() -> str:
     from arena.envs.config import describe_settings
     from corpus_builder.executors import EXECUTORS
     from corpus_builder.judges import JUDGES
+    from corpus_builder.questions import FORMATS
     from corpus_builder.sources import SOURCES
 
     roots = [
@@ -80,8 +81,8 @@ def page() -> str:
     parts = [HEAD, COMMANDS, *table(rows), SETTINGS]
     parts += table((f"`{name}`", text) for name, text in describe_settings().items())
     kinds = arena.cli.list._registered()
-    for kind, registry in (("sources", SOURCES), ("judges", JUDGES), ("executors", EXECUTORS)):
-        kinds[kind] = registry.describe()
+    builder = {"sources": SOURCES, "judges": JUDGES, "executors": EXECUTORS, "questions": FORMATS}
+    kinds |= {kind: registry.describe() for kind, registry in builder.items()}
     parts.append(NAMES)
     described: dict[tuple[str, str], list[str]] = {}  # description -> names
     for kind, names in kinds.items():

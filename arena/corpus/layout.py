@@ -30,6 +30,8 @@ SURVEYS = "tasks/surveys.parquet"
 GOLD = "tasks/gold.parquet"
 MIND_MAPS = "tasks/mind_maps.parquet"
 ARTICLES = "tasks/articles.parquet"
+QUESTIONS = "tasks/questions.json"
+"""Only in a task set of questions: what the audit found of each."""
 CARD = "card"
 """Directory of the dataset card, which describes the labels; nothing in `arena` reads it."""
 

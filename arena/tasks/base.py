@@ -72,6 +72,7 @@ class Survey(NamedTuple):
         date_guessed: Whether no source states the date.
         prompts: Level of `PROMPT_LEVELS` -> a request for a report on the topic, in that order.
         domain: Domain of application as the source names it; empty if it does not.
+        question: Whether the title is a question, which is the topic as it stands.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Survey(NamedTuple):
     date_guessed: bool = False
     prompts: Mapping[str, str] = {}
     domain: str = ""
+    question: bool = False
 
 
 PROMPTS = ("title", *PROMPT_LEVELS, "any")
@@ -89,13 +91,13 @@ PROMPTS = ("title", *PROMPT_LEVELS, "any")
 def topic_of(survey: Survey, prompt: str) -> str | None:
     """Return what an agent is asked about a survey; None if the survey has no such prompt.
 
-    ``"title"`` stands for its title in lower case, a level of `PROMPT_LEVELS` for its prompt of
-    that level, ``"any"`` for its most detailed prompt.
+    ``"title"`` stands for its title in lower case, or for its question; a level of `PROMPT_LEVELS`
+    for its prompt of that level, ``"any"`` for its most detailed prompt.
     """
     if prompt not in PROMPTS:
         raise DataError(f"prompt={clip(prompt)}.{did_you_mean(prompt, PROMPTS)}")
     if prompt == "title":
-        return survey.title.lower()
+        return survey.title if survey.question else survey.title.lower()
     return [None, *survey.prompts.values()][-1] if prompt == "any" else survey.prompts.get(prompt)
 
 

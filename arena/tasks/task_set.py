@@ -44,7 +44,7 @@ class PaperFacts(NamedTuple):
 
 
 class TaskSet:
-    """The surveys of a corpus, or the papers of a task set, in order of their ids.
+    """The surveys of a corpus, or the papers or questions of a task set, in order of their ids.
 
     Args:
         corpus: A built corpus, or its directory. The surveys of an open corpus are those that it
@@ -79,6 +79,7 @@ class TaskSet:
                 f"the corpus {str(self._directory)!r} has no surveys: it can be searched and read, "
                 "not played or scored on. Build one with surveys (`--surveys FILE`)."
             )
+        question = "questions" in (self.options or {})
         return {
             r["id"]: Survey(
                 r["id"],
@@ -87,6 +88,7 @@ class TaskSet:
                 r["date_precision"] == GUESSED,
                 {level: text for level, text in (r["prompts"] or {}).items() if text},
                 r["domain"] or "",
+                question,
             )
             for r in rows
         }

@@ -141,7 +141,7 @@ class AuditedEpisode:
         self._attacker = Attacker(
             self._view, target.rng, self._survey, target.tools, target.malformed
         )
-        self._sent = {self._survey.title.lower()[:MAX_QUERY]}
+        self._sent = {self._survey.topic[:MAX_QUERY]}
         self._attack, self._waiting = Attack(()), list[SentCall]()
         self._answers: list[dict[str, Any]] = []
         self._call = SentCall(None)
@@ -217,7 +217,7 @@ class AuditedEpisode:
 
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it, which shows nothing out of reach."""
-        expected = {"topic": self._survey.title.lower()[:MAX_QUERY], "cutoff": self._survey.date}
+        expected = {"topic": self._survey.topic[:MAX_QUERY], "cutoff": self._survey.date}
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
         compare(observation, expected, report, "answer.observation")
         self._budget = {name: int(left) for name, left in observation["budget"].items()}

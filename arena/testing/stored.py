@@ -58,6 +58,13 @@ class StoredSurvey(NamedTuple):
     references: tuple[dict[str, Any], ...]
     references_total: int
     mind_map: Any
+    question: dict[str, Any] | None = None
+    """What ``tasks/questions.json`` says of it, if it is a question."""
+
+    @property
+    def topic(self) -> str:
+        """What an agent is asked."""
+        return self.title if self.question else self.title.lower()
 
     @property
     def gains(self) -> dict[str, int]:
@@ -77,7 +84,7 @@ class StoredDigests(NamedTuple):
 class StoredCorpus:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
-    With `tasks`, the directory of a task set, its papers are played in place of the surveys:
+    With `tasks`, the directory of a task set, it is played in place of the surveys:
     `surveys` are the tasks that are played, by id. `title_keys` maps the `title_key` of each survey
     task to its id.
     """
@@ -93,13 +100,15 @@ class StoredCorpus:
     def _tasks(self, place: Path) -> dict[str, StoredSurvey]:
         references = _grouped((row["survey"], row) for row in self._rows("tasks/gold", place))
         maps = {row["survey"]: row for row in self._rows("tasks/mind_maps", place)}
-        surveys = {}
+        surveys, asked = {}, place / "tasks/questions.json"
+        questions = json.loads(asked.read_bytes()) if asked.is_file() else {}
         for row in self._rows("tasks/surveys", place):
             date, day = _day(row["date"])
             tree = json.loads(maps[row["id"]]["mind_map"] or "null")
             labels = tuple(references.get(row["id"], ())), maps[row["id"]]["n_references_total"]
             dated = date, row["date_precision"], day
-            surveys[row["id"]] = StoredSurvey(row["id"], row["title"], *dated, *labels, tree)
+            more = *dated, *labels, tree, questions.get(row["id"])
+            surveys[row["id"]] = StoredSurvey(row["id"], row["title"], *more)
         return surveys
 
     @cached_property
@@ -216,7 +225,10 @@ class StoredCorpus:
         return Counter(title_key(paper.title) for paper in self.papers)
 
     def _no_task(self, task: StoredSurvey) -> str | None:
-        """Return what keeps a paper of a task set from being a fair task."""
+        """Return what keeps a paper or question of a task set from being a fair task."""
+        if task.question:
+            early = [i for i in task.question["asker"] if self.by_id[i].day < task.day]
+            return f"is asked by {early[0]!r}, which is in reach" if early else None
         paper = self.by_id.get(task.id)
         if paper is None or paper.survey or (paper.title, paper.day) != (task.title, task.day):
             return "is not a paper of that title and day, or is a survey"

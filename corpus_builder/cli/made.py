@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, resumable
@@ -21,10 +21,16 @@ def tasks(
     seed: int = 0,
     test: str | None = None,
     before: str | None = None,
+    questions: dict[str, Any] | None = None,
+    days: str | None = None,
+    dates: Literal["asked", "gold"] = "asked",
+    part: str = "1/1",
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Make training tasks of all papers that cite enough, dated before the surveys to test on.
+    """Make tasks of papers that cite enough, dated before the surveys to test on, or of questions.
+
+    The options --least to --before are for papers, --days to --part for --questions.
 
     Args:
         directory (DIR): A built corpus.
@@ -34,6 +40,11 @@ def tasks(
         seed: Seed of the draw.
         test (IDS|N): Surveys to test on, ids with commas or the first N (default: all).
         before (DATE): Only papers before this day (default: that of the first test survey).
+        questions (FORMAT=PATH): Questions with gold papers, in place of papers (docs/questions.md).
+        days (FILE): AutoScholarQuery's questions, whose days those of the same ids take.
+        dates (WHICH): asked, the day of the paper that asks (default); or gold, the end of the
+            month of the newest gold paper, which gives the answer away.
+        part (K/N): The K-th of N parts of the questions; what belongs together is in one part.
         overwrite: Replace a task set in TASKS.
 
     Example:
@@ -42,6 +53,10 @@ def tasks(
     from arena.tasks import TaskSet
     from corpus_builder.paper_tasks import write_paper_tasks
 
+    if questions is not None:
+        _question_tasks(directory, output, questions, json, days=days, dates=dates, part=part,
+                        overwrite=overwrite)  # fmt: skip
+        return
     manifest = write_paper_tasks(
         directory,
         output,
@@ -66,6 +81,31 @@ def tasks(
     print_rows(rows)
     if "made_before" in manifest:
         print("made before from the same input: nothing is left to do")
+
+
+def _question_tasks(
+    directory: str, output: str, questions: dict[str, Any], json: bool, **options: Any
+) -> None:
+    """Make the tasks of questions; print what is in reach and what the audit found."""
+    from corpus_builder.question_tasks import write_question_tasks
+
+    manifest = write_question_tasks(directory, output, questions, **options)
+    if json:
+        print_json(manifest)
+        return
+    n = manifest["counts"]
+    rows = [
+        ("tasks", f"{n['tasks']:,} questions ({n['without_day']:,} others have no day), "
+                  f"{n['playable']:,} with gold in reach, {n['complete']:,} with all of it"),
+        ("gold", f"{n['gold']:,} papers in reach, {n['unknown']:,} unknown, {n['undated']:,} "
+                 f"undated, {n['survey']:,} surveys, {n['not_before']:,} not before the question"),
+        ("ceiling", f"{n['ceiling']:.3f} of the gold of a question with any in reach"),
+        ("audit", f"{n['one_paper']:,} may be of one paper with another, {n['gold_in_other']:,} "
+                  f"have gold that another names, {n['names_answer']:,} name an answer; "
+                  f"{n['groups']:,} groups"),
+        ("sha256", manifest["tasks_sha256"]),
+    ]  # fmt: skip
+    print_rows(rows)
 
 
 def digest(

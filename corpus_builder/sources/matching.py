@@ -93,16 +93,21 @@ class Match(NamedTuple):
 
 
 class Collection:
-    """Papers in the format of ``jsonl``, read once, while the build reads them.
+    """Papers of a file in the format of ``jsonl``, or of records, read once.
 
     Only what is `sought` is kept in memory, so it is bounded by the surveys, not by the collection.
     A paper with an identifier or the title of a survey is marked as one, so that no agent finds it.
     """
 
     def __init__(
-        self, path: str | Path, sought: Iterable[PaperQuery], surveys: Iterable[PaperQuery]
+        self,
+        papers: str | Path | Iterable[LocatedRecord],
+        sought: Iterable[PaperQuery],
+        surveys: Iterable[PaperQuery] = (),
     ) -> None:
-        self._file = JsonLinesFile(path, "papers")
+        self._file: Any = papers
+        if isinstance(papers, str | Path):
+            self._file = JsonLinesFile(papers, "papers")
         surveys = list(surveys)
         self._surveys = {key for survey in surveys for key in _names(survey)}
         wanted = self._surveys | {key for reference in sought for key in _names(reference)}

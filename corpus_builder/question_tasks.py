@@ -1,0 +1,217 @@
+"""Tasks of questions: joined with a corpus, and dated by the paper that asks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+import duckdb
+import pyarrow as pa
+
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json, write_json
+from arena._internal.options import checked
+from arena.corpus import Corpus, layout
+from arena.dates import format_day, parse_date
+from arena.errors import DataError, clip
+from arena.text.identifiers import normal_title
+from corpus_builder.content import write_tasks
+from corpus_builder.database import execute, literal, rows
+from corpus_builder.files import read_rows, schema
+from corpus_builder.paper_tasks import DOCUMENTS, make_task_set
+from corpus_builder.questions import Question, read_questions
+from corpus_builder.sources.base import LocatedRecord
+from corpus_builder.sources.matching import Collection, join
+
+_PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
+_COLUMNS = ("id", "title", "date", "arxiv_id", "doi")
+_ASKED, _GOLD = schema("id title day:int32 total:int64"), schema("citing cited")
+_STAGED = """
+CREATE TABLE staged_survey_references AS SELECT citing, cited, false AS influential FROM gold;
+CREATE TABLE staged_surveys AS
+SELECT id, title, day, 'day' AS precision, total AS n_references_total, NULL AS arxiv_id,
+       NULL AS doi, NULL AS mind_map, NULL AS prompts, NULL AS domain, NULL AS outline,
+       NULL AS article
+FROM asked
+"""
+_REACHED = """
+SELECT count(*) FILTER (status = 'gold') / count(*) FROM read_parquet({gold}) GROUP BY survey
+HAVING count(*) FILTER (status = 'gold') > 0 ORDER BY survey
+"""
+
+
+@checked
+def write_question_tasks(
+    directory: str | Path,
+    output: str | Path,
+    questions: Mapping[str, str],
+    *,
+    days: str | Path | None = None,
+    dates: Literal["asked", "gold"] = "asked",
+    part: str = "1/1",
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write tasks of questions whose gold papers are looked up in a corpus by id, then by title.
+
+    The topic of a task is its question, the cutoff the day of the paper that asks, or the day that
+    the corpus has for that paper if it is earlier: so that paper is out of reach. The same input
+    gives the same bytes. The options are those of ``arena-corpus tasks --help``; `questions` is
+    name of a format -> file or folder.
+
+    Returns:
+        The manifest; for ``made_before`` see `make_task_set`. Its ``counts`` are the numbers of
+        questions ``without_day``, that are ``tasks``, ``playable`` (with gold in reach) and
+        ``complete`` (with all of it), and ``redated`` (by the corpus); of gold papers by status;
+        of questions by fault, see `audit`, and of ``groups``; and ``ceiling``, the mean share of
+        the gold in reach over the playable ones: no recall of all gold is higher.
+    """
+    root = Path(directory).resolve()
+    corpus = Corpus.open(root)
+    asked = [q for name, path in questions.items() for q in read_questions(name, Path(path))]
+    known = {q.id: q for q in read_questions("autoscholarquery", Path(days))} if days else {}
+    asked = [
+        q._replace(day=known[q.id].day, source=known[q.id].source) if q.id in known else q
+        for q in asked
+    ]
+    for name, times in Counter(q.id for q in asked).items():
+        if times > 1:
+            raise DataError(f"the question {clip(name)} is given twice. Give each one once.")
+    options = {
+        "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part
+    }  # fmt: skip
+    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
+    return make_task_set(
+        root,
+        Path(output),
+        wanted,
+        lambda connection, new: _write(connection, root, new, asked, dates, part),
+        overwrite,
+    )
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    root: Path,
+    new: Path,
+    every: Sequence[Question],
+    dates: str,
+    part: str,
+) -> tuple[str, dict[str, Any]]:
+    """Write the tasks and the audit into `new`; return the hash of the tasks and counts."""
+    found = audit(every)
+    kept = [q for q in every if _is_in(part, found[q.id]["group"])]
+    sought = [paper for q in kept for paper in (*q.gold, *q.asker)]
+    collection = Collection(_papers(root), sought)
+    asked, gold, counts = list[dict[str, Any]](), list[dict[str, str]](), Counter[str]()
+    for q in kept:
+        found[q.id]["asker"] = [p.id for paper in q.asker for p in collection.versions(paper)]
+        day = _day(q, collection, dates)
+        if day is None:
+            counts["without_day"] += 1
+            continue
+        counts["redated"] += dates == "asked" and format_day(day) != q.day
+        places, _ = join(q.gold, collection)
+        names = {
+            place or next(iter(paper.keys), normal_title(paper.title))
+            for place, paper in zip(places, q.gold, strict=True)
+        }
+        asked.append({"id": q.id, "title": q.text, "day": day, "total": len(names)})
+        gold += [{"citing": q.id, "cited": name} for name in sorted(names)]
+    if not asked:
+        raise DataError("no question says on which day it was asked. Name a file with --days.")
+    for name, table, columns in (("asked", asked, _ASKED), ("gold", gold, _GOLD)):
+        connection.register(name, pa.Table.from_pylist(table, schema=columns))
+    execute(connection, DOCUMENTS.format(papers=literal(root / layout.PAPERS)))
+    execute(connection, _STAGED)
+    tasks_sha256, written = write_tasks(connection, new)
+    shares = [s for (s,) in rows(connection, _REACHED.format(gold=literal(new / layout.GOLD)))]
+    listed = {q.id: found[q.id] for q in kept}
+    write_json(new / layout.QUESTIONS, listed)
+    status = "survey_references_"
+    return tasks_sha256, {
+        "without_day": counts["without_day"],
+        "redated": counts["redated"],
+        "tasks": len(asked),
+        "playable": len(shares),
+        "complete": shares.count(1),
+        "ceiling": round(fmean(shares), 4) if shares else 0.0,
+        **{k.removeprefix(status): n for k, n in written.items() if k.startswith(status)},
+        **{fault: sum(fault in of for of in listed.values()) for fault in FAULTS},
+        "groups": len({of["group"] for of in listed.values()}),
+    }
+
+
+def _papers(root: Path) -> Iterator[LocatedRecord]:
+    for number, row in enumerate(read_rows(root / layout.PAPERS, _COLUMNS)):
+        yield LocatedRecord(dict(zip(_COLUMNS, row, strict=True)), layout.PAPERS, number)
+
+
+def _day(q: Question, collection: Collection, dates: str) -> int | None:
+    """Return the cutoff of a question; None if nothing gives one."""
+    days = [parse_date(q.day).day] if q.day else []
+    days += [p.day for paper in q.asker for p in collection.versions(paper) if p.dated]
+    if dates == "gold":
+        end = min(days, default=layout.UNDATED)
+        found = [match.paper.day for paper in q.gold if (match := collection.find(paper))]
+        if months := [
+            *(format_day(day)[:7] for day in found if day < end),
+            *([q.newest] if q.newest else []),
+        ]:
+            days.append(parse_date(max(months)).day + 1)
+    return min(days, default=None)
+
+
+FAULTS = ("one_paper", "gold_in_other", "names_answer")
+"""What the audit lists of a question: the others that may be of the same paper or have its text;
+the others whose text has the title of one of its gold papers; the gold that itself names."""
+
+
+def audit(questions: Sequence[Question]) -> dict[str, dict[str, Any]]:
+    """Return the `FAULTS` of each question by its id, and its ``group``: all that belong together.
+
+    Titles count from three words on; a question names its answer also by what stands before the
+    colon of a title, as written, if that has a capital or a digit inside. A group is named by the
+    least of its ids.
+    """
+    found: dict[str, dict[str, Any]] = {q.id: {} for q in questions}
+    texts = {q.id: normal_title(q.text) for q in questions}
+    alike = defaultdict[str, list[str]](list)
+    for q in questions:
+        for value in {q.source, texts[q.id]} - {""}:
+            alike[value].append(q.id)
+    links = [("one_paper", *pair) for ids in alike.values() for pair in permutations(ids, 2)]
+    for q in questions:
+        for title in sorted({paper.title for paper in q.gold}):
+            key = normal_title(title) if len(title.split()) > 2 else None
+            named = [other for other, text in texts.items() if key and key in text]
+            links += [("gold_in_other", q.id, other) for other in named if other != q.id]
+            if q.id in named or _has_name(q.text, title):
+                found[q.id].setdefault("names_answer", []).append(title)
+    group = {q.id: q.id for q in questions}
+    for fault, one, other in links:
+        found[one].setdefault(fault, []).append(other)
+    while any(group[one] != group[other] for _, one, other in links):
+        for _, one, other in links:
+            group[one] = group[other] = min(group[one], group[other])
+    return {name: {"group": group[name]} | faults for name, faults in found.items()}
+
+
+def _has_name(text: str, title: str) -> bool:
+    name, colon, _ = title.partition(":")
+    is_name = bool(colon and re.search(r"\S[A-Z0-9]", name))
+    return is_name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _is_in(part: str, group: str) -> bool:
+    """Return whether a group is in the part ``K/N``."""
+    match = _PART.fullmatch(part)
+    if match is None or int(match[1]) > int(match[2]):
+        raise DataError(f"part={clip(part)}: write K/N, such as 1/5 for the first of five parts.")
+    draw = int(hashlib.sha256(group.encode()).hexdigest(), 16)
+    return draw % int(match[2]) == int(match[1]) - 1

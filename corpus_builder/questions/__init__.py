@@ -1,0 +1,83 @@
+"""Formats of questions with gold papers, one file each, registered by name.
+
+A format is a function from a file to its questions, ``@FORMATS.register("mine")``. Nobody here has
+tried the formats in `NOT_TRIED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.dates import parse_date
+from arena.errors import DataError, clip
+from arena.registry import Registry
+from arena.text.identifiers import arxiv_key, doi_key
+from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import PaperQuery
+from corpus_builder.sources.published import check_record
+
+NOT_TRIED = {"litsearch": "LitSearch", "sage": "SAGE", "scholarquest": "ScholarQuest"}
+
+
+class Question(NamedTuple):
+    """A question with the papers that answer it.
+
+    Attributes:
+        id: Its name in runs and qrels.
+        text: The question, or the abstract of a paper whose related work is wanted.
+        day: Day of the paper that asks, ``YYYY-MM-DD``; empty if no file says it.
+        gold: The papers that answer it, as the file names them.
+        asker: The paper that asks, if the file names it.
+        source: Equal for questions that one paper may have asked; empty if nothing is known.
+        newest: Month of the newest gold paper, ``YYYY-MM``, where the file gives it away.
+    """
+
+    id: str
+    text: str
+    day: str
+    gold: tuple[PaperQuery, ...]
+    asker: tuple[PaperQuery, ...] = ()
+    source: str = ""
+    newest: str = ""
+
+
+FORMATS: Registry[Callable[[Path], Iterator[Question]]] = Registry(
+    "format of questions", ["corpus_builder.questions"], "researcharena.questions"
+)
+
+
+def read_questions(name: str, path: Path) -> list[Question]:
+    """Return the questions of a file in a registered format."""
+    if name in NOT_TRIED:
+        raise DataError(
+            f"the files of {NOT_TRIED[name]} were never read here. Write its questions as lines of "
+            "AutoScholarQuery (docs/questions.md), or register a format of your own."
+        )
+    return list(FORMATS.get(name)(path))
+
+
+def records(
+    path: Path, keys: Mapping[str, type], data_set: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield place and record of each line of JSON; each has these keys with values of these types.
+
+    A ``source_meta`` is read, too: its ``published_time`` must be ``YYYYMMDD``, and is the ``day``.
+    """
+    for raw, name, line in JsonLinesFile(path, "questions"):
+        where = f"{name} line {line}"
+        record = dict(check_record(raw, where, keys, data_set))
+        if "source_meta" in keys:
+            day = str(record["source_meta"].get("published_time"))
+            try:
+                record["day"] = str(parse_date(f"{day[:4]}-{day[4:6]}-{day[6:]}"))
+            except DataError:
+                raise DataError(f"{where}: published_time={clip(day)} is not YYYYMMDD.") from None
+        yield where, record
+
+
+def named(title: object, *identifiers: object) -> PaperQuery:
+    """Return a paper by its title and by the arXiv identifiers and DOIs among texts."""
+    keys = (arxiv_key(text) or doi_key(text) for text in identifiers)
+    return PaperQuery(" ".join(str(title or "").split()), tuple(filter(None, keys)))
