@@ -122,6 +122,30 @@ def sha256_json(obj: object) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def sealed(obj: dict[str, Any]) -> dict[str, Any]:
+    """Return `obj` with the hash of all that it has as ``sha256.content``, in place of an old one.
+
+    >>> once = sealed({"mean": 1, "sha256": {}})
+    >>> sealed(once) == once, sealed(once | {"mean": 2}) == once | {"mean": 2}
+    (True, False)
+    """
+    hashes = {name: value for name, value in obj["sha256"].items() if name != "content"}
+    content = sha256_json(obj | {"sha256": hashes})
+    return obj | {"sha256": hashes | {"content": content}}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return the judgements in a file, `sealed` by who wrote it; DataError if they were changed."""
+    with suppress(ValueError, TypeError, LookupError, AttributeError):
+        obj: dict[str, Any] = read_json(path)
+        if sealed(obj) == obj:
+            return obj
+    raise DataError(
+        f"{str(path)!r} contains no judgements, or was changed. Name what `arena judge` wrote, or "
+        "repeat that."
+    )
+
+
 def misfit(value: Any, form: Form, place: str = "") -> str | None:
     """Return what keeps a value from being of a form, or None. Other keys may have any value.
 

@@ -6,7 +6,6 @@ that cannot be read counts as missing.
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json, write_json
+from arena._internal.files import read_sealed, sealed, sha256_json, write_json
 from arena._internal.lazy import load
 from arena.corpus import Corpus
 from arena.errors import DataError
@@ -110,9 +109,6 @@ def _plain_keys(value: Any) -> dict[str, Any]:
     return {_plain(str(key)): part for key, part in value.items()}
 
 
-KEY = "key"
-"""Key in `Judgements.sha256` of the hash of a sample's dimensions, scale and items."""
-
 RUBRICS: Registry[Rubric] = Registry(
     "rubric",
     packages=["arena.suites.*.rubrics"],
@@ -139,6 +135,7 @@ class Judgements:
         judge: Fields of every request, the model's name among them; ``prompt_sha256``; ``total`` of
             calls, tokens and dollars.
         sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
+            A file also has ``content``, the hash of all the rest.
     """
 
     rubric: str
@@ -152,7 +149,7 @@ class Judgements:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
-        return asdict(self)
+        return sealed(asdict(self))
 
     def interval(self, dimension: str) -> tuple[float, float] | None:
         """Return Wilson's interval (1927, 95 %) of the share of items with the score 1, of 0 or 1.
@@ -176,19 +173,9 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 def read_judgements(path: str | Path) -> Judgements:
     """Return the judgements in a JSON file of `Judgements.to_json`."""
     try:
-        found = Judgements(**json.loads(Path(path).read_bytes()))
-        key = sha256_json([found.dimensions, found.scale, found.items])
-        low, high = found.scale
-        rows = found.items.values()
-        scores = [n for row in rows if "failed" not in row for n in row["scores"].values()]
-        if found.sha256.get(KEY, key) != key or not all(type(n) is int for n in scores):
-            raise ValueError
-        if not all(low <= n <= high for n in scores):
-            raise ValueError
-        return found
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        problem = "contains no judgements, or is damaged. Name what `arena judge` wrote."
-        raise DataError(f"{str(path)!r} {problem}") from None
+        return Judgements(**read_sealed(Path(path)))
+    except TypeError:
+        raise DataError(f"{str(path)!r} contains verdicts of another kind.") from None
 
 
 def judge(

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
+from arena._internal.files import atomic_write, read_json, read_sealed, sha256_file, write_json
 from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
-from arena.judging.judge import KEY, Judgements, open_finished, read_judgements
+from arena.judging.judge import Judgements, open_finished, read_judgements
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
@@ -77,7 +76,7 @@ def draw(
         found = list(KINDS[kind](sources, corpus, rubric))
     except ArenaError:
         raise
-    except (LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError, ValueError):
         raise DataError(f"{names}: damaged, or not what {kind!r} are drawn from.") from None
     if not found:
         raise DataError(f"nothing of the kind {kind!r} was decided in {names}.")
@@ -97,8 +96,7 @@ def draw(
         kind, dimensions, scale, {},
         {"items": len(items), "decided": len(found)}, items,
         {"seed": seed, "rubric": rubric},
-        {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__),
-         KEY: sha256_json([dimensions, scale, items])},
+        {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
     write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
@@ -140,7 +138,7 @@ def _mind_maps(
 def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
     question = "Does the passage support the statement? 1 yes, 0 no"
     for run in sources:
-        for report in _json(Path(run, "judgements", "statements.json"), "reports").values():
+        for report in read_sealed(Path(run, "judgements", "statements.json"))["reports"].values():
             for row in report["cited"]:
                 if row["outcome"] in ("match", "mismatch", "not_found"):
                     title, heading, text = row["passage"].values()
@@ -155,7 +153,7 @@ def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
 
     def read(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
         for path in sources:
-            for topic, details in _json(Path(path), "details").items():
+            for topic, details in read_json(Path(path))["details"].items():
                 for metric, (ours, theirs) in metrics.items():
                     for number, row in enumerate(details.get(metric, {}).get("rows", ()), 1):
                         if row[ours] and row[theirs]:
@@ -202,13 +200,3 @@ def _needed(corpus: Corpus | None) -> Corpus:
     if corpus is None:
         raise DataError("name the corpus with --corpus.")
     return corpus
-
-
-def _json(path: Path, key: str) -> dict[str, dict[str, Any]]:
-    try:
-        found: dict[str, dict[str, Any]] = json.loads(path.read_bytes())[key]
-        return found
-    except (ValueError, LookupError, TypeError):
-        raise DataError(
-            f"{str(path)!r} has no {key!r}: it is another file than expected."
-        ) from None

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from arena._internal.files import sha256_json, write_json
+from arena._internal.files import sealed, sha256_json, write_json
 from arena._internal.options import checked, parameters_of
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
@@ -63,7 +63,7 @@ class StatementJudgements:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
-        return asdict(self)
+        return sealed(asdict(self))
 
     def matches(self) -> Judgements:
         """Return the verdicts on cited statements, to compare them with people's.

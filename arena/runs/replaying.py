@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from arena import __version__
-from arena._internal.files import sha256_file, sha256_json
+from arena._internal.files import read_sealed, sha256_file, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
-from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
@@ -60,7 +60,7 @@ class Replay(NamedTuple):
         episodes: Episodes that were played again.
         steps: Their steps.
         difference: The first difference, after which nothing is played.
-        changed: Files of the finished run that are not what its episodes give.
+        changed: Files of the finished run that are not what its episodes give, or a judge wrote.
         remarks: What has changed and is no difference.
     """
 
@@ -133,7 +133,7 @@ def replay(
                 watch(record, played)
     changed = []
     if difference is None and recorded.files is not None and episodes == len(surveys):
-        changed = _changed_files(recorded, task_set)
+        changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
     if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
@@ -240,6 +240,16 @@ def _changed_files(recorded: OpenedRun, tasks: TaskSet) -> list[str]:
         for name, path in files.items()
         if not path.is_file() or sha256_file(path) != expected[name]
     ]
+
+
+def _changed_verdicts(directory: Path) -> list[str]:
+    changed = []
+    for path in sorted(directory.glob("judgements/*.json")):
+        try:
+            read_sealed(path)
+        except DataError:
+            changed.append(f"judgements/{path.name}")
+    return changed
 
 
 def _code_remarks(manifest: dict[str, Any], code: str) -> list[str]:

@@ -65,7 +65,7 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     assert Path("again.json").read_bytes() == first
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(first)
-    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code"}
+    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code", "content"}
     # The run is still the run: it replays, and its command finds it finished.
     assert main(["replay", str(clustering_run), "--corpus", str(world)]) == 0
     before = {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()}
@@ -83,6 +83,12 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     assert compared["judge"]["model"] == "scripted"
     assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 0
     assert "quadratic" in capsys.readouterr().out
+    # A verdict that was edited: neither the run nor the verdicts count as what was written.
+    path.write_bytes(first.replace(b'"judged": 8', b'"judged": 9', 1))
+    with pytest.raises(SystemExit, match="1"):
+        main(["replay", str(clustering_run), "--corpus", str(world)])
+    assert "changed since the run: judgements/taxobench.json" in capsys.readouterr().err
+    assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 2
 
 
 def test_a_rubric_in_a_file_of_ones_own(clustering_run, world, capsys):

@@ -59,7 +59,7 @@ def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     assert path.read_bytes() == first
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(first)
-    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code"}
+    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code", "content"}
     assert [voter["model"] for voter in found["judge"]["voters"]] == ["first", "second"]
     counts = found["counts"]
     assert counts["pairs"] == counts["match"] + counts["mismatch"] + counts["unreachable"] > 20

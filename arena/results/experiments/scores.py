@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import read_json, sha256_json
+from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
@@ -65,7 +65,7 @@ def score_runs(
             judge = record_maps if is_map else record_statements
             judge(output / key, corpus, experiment.judge, "--judge-option")
         if (output / key / "judgements" / verdicts).is_file():
-            found = read_json(output / key / "judgements" / verdicts)
+            found = read_sealed(output / key / "judgements" / verdicts)
             mean = {f"{JUDGED}{name}": value for name, value in found["mean"].items()}
             scores[key] |= {
                 "mean": scores[key]["mean"] | mean,
