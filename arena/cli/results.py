@@ -172,7 +172,7 @@ def experiment(
         print_json(results)
         return
     print(printed(results))
-    pages = sorted(path.name for path in Path(output).glob("comparison-*.html"))
+    pages = sorted(path.name for path in Path(output).glob("comparison-*.*"))
     figures = [f["file"] for f in results.get("figures", {}).values() if f["file"]]
     made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
     print(f"\nFiles in {output}: {', '.join(made)}.")

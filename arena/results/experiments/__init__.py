@@ -20,7 +20,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.llm.estimate import RequestCount, counted_requests
-from arena.results.comparison import Comparison, compare, write_html
+from arena.results.comparison import Comparison, as_latex, compare, write_html
 from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
 from arena.results.experiments.finished import FINISHED, fingerprint
@@ -39,7 +39,7 @@ __all__ = [
 
 VERSION = 2
 _MANIFEST = "experiment.json"
-_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.*", "comparison-*.html")
+_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.*", "comparison-*.*")
 _UNRECORDED = {"__all__": {"options", "env_options", "found"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
@@ -310,11 +310,13 @@ def _play(
 
 
 def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Any]) -> None:
-    """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
+    """Compare the runs of every task with two or more, as a page and as LaTeX, with the first."""
     for task, runs in _by_task(finished).items():
         if len(runs) > 1:
             named = [f"{name}={output / key}" for name, key in runs.items()]
-            write_html(compare(named), output / f"comparison-{slug(task)}.html", corpus)
+            comparison, name = compare(named), f"comparison-{slug(task)}"
+            write_html(comparison, output / f"{name}.html", corpus)
+            atomic_write(output / f"{name}.tex", as_latex(comparison))
 
 
 def _by_task(records: Mapping[str, Any]) -> dict[str, dict[str, str]]:
