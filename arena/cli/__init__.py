@@ -9,15 +9,16 @@ from arena.cli import judge, mindmap, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
 from arena.cli.list import list_names
 from arena.cli.report import report
-from arena.cli.run import replay, rescore, run, score, show
+from arena.cli.run import replay, rescore, run, score
 from arena.cli.search import read, search
 from arena.cli.testing import audit, warm
+from arena.cli.view import show, view
 from arena.doors import servers
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
-    "report": report, "list": list_names, "audit": audit, "warm": warm,
+    "view": view, "report": report, "list": list_names, "audit": audit, "warm": warm,
 }  # fmt: skip
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     "mindmap": (

@@ -22,6 +22,8 @@ from arena.errors import DataError
 from arena.text.display import printable
 
 if TYPE_CHECKING:
+    from arena.results.comparison import Comparison
+    from arena.results.viewing import Funnel
     from arena.suites import Evaluation
 
 
@@ -37,6 +39,7 @@ def compare(
     level: float = 0.95,
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
+    funnel: bool = False,
     corpus: str | None = None,
     tasks: str | None = None,
     json: bool = False,
@@ -56,7 +59,8 @@ def compare(
         format: Format of the printed comparison; csv has a line for each run and survey, and its
             means.
         html (FILE): Write one page with everything, labels too (of experiments one a task).
-        corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
+        funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
+        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, and for --funnel.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
@@ -66,11 +70,14 @@ def compare(
     from arena.results import comparison
     from arena.results.comparison.opening import split_name
     from arena.results.experiments import compare_experiments, is_experiment
+    from arena.results.viewing import funnel_json, funnel_tables
 
     if tasks is not None and corpus is None:
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
-    if corpus is not None and html is None:
+    if corpus is not None and html is None and not funnel:
         raise DataError("--corpus gives the page its titles: name the page with --html.")
+    if funnel and (corpus is None or format not in ("text", "json")):
+        raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
     options: dict[str, Any] = {
@@ -78,6 +85,8 @@ def compare(
         "level": level, "all_pairs": all_pairs, "common": common,
     }  # fmt: skip
     experiments = any(is_experiment(split_name(run)[1]) for run in runs)
+    if funnel and experiments:
+        raise DataError("--funnel follows the references of runs: name the runs of the experiment.")
     if experiments:
         compared = compare_experiments(runs, **options)
     else:
@@ -88,14 +97,32 @@ def compare(
             page = Path(html)
             page = page.with_stem(f"{page.stem}-{task}") if len(compared) > 1 else page
             comparison.write_html(each, page, opened)
+    funnels = _funnels(runs, compared[""], opened) if funnel else {}
     if json or format == "json":
         found = {task: comparison.as_json(each) for task, each in compared.items()}
+        if funnel:
+            found[""]["funnel"] = funnel_json(funnels)
         print_json(found if experiments else found[""])
     elif format == "csv":
         sys.stdout.write(comparison.as_csv(*compared.values()))
     else:
         shown = map(getattr(comparison, f"as_{format}"), compared.values())
         sys.stdout.write("\n\n".join(shown))
+    if funnels and not json and format == "text":
+        for table in funnel_tables(funnels, compared[""].baseline or compared[""].names[0]):
+            print(f"\n{table.title}\n{table.text()}")
+
+
+def _funnels(runs: list[str], comparison: Comparison, corpus: Any) -> dict[str, Funnel]:
+    from arena.results.comparison.opening import split_name
+    from arena.results.viewing import funnel_of
+    from arena.runs.directory import OpenedRun
+
+    opened = [OpenedRun(split_name(run)[1]) for run in runs]
+    return {
+        name: funnel_of(run, *run.open_corpus(corpus), surveys=set(comparison.surveys))
+        for name, run in zip(comparison.names, opened, strict=True)
+    }
 
 
 def experiment(

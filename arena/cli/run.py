@@ -8,13 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
-from arena.text.display import printable, result_lines
+from arena.text.display import printable
 
 
 def run(
@@ -166,55 +165,6 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
         raise SystemExit(1)
     if not json:
         print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
-
-
-def show(
-    run: str, *, corpus: str, survey: str | None = None, tasks: str | None = None,
-    json: bool = False,
-) -> None:  # fmt: skip
-    """Show an episode of a run step by step, from its actions carried out again.
-
-    Args:
-        run (RUN): Directory of a run.
-        survey (ID): Survey of the episode (default: the first; the others are listed).
-        json: Print JSON instead of text, one line for each step.
-
-    Example:
-        arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
-    """
-    from arena.runs import replay_steps
-    from arena.runs.directory import OpenedRun
-
-    first, *others = [record["survey"] for record in OpenedRun(run).episodes()]
-    if survey is None:
-        survey = first
-        if others and not json:
-            listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
-            print(f"The first of {len(others) + 1} episodes. The others: {listed}")
-    for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
-        seen = step.observation
-        result = loads(seen["result"])
-        if json:
-            print(dumps({"step": number, "action": step.action, **seen, "result": result}))
-            continue
-        if number == 0:
-            print(f"{survey}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
-        else:
-            print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
-        for line in result_lines(result, 200):
-            print(f"   {line}")
-    if not json:
-        end = "cut off by the budget" if step.truncated else "submitted"
-        print(f"\nThe episode was {end} after {number} steps.")
-        print_table(list(step.info["metrics"].items()), ("metric", "value"))
-
-
-def _call(action: Any) -> str:
-    """Return an action as one line, such as ``search(query="graphs", k=10)``."""
-    if not isinstance(action, dict) or not isinstance(action.get("arguments"), dict):
-        return printable(dumps(action), 200)
-    values = [f"{name}={dumps(value)}" for name, value in action["arguments"].items()]
-    return printable(f"{action.get('tool')}({', '.join(values)})", 200)
 
 
 def rescore(

@@ -96,16 +96,21 @@ def replay_with_answers(
     Raise CorpusError if the run does not replay, and DataError if `answers`, the file of the
     model's answers, lacks one.
     """
-    if answers is not None and not Path(answers).is_file():
-        raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
-    store = None if answers is None else Store(answers, read_only=True)
+    store = open_answers(answers)
 
     def add(record: dict[str, Any], steps: list[PlayedStep]) -> None:
-        watch(record, steps, _said(record, store))
+        watch(record, steps, answers_by_step(record, store))
 
     report = replay(recorded.directory, corpus, add)
     if report.difference is not None:
         raise CorpusError(f"{str(recorded.directory)!r} does not replay: {report.difference}.")
+
+
+def open_answers(answers: str | Path | None) -> Store | None:
+    """Open the file of a model's answers; None stays None. Raise DataError if it is missing."""
+    if answers is not None and not Path(answers).is_file():
+        raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
+    return None if answers is None else Store(answers, read_only=True)
 
 
 def _conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
@@ -134,7 +139,7 @@ def said_text(said: Said, number: int) -> str:
     return "\n\n".join(answer.text for answer in said.get(number, ()) if answer.text)
 
 
-def _said(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Completion]]:
+def answers_by_step(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Completion]]:
     """Return number of a step, from 1 -> the model's answers that come before it.
 
     A run records the order of the answers and that of the steps. An answer that calls tools stands

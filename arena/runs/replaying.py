@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,6 +168,24 @@ def replay_steps(
             f"the episode of survey {clip(survey)} does not end with its last action: {str(run)!r} "
             "or the code was changed. `arena replay` finds where."
         )
+
+
+def replay_episodes(
+    recorded: OpenedRun, corpus: Corpus, surveys: Collection[str] | None = None
+) -> Iterator[tuple[dict[str, Any], list[PlayedStep]]]:
+    """Play the complete episodes of a run again; yield each record with its reset and its steps.
+
+    `surveys` names some of them. Raise CorpusError where an episode differs from its record.
+    """
+    played = recorded.manifest["surveys"]
+    with closing(recorded.environment(corpus, played)) as env:
+        for record in recorded.episodes():
+            if surveys is not None and record["survey"] not in surveys:
+                continue
+            difference, steps = _replay_episode(env, record, record["seed"])
+            if difference is not None:
+                raise CorpusError(f"{str(recorded.directory)!r} does not replay: {difference}.")
+            yield record, steps
 
 
 def _replay_episode(

@@ -107,6 +107,11 @@ class TaskSet:
         self.survey(survey_id)
         return self._gold[survey_id]
 
+    def references(self, survey_id: str) -> dict[str, str]:
+        """Return each listed reference of a survey -> its status, see docs/corpus-format.md."""
+        self.survey(survey_id)
+        return self._references[survey_id]
+
     def mind_map(self, survey_id: str) -> MindMap | None:
         """Return the survey's own mind-map, or None if it has no readable one with a heading."""
         self.survey(survey_id)
@@ -231,6 +236,13 @@ class TaskSet:
             survey_id: Gold(gains[survey_id], listed[survey_id], totals[survey_id])
             for survey_id in self.surveys
         }
+
+    @cached_property
+    def _references(self) -> dict[str, dict[str, str]]:
+        references: dict[str, dict[str, str]] = {survey_id: {} for survey_id in self.surveys}
+        for row in self._read(layout.GOLD):
+            references[row["survey"]][row["reference"]] = row["status"]
+        return references
 
     @cached_property
     def _surveys(self) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def open_runs(
     """
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [_open_run(directory) for directory in directories]
-    names = _name_runs(given, [run for run, _ in opened])
+    names = name_runs(given, [run for run, _ in opened])
     by_name = dict(zip(names, opened, strict=True))
     if common:
         _keep_common(opened)
@@ -172,7 +172,7 @@ def read_compared_run(
             continue
         picture = f"pictures/{file_name(record['survey'])}.svg"
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
-        episodes[record["survey"]] = _episode(record, manifest, drawn)
+        episodes[record["survey"]] = played_episode(record, manifest, drawn)
         tick()
     effort = Effort.total([e.effort for e in episodes.values()], read_timing(run.directory))
     why = None
@@ -193,7 +193,7 @@ def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, in
     return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in surveys}
 
 
-def _episode(
+def played_episode(
     record: Mapping[str, Any], manifest: Mapping[str, Any], picture: str | None
 ) -> PlayedEpisode:
     """Return the episode of `record`, a line of ``trajectories.jsonl``."""
@@ -265,7 +265,7 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
     return name.strip(), directory
 
 
-def _name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
+def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
     """Return a name for each run: the given one, or agent and retriever, or its directory's."""
     places = [run.directory.resolve() for run in runs]
     for place, run in zip(places, runs, strict=True):

@@ -78,8 +78,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
     lines = [_Line(comparison, survey, papers) for survey in surveys]
     lines.sort(key=lambda line: (line.difference is None, -line.better, line.id))
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    html: str = _environment().get_template("page.html").render(
+    html: str = environment().get_template("page.html").render(
         comparison=comparison,
         headline=headline,
         pair=pair,
@@ -95,7 +94,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         shown=progress(lines, desc="writing the page", unit="survey"),
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
-        digest=digest,
+        digest=digest_of(script),
         QUERIES_SHOWN=QUERIES_SHOWN,
         RANKED_SHOWN=RANKED_SHOWN,
         QUERY_SHOWN=QUERY_SHOWN,
@@ -106,27 +105,35 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
     return html
 
 
+def digest_of(script: str) -> str:
+    """Return the hash by which a page's policy allows its script."""
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
 @functools.cache
-def _environment() -> Any:
-    """Return the environment of the templates: it escapes every value that it prints."""
+def environment(*folders: Path) -> Any:
+    """Return the environment of the templates in `folders`, and of those that pages share.
+
+    It escapes every value that it prints.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    made = Environment(
         autoescape=True,
-        loader=FileSystemLoader(_FOLDER),
+        loader=FileSystemLoader([*folders, _FOLDER]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
     )
-    environment.filters |= {
+    made.filters |= {
         "cut": shown,
         "number": _number,
         "link": link,
         "nearness": lambda rank: "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far",
         "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(shown(name, 80))))),
     }
-    return environment
+    return made
 
 
 def _number(value: Any, decimals: int = 4, sign: str = "") -> str:

@@ -1,0 +1,152 @@
+"""``arena view`` and ``show``: what an agent saw and did, step by step."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import time
+import webbrowser
+from json import dumps, loads
+from pathlib import Path
+from typing import Any
+
+from arena._internal.files import atomic_write
+from arena.cli.app import print_table
+from arena.cli.run import parse_surveys
+from arena.errors import DataError
+from arena.text.display import printable, result_lines
+
+_LARGE = 20_000_000  # bytes
+
+
+def view(
+    runs: list[str],
+    *,
+    corpus: str,
+    tasks: str | None = None,
+    surveys: str | None = None,
+    output: str = "view.html",
+    answers: str | None = None,
+    compared: str = "",
+    open: bool = False,
+    watch: float | None = None,
+    labels: bool = True,
+) -> None:
+    """Write runs as one page: where papers were missed, and every episode step by step.
+
+    The page is one file that loads nothing. It shows the labels.
+
+    Args:
+        runs (RUN): Directory of a run, finished or not, or NAME=DIR.
+        surveys (IDS|N): Survey ids with commas, or the first N that were played (default: all).
+        output (FILE): File to write, FILE.html.
+        compared (PAGE): Page of `arena compare --html` to link to.
+        open: Open the page in a browser.
+        watch (SECONDS): Write the page again so often, until all runs are finished.
+        labels: Leave out the labels and what depends on them: rewards, scores, missed papers.
+
+    Example:
+        arena view demo/runs/discovery-title-bm25 demo/runs/discovery-scout-bm25 \
+            --corpus demo/world --output view.html
+    """
+    from arena.corpus import Corpus
+    from arena.results.comparison.opening import split_name
+    from arena.results.viewing import as_view
+    from arena.runs.directory import OpenedRun
+    from arena.tasks import TaskSet
+
+    opened = Corpus.open(corpus, tasks=tasks)
+    if watch is not None and watch <= 0:
+        raise DataError(f"--watch {watch}: give seconds above 0.")
+    seen = None
+    while True:
+        recorded = [OpenedRun(split_name(run)[1]) for run in runs]
+        sizes = [run.path.stat().st_size for run in recorded]
+        if sizes != seen:
+            made = as_view(
+                runs,
+                opened,
+                surveys=parse_surveys(surveys, TaskSet(opened).surveys),
+                answers=answers,
+                compared=compared,
+                labels=labels,
+            )
+            atomic_write(output, made.html)
+            size = Path(output).stat().st_size
+            shown = f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
+            print(f"{output}: {made.episodes} episodes, {shown}")
+            if size > _LARGE:
+                print("A page of this size opens slowly: --surveys makes it of some surveys.")
+            if open and seen is None:
+                if labels:
+                    print("The page shows the labels: keep it from agents.", file=sys.stderr)
+                webbrowser.open(Path(output).resolve().as_uri())
+        seen = sizes
+        if watch is None or all(run.files is not None for run in recorded):
+            return
+        time.sleep(watch)
+
+
+def show(
+    run: str, *, corpus: str, survey: str | None = None, steps: str | None = None,
+    tasks: str | None = None, json: bool = False,
+) -> None:  # fmt: skip
+    """Show an episode of a run step by step, from its actions carried out again.
+
+    Args:
+        run (RUN): Directory of a run.
+        survey (ID): Survey of the episode (default: the first; the others are listed).
+        steps (N-M): Steps to print, such as 3-9, 3- or 3; 0 is the reset (default: all).
+        json: Print JSON instead of text, one line for each step.
+
+    Example:
+        arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
+    """
+    from arena.runs import replay_steps
+    from arena.runs.directory import OpenedRun
+
+    first, *others = [record["survey"] for record in OpenedRun(run).episodes()]
+    if survey is None:
+        survey = first
+        if others and not json:
+            listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
+            print(f"The first of {len(others) + 1} episodes. The others: {listed}")
+    first_step, last_step = _range(steps)
+    for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
+        if not first_step <= number <= last_step:
+            continue
+        seen = step.observation
+        result = loads(seen["result"])
+        if json:
+            print(dumps({"step": number, "action": step.action, **seen, "result": result}))
+            continue
+        if number == 0:
+            print(f"{survey}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
+        else:
+            print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
+        for line in result_lines(result, 200):
+            print(f"   {line}")
+    if first_step > number:
+        raise DataError(f"--steps {steps}: the episode has {number} steps.")
+    if not json:
+        end = "cut off by the budget" if step.truncated else "submitted"
+        print(f"\nThe episode was {end} after {number} steps.")
+        print_table(list(step.info["metrics"].items()), ("metric", "value"))
+
+
+def _range(text: str | None) -> tuple[int, float]:
+    """Return the first and the last step that ``3-9``, ``3-`` or ``3`` means."""
+    match = re.fullmatch(r"(\d+)(-?)(\d*)", text or "0-", re.ASCII)
+    if match is None or (match[3] and int(match[3]) < int(match[1])):
+        raise DataError(f"--steps {text!r}: write 3-9, 3- or 3.")
+    end = match[3] or (math.inf if match[2] else match[1])
+    return int(match[1]), float(end)
+
+
+def _call(action: Any) -> str:
+    """Return an action as one line, such as ``search(query="graphs", k=10)``."""
+    if not isinstance(action, dict) or not isinstance(action.get("arguments"), dict):
+        return printable(dumps(action), 200)
+    values = [f"{name}={dumps(value)}" for name, value in action["arguments"].items()]
+    return printable(f"{action.get('tool')}({', '.join(values)})", 200)

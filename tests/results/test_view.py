@@ -1,0 +1,205 @@
+"""The page of `arena view`: its funnel by hand, its data, and what it leaves out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import zlib
+
+import pytest
+from helpers import call
+from hypothesis import given
+from hypothesis import strategies as st
+from test_compare_page import check_safe
+
+import arena
+from arena.agents import Agent
+from arena.cli import main
+from arena.corpus import Corpus
+from arena.results.viewing import STAGES, as_view, funnel_of
+from arena.results.viewing.packing import Texts
+from arena.runs.directory import OpenedRun
+from arena.runs.replaying import replay_episodes
+from arena.tools import encode
+
+
+class Reader(Agent):
+    """Finds p3 by a query, reads it, selects what it cites, and submits other papers."""
+
+    def act(self, observation):
+        left = 100 - observation["budget"]["steps"]
+        return [
+            call("search", query="neural passages", k=1),
+            call("read", paper_id="p3"),
+            call("search", query="encoders", k=1),
+            call("select", paper_ids=["p4"]),
+            call("submit", paper_ids=["p3", "p1"]),
+        ][left]
+
+
+def unpacked(html: str) -> dict[str, object]:
+    """Return the blocks of a page, by name."""
+    found = re.findall(r'<script type="application/octet-stream" id="(\w+)">([^<]*)<', html)
+    return {name: json.loads(zlib.decompress(base64.b64decode(data))) for name, data in found}
+
+
+def rebuilt(parts: list, texts: list[str]) -> str:
+    """Build a JSON text from its parts, as the script of the page does."""
+    built = ""
+    for part in parts:
+        if isinstance(part, str):
+            built += part
+        elif isinstance(part, int):
+            built += (
+                texts[part] if part >= 0 else encode(json.loads(f"{{{texts[-part - 1]}}}")["id"])
+            )
+        else:
+            numbers, *scores = part
+            total, hits = 0, []
+            for place, number in enumerate(numbers):
+                score = ""
+                if scores:
+                    total -= scores[1][place]
+                    score = f',"score":{total / 10 ** scores[0]:.12g}'
+                hits.append(f"{{{texts[number]}{score}}}")
+            built += ",".join(hits)
+    return built
+
+
+def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
+    arena.run(tiny, "discovery", Reader, tmp_path / "run", surveys=["s1"])
+    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(tiny)
+    wanted = {each.paper: each for each in funnel_of(run, *run.open_corpus(corpus))["s1"]}
+    lost = {paper: each.lost for paper, each in wanted.items()}
+    assert lost == {
+        "p3": None,  # shown first, read, and submitted first
+        "p4": "submitted",  # selected only
+        "p2": "retrievable",  # neither query has a word of it
+        "p5": "reach",  # undated
+        "p6": "reach",  # a survey
+        "p8": "reach",  # later
+        "lost:4": "corpus",
+    }
+    assert wanted["p3"].stages == {*STAGES}
+    assert wanted["p4"].stages == {*STAGES} - {"opened", "submitted", "counted"}
+    assert (wanted["p3"].rank, wanted["p3"].query, wanted["p3"].submitted) == (1, 1, 1)
+    assert (wanted["p4"].rank, wanted["p4"].query, wanted["p4"].submitted) == (1, 3, None)
+
+
+def test_what_is_counted_is_what_the_headline_counts(world, tmp_path):
+    arena.run(world, "discovery", "scout", tmp_path / "run", surveys=3)
+    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(world)
+    funnels = funnel_of(run, *run.open_corpus(corpus))
+    for record in run.episodes():
+        wanted = funnels[record["survey"]]
+        reach = [each for each in wanted if "reach" in each.stages]
+        counted = [each for each in wanted if each.lost is None]
+        assert len(counted) / len(reach) == pytest.approx(record["metrics"]["recall@100"])
+        shown = sum("shown" in each.stages for each in wanted)
+        assert shown / len(reach) == pytest.approx(sum(step["gain"] for step in record["steps"]))
+
+
+def test_observations_are_built_again_from_their_parts(world, tmp_path):
+    arena.run(world, "discovery", "scout", tmp_path / "run", surveys=1)
+    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(world)
+    blocks = unpacked(as_view([tmp_path / "run"], corpus).html)
+    texts = [text for name, block in blocks.items() if name.startswith("t") for text in block]
+    assert len(texts) == len(set(texts))
+    episode = blocks["e0"][0][1]["0"]
+    ((_, steps),) = replay_episodes(run, corpus)
+    for parts, step in zip(episode["o"], steps, strict=True):
+        built, exact = rebuilt(parts, texts), step.observation["result"]
+        score = r'(?<="score":)[^}]+'
+        assert re.sub(score, "", built) == re.sub(score, "", exact)
+        for mine, theirs in zip(re.findall(score, built), re.findall(score, exact), strict=True):
+            assert float(mine) == pytest.approx(float(theirs), abs=0.006)  # of scores below 100
+    for parts, step in zip(episode["a"], steps[1:], strict=True):
+        assert json.loads(rebuilt(parts, texts)) == step.action
+
+
+KEYS = st.text() | st.sampled_from(["id", "title", "date"])
+JSON = st.recursive(
+    st.text() | st.integers() | st.none(),
+    lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
+)
+
+
+@given(JSON)
+def test_any_json_is_built_again(value):
+    texts = Texts()
+    texts.paper("a", "A title", "2020-01-01")
+    text = encode({"hits": [{"id": "a", "title": "A title", "date": "2020-01-01"}], "more": value})
+    parts = texts.pack(text)
+    assert rebuilt(parts, [text for block in texts.blocks() for text in block]) == text
+
+
+def test_the_page_is_the_same_twice_and_refers_to_nothing(title_run, world):
+    html = as_view([title_run], world, surveys=2).html
+    assert html == as_view([title_run], world, surveys=2).html
+    check_safe(re.sub(r'<script type="application/octet-stream".*?</script>', "", html))
+
+
+def test_without_labels_nothing_depends_on_them(title_run, world):
+    view = as_view([title_run], world, surveys=2, labels=False)
+    blocks = unpacked(view.html)
+    assert "This page shows the labels" not in view.html and 'id="funnel"' not in view.html
+    assert "recall" not in view.html
+    for labels, episodes in [pair for name in blocks if name[0] == "e" for pair in blocks[name]]:
+        assert labels == {"refs": []}
+        (episode,) = episodes.values()
+        assert not {"r", "t", "w", "wanted", "later", "metrics"} & set(episode)
+    cutoffs = {row[0]: row[2] for row in blocks["index"]["surveys"]}
+    texts = "".join(text for name, block in blocks.items() if name[0] == "t" for text in block)
+    assert max(re.findall(r'"date":"([^"]*)"', texts)) < max(cutoffs.values())
+    assert all(episode[3] is None and episode[4] == [] for episode in blocks["index"]["episodes"])
+
+
+def test_commands(title_run, world, tmp_path, capsys):
+    output = tmp_path / "view.html"
+    command = ["view", str(title_run), "--corpus", str(world)]
+    assert main([*command, "--surveys", "2", "--output", str(output), "--watch", "5"]) == 0
+    assert "2 episodes" in capsys.readouterr().out and output.is_file()
+    for bad, said in (
+        (["--surveys", "nobody"], "no survey 'nobody'"),
+        (["--watch", "-1"], "give seconds above 0"),
+        (["--answers", "nowhere"], "nowhere"),
+    ):
+        assert main([*command, *bad, "--output", str(output)]) == 2
+        assert said in capsys.readouterr().err
+    show = ["show", str(title_run), "--corpus", str(world), "--json", "--steps"]
+    assert main([*show, "1-2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 2]
+    for bad in ("9", "2-1", "x"):
+        assert main([*show, bad]) == 2
+        assert f"--steps {bad}" in capsys.readouterr().err.replace("'", "")
+
+
+def test_a_changed_run_is_refused(title_run, world, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(title_run, copy)
+    trajectories = copy / "trajectories.jsonl"
+    text = trajectories.read_text("ascii")
+    trajectories.write_text(text.replace('"tool":"search"', '"tool":"finish"', 1), "ascii")
+    with pytest.raises(arena.errors.CorpusError, match="does not replay: survey"):
+        as_view([copy], world)
+
+
+def test_compare_prints_the_funnel(tiny, tmp_path, capsys):
+    arena.run(tiny, "discovery", Reader, tmp_path / "reader", surveys=["s1"])
+    arena.run(tiny, "discovery", "title", tmp_path / "title", surveys=["s1"])
+    runs = [f"title={tmp_path / 'title'}", f"reader={tmp_path / 'reader'}"]
+    command = ["compare", *runs, "--funnel", "--corpus", str(tiny)]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["funnel"]
+    # title submits p3 and p2: see test_every_reference_is_lost_where_it_was for the rest.
+    stages = {name: run["stages"] for name, run in found.items()}
+    assert stages["title"]["counted"] == {"reached": 2, "lost": 0}
+    assert stages["title"]["retrievable"] == {"reached": 2, "lost": 1}
+    assert stages["reader"]["reach"] == {"reached": 3, "lost": 3}
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"in the first 1,000 of a query that was sent +0 +1\n", printed)  # p2
+    assert main(["compare", *runs, "--funnel"]) == 2
