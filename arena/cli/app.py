@@ -252,6 +252,8 @@ def add_argument(
         return
     if kind is list:
         settings |= {"action": "append", "help": f"{text}; may be repeated"}
+        if parameter.annotation == list[Path]:  # shells make lists of files
+            settings |= {"action": "extend", "nargs": "+"}
     elif kind is dict:
         settings |= {"action": _Pairs, "default": {}, "help": f"{text}; may be repeated"}
     elif not required and default is not None:

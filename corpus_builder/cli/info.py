@@ -14,6 +14,7 @@ from arena.cli.repair import build_command
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError, DataError
 from arena.text.display import printable
+from corpus_builder.library.summary import library_rows
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.matching import yield_rows
 
@@ -211,6 +212,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
+        *(library_rows(manifest, Path(directory)) if "library" in source else ()),
         *_notes(manifest, directory, listed),
     ]  # fmt: skip
     print_rows(rows)

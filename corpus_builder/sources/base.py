@@ -41,5 +41,7 @@ class Source(Protocol):
 
 
 SOURCES: Registry[type[Source] | type[Release]] = Registry(
-    "source", packages=["corpus_builder.sources"], entry_points="researcharena.sources"
+    "source",
+    packages=["corpus_builder.sources", "corpus_builder.library"],
+    entry_points="researcharena.sources",
 )

@@ -15,6 +15,7 @@ from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
+_OTHERS = " `arena-corpus build library` reads BibTeX, RIS, CSV, and JSON of OpenAlex and arXiv."
 
 
 class JsonLinesFile:
@@ -79,6 +80,7 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
         raise DataError(
             f"{name} line {line} is not JSON ({clip(str(error))}): "
             f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
+            f"{_OTHERS * (line == 1)}"
         ) from None
 
 

@@ -80,38 +80,7 @@ class OpenAlex(Release):
 
     def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Add a work: paper, abstract, and citations."""
-        record = record_of(record, "id", "publication_year")
-        work, kind = work_id(record["id"]), record.get("type")
-        if work is None:
-            raise RejectError("no id", clip(record["id"]))
-        if record.get("is_paratext") is True:
-            kind = "paratext"
-        if isinstance(kind, str) and kind in NO_PAPERS:
-            sink.skip(f"no paper: {kind}")
-            return
-        title = required_title(first_text((record.get("title"), record.get("display_name"))))
-        date = coarsen(record.get("publication_date"), "year")
-        day, precision = resolve(date, record["publication_year"], sink, limits) or (None, None)
-        cited, total = _references(work, record, sink)
-        row = (
-            work,
-            title,
-            normal_title(title),
-            day,
-            precision,
-            self._reviews and kind == "review",
-            total,
-            _venue(record),
-            names_of(record.get("authorships"), "authorships", sink, "author", "display_name"),
-            _fields(record, sink),
-            *identifiers_of(_keys(record)),
-        )
-        sink.add("papers", row)
-        abstract = read_abstract(record.get("abstract_inverted_index"), limits.characters, sink)
-        if abstract:
-            sink.add("abstracts", (work, abstract))
-        for other in cited:
-            sink.add("citations", (work, other, False))
+        add_work(record, sink, limits, self._reviews)
 
     def describe(self) -> dict[str, Any]:
         """Return the latest partition, the number of shards, and what is missing."""
@@ -125,6 +94,42 @@ class OpenAlex(Release):
             },
             "reviews": self._reviews,
         }
+
+
+def add_work(record: Any, sink: Sink, limits: RecordLimits, reviews: bool = False) -> None:
+    """Add a work to `sink`: paper, abstract, and citations; RejectError if it is useless."""
+    record = record_of(record, "id", "publication_year")
+    work, kind = work_id(record["id"]), record.get("type")
+    if work is None:
+        raise RejectError("no id", clip(record["id"]))
+    if record.get("is_paratext") is True:
+        kind = "paratext"
+    if isinstance(kind, str) and kind in NO_PAPERS:
+        sink.skip(f"no paper: {kind}")
+        return
+    title = required_title(first_text((record.get("title"), record.get("display_name"))))
+    date = coarsen(record.get("publication_date"), "year")
+    day, precision = resolve(date, record["publication_year"], sink, limits) or (None, None)
+    cited, total = _references(work, record, sink)
+    row = (
+        work,
+        title,
+        normal_title(title),
+        day,
+        precision,
+        reviews and kind == "review",
+        total,
+        _venue(record),
+        names_of(record.get("authorships"), "authorships", sink, "author", "display_name"),
+        _fields(record, sink),
+        *identifiers_of(_keys(record)),
+    )
+    sink.add("papers", row)
+    abstract = read_abstract(record.get("abstract_inverted_index"), limits.characters, sink)
+    if abstract:
+        sink.add("abstracts", (work, abstract))
+    for other in cited:
+        sink.add("citations", (work, other, False))
 
 
 def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:

@@ -116,8 +116,8 @@ def test_no_such_file(tmp_path: Path) -> None:
 def test_registered() -> None:
     assert SOURCES.get("jsonl") is JsonLines
     assert SOURCES.names() == [
-        "bloom-eval", "example", "jsonl", "openalex", "reportbench", "researcharena", "s2orc",
-        "taxoalign", "taxobench", "world",
+        "bloom-eval", "example", "jsonl", "library", "openalex", "reportbench", "researcharena",
+        "s2orc", "taxoalign", "taxobench", "world",
     ]  # fmt: skip
 
 

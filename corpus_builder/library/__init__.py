@@ -1,0 +1,1 @@
+"""A person's own library: papers of several files and formats, joined."""

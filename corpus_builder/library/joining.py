@@ -1,0 +1,193 @@
+"""Records of the same paper, found and joined: by id, DOI, arXiv identifier, or title and year."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+import orjson
+
+from arena.corpus.store import hash_id
+from arena.dates import parse_date
+from arena.text.identifiers import normal_title
+from corpus_builder.records import publication_date
+from corpus_builder.sources.matching import identifiers_of, paper_keys
+
+_KINDS = ("id", "doi", "arxiv", "title")
+_NEVER = 2**31
+Identifiers = dict[str, set[int]]
+
+
+class Joiner:
+    """Records on disk; in memory 40 bytes of each, and which ones are of the same paper.
+
+    Two records are of one paper if they have an id, a DOI or an arXiv identifier in common, or
+    title and year and no two different identifiers. The earliest counts, since the work was known
+    from then on, and what it lacks is taken from the next.
+    """
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - as long as the joiner
+        weakref.finalize(self, self._file.close)
+        self._offsets = array("Q", [0])
+        self._keys = {kind: array("Q") for kind in _KINDS}
+        self._parents: dict[int, int] = {}
+        self._counts: Counter[str] = Counter()
+        self._example: list[str] = []
+        self._names: dict[str, str] = {}
+        self._together: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add a record that `corpus_builder.records.parse_paper` takes; it may lack an id."""
+        arxiv_id, doi = identifiers_of(paper_keys(record))
+        named = {"id": record.get("id"), "doi": doi, "arxiv": arxiv_id, "title": _title(record)}
+        for kind, name in named.items():
+            self._keys[kind].append(hash_id(str(name)) if name else 0)
+        line = _dumped(record)
+        self._file.write(line)
+        self._offsets.append(self._offsets[-1] + len(line))
+
+    def papers(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
+        """Yield each paper and the numbers of its records; add no more records then."""
+        self._join()
+        for number in range(len(self)):
+            if number not in self._parents:
+                members = self._together.get(number, [number])
+                paper = _merged(self._ordered(members))
+                if listed := paper.get("references"):
+                    paper["references"] = [*map(self.renamed, listed)]
+                yield members, paper
+
+    def report(self) -> dict[str, Any]:
+        """Return what was joined: records by what they have in common, and with other titles."""
+        return {"joined": dict(sorted(self._counts.items())), "other_titles": self._example}
+
+    def renamed(self, reference: Any) -> Any:
+        """Return a reference with the id of the paper that its record was joined to."""
+        if isinstance(reference, Mapping):
+            return {**reference, "id": self.renamed(reference["id"])}
+        return self._names.get(str(reference), reference)
+
+    def _ordered(self, members: list[int]) -> list[dict[str, Any]]:
+        """Return records, the earliest first, whatever their order in the files."""
+        lines = []
+        for number in members:
+            self._file.seek(self._offsets[number])
+            lines.append(self._file.read(self._offsets[number + 1] - self._offsets[number]))
+        records: list[tuple[int, bytes, dict[str, Any]]] = []
+        for line in lines:
+            record = json.loads(line)
+            date = publication_date(record["date"]) if record.get("date") is not None else None
+            records.append((date.day if date else _NEVER, line, record))
+        return [record for _, _, record in sorted(records, key=lambda each: each[:2])]
+
+    def _root(self, number: int) -> int:
+        while number in self._parents:
+            number = self._parents[number]
+        return number
+
+    def _unite(self, one: int, other: int, kind: str) -> None:
+        one, other = sorted((self._root(one), self._root(other)))
+        if one != other:
+            self._parents[other] = one
+            self._counts[kind] += 1
+
+    def _join(self) -> None:
+        if self._together:
+            return
+        for kind in _KINDS:
+            for group in _equal(np.frombuffer(self._keys[kind], np.uint64)):
+                if kind == "title":
+                    self._join_titles(group)
+                else:
+                    for number in group[1:]:
+                        self._unite(group[0], number, kind)
+        for number in sorted(self._parents):
+            root = self._root(number)
+            self._together.setdefault(root, [root]).append(number)
+        for members in self._together.values():
+            records = self._ordered(members)
+            paper = _merged(records)
+            for record in records:
+                if record.get("id", paper["id"]) != paper["id"]:
+                    self._names[str(record["id"])] = paper["id"]
+                if normal_title(record["title"]) != normal_title(records[0]["title"]):
+                    self._counts["other_title"] += 1
+                    self._example = self._example or [records[0]["title"], record["title"]]
+
+    def _join_titles(self, group: list[int]) -> None:
+        """Unite records of one title and year unless their identifiers differ."""
+        named: dict[int, Identifiers] = {}
+        for number in group:
+            of = named.setdefault(self._root(number), {"doi": set(), "arxiv": set()})
+            for kind in of:
+                of[kind] |= {self._keys[kind][number]} - {0}
+        # Those with identifiers first, in an order that does not depend on that of the files
+        order = sorted(named.items(), key=lambda each: [(not k, [*k]) for k in each[1].values()])
+        kept: list[tuple[int, Identifiers]] = []
+        for root, keys in order:
+            for other, known in kept:
+                if all(not keys[k] or not known[k] or keys[k] & known[k] for k in keys):
+                    self._unite(other, root, "title")
+                    for kind in keys:
+                        known[kind] |= keys[kind]
+                    break
+            else:
+                kept.append((root, keys))
+
+
+def _equal(keys: Any) -> Iterator[list[int]]:
+    """Yield the places of every key, other than 0, that stands at several."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    bounds = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
+    for start, end in pairwise(bounds):
+        if end - start > 1 and ordered[start]:
+            yield order[start:end].tolist()
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    """Return the key of title and year, empty if the title has no letter."""
+    title = normal_title(record["title"])
+    date = record.get("date")
+    return f"{title}|{str(parse_date(date))[:4] if date is not None else ''}" if title else ""
+
+
+def _dumped(record: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # half a character, or an integer of more than 64 bits
+        return json.dumps(record, sort_keys=True).encode()
+
+
+def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return one record of several; the first counts, others add what it lacks."""
+    paper: dict[str, Any] = {}
+    for record in records:
+        for key, value in record.items():
+            if paper.get(key) in (None, "", [], False):
+                paper[key] = value
+    references = [reference for record in records for reference in record.get("references") or ()]
+    if len(records) > 1 and references:
+        paper["references"] = references
+    if not paper.get("id"):
+        arxiv_id, doi = identifiers_of(paper_keys(paper))
+        made = f"arxiv:{arxiv_id}" if arxiv_id else f"doi:{doi}" if doi else ""
+        paper["id"] = made or f"paper:{hash_id(_title(paper) or paper['title']):016x}"
+    return paper
+
+
+def precision(paper: Mapping[str, Any]) -> str:
+    """Return the precision of a paper's date, ``none`` if it has no date."""
+    date = publication_date(paper["date"]) if paper.get("date") is not None else None
+    return date.precision if date else "none"

@@ -1,0 +1,233 @@
+"""What readers share: a file and what of it is lost, dates and texts as bibliographies write them.
+
+A reader turns the lines of a `PaperFile` into records of papers; `corpus_builder.records` lists
+their keys. A record need not have an id.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena._internal.terminal import progress
+from arena.dates import parse_date
+from arena.errors import DataError, clip
+from arena.registry import Registry
+from arena.text.cleaning import clean_text
+from arena.text.identifiers import arxiv_month, bibtex_keys
+from corpus_builder.files import MAX_LINE, Lines
+from corpus_builder.sources.matching import identifiers_of
+
+Record = dict[str, Any]
+
+
+class Reader(NamedTuple):
+    """A format: whether the beginning of a file is of it, and its records with their lines."""
+
+    recognises: Callable[[str], bool]
+    read: Callable[[PaperFile], Iterator[tuple[int, Record]]]
+
+
+READERS: Registry[Reader] = Registry(
+    "format of papers", packages=["corpus_builder.readers"], entry_points="researcharena.readers"
+)
+
+
+class PaperFile:
+    """A file of papers, plain or gzip, read once.
+
+    `lost` has the reasons why records (``records``) or parts of them (``parts``) are left out, each
+    with the number of times, the first line, and what stands there. `sha256` is that of the file,
+    once its lines have been read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            problem = "is not a file" if self.path.exists() else "does not exist"
+            raise DataError(f"{str(self.path)!r} {problem}. Name a file of papers.")
+        self.name = os.fsencode(self.path.name).decode("utf-8", "replace")
+        self.sha256, self.read = "", 0
+        self.lost: dict[str, dict[str, list[Any]]] = {}
+        self.format = _recognised(self.path)
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Yield every record with its line."""
+        self.read = 0
+        self.lost = {"records": {}, "parts": {}}
+        for line, record in READERS.get(self.format).read(self):
+            self.read += 1
+            yield line, record
+        if not self.read:
+            lost = next(iter(self.lost["records"].items()), None)
+            why = f": {lost[0]}, line {lost[1][1]}" if lost else ""
+            raise DataError(f"{str(self.path)!r} has no paper that can be used{why}.")
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the file was when it was read, and what of it was lost."""
+        known = {"name": self.name, "format": self.format, "papers": self.read}
+        return {**known, "sha256": self.sha256, "lost": self.lost}
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield number and bytes of every line that is not blank."""
+        lines = Lines(self.path)
+        with progress(
+            total=self.path.stat().st_size, desc=self.name, unit="B", unit_scale=True
+        ) as bar:
+            for number, line in lines:
+                if line is None:
+                    self.lose("records", f"a line of {MAX_LINE >> 20} MiB or more", number)
+                    continue
+                if number % 1000 == 0:
+                    bar.update(lines.bytes - bar.n)
+                yield number, line
+        if lines.damage:
+            raise DataError(
+                f"{str(self.path)!r} is damaged after line {lines.number}: {lines.damage}. Get the "
+                "file again."
+            )
+        self.sha256 = lines.sha256
+
+    def text_lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines as text: UTF-8, and Windows-1252 where a line is none."""
+        for number, line in self.lines():
+            try:
+                yield number, line.decode()
+            except UnicodeDecodeError:
+                self.lose("parts", "not UTF-8, read as Windows-1252", number)
+                yield number, line.decode("cp1252", "replace")
+
+    def lose(self, what: str, reason: str, line: int, detail: object = "") -> None:
+        """Count a record, or a part of one, that is left out."""
+        entry = self.lost[what].setdefault(reason, [0, line, clip(detail) if detail else ""])
+        entry[0] += 1
+
+
+_NO_PAPERS = {
+    "%PDF": "is a PDF. No PDF is read: export the papers from your reference manager as BibTeX, "
+    "RIS or CSV",
+    "PK\x03\x04": "is a ZIP archive or a spreadsheet. Unpack it, or save the sheet as CSV",
+    "<": "is HTML or XML, often a page that tells of an error. Export BibTeX, RIS or CSV, or get "
+    "the file again",
+    "\ufffd\ufffd": "is not UTF-8 text; it looks like UTF-16. Save it as UTF-8",
+}
+
+
+def _recognised(path: Path) -> str:
+    """Return the name of the format that a file is in."""
+    head, lines = b"", Lines(path)
+    for _, line in lines:
+        head += (line or b"")[: 1 << 16]
+        if len(head) > 1 << 14:
+            break
+    text = head.decode("utf-8", "replace").lstrip()
+    for beginning, what in _NO_PAPERS.items():
+        if text.startswith(beginning):
+            raise DataError(f"{str(path)!r} {what}.")
+    for name in READERS.names():
+        if READERS.get(name).recognises(text):
+            return name
+    if not text:
+        raise DataError(f"{str(path)!r} has no text: {lines.damage}. Get the file again.")
+    raise DataError(
+        f"{str(path)!r} is of no known format: it begins with {clip(text[:80], 60)}. Give BibTeX, "
+        "RIS, CSV or TSV with a header, JSON of OpenAlex or arXiv, or JSON lines."
+    )
+
+
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
+_DAY = re.compile(r"(?<![\d.])(\d{1,2})(?:st|nd|rd|th)?(?![\d/.])")
+
+
+def read_date(text: str) -> str | None:
+    """Return a date as ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``, as precise as a text says it.
+
+    Of a range its end counts. ``03/05/2010`` may be of May or of March, so it says the year alone.
+
+    >>> read_date("2010/05/03/"), read_date("May 3, 2010"), read_date("2001-02/2001-04")
+    ('2010-05-03', '2010-05-03', '2001-04')
+    >>> read_date("March-April 2010"), read_date("03/05/2010"), read_date("in press")
+    ('2010-04', '2010', None)
+    """
+    years = _YEAR.findall(text)
+    if not years:
+        return None
+    parts = [years[-1]]
+    if numbers := [match.groups() for match in _NUMBERS.finditer(text)]:
+        parts = [part.zfill(2) for part in numbers[-1] if part and int(part)]
+    elif months := _MONTH.findall(text):
+        parts.append(f"{_MONTHS.index(months[-1].lower()) + 1:02}")
+        days = _DAY.findall(_YEAR.sub(" ", text))
+        parts += [days[-1].zfill(2)] if days else []
+    for end in range(len(parts), 0, -1):
+        try:
+            return str(parse_date(date := "-".join(parts[:end]))) and date
+        except DataError:
+            continue  # of 2010-02-30 the month is true
+    return None
+
+
+_INSIDE = re.compile(r"\\(?:emph|text[a-z]{2}|mathrm)\s*\{([^{}]*)\}")
+_ESCAPED = re.compile(r"\\([&%$#_])")
+_FORMULA = re.compile(r"(?<!\\)(\$[^$]{1,500}\$)")
+
+
+def plain(text: str) -> str:
+    r"""Return a text of BibTeX without braces and escapes; accents become letters, formulas stay.
+
+    Not pylatexenc: it takes ``%`` for a comment, which abstracts are full of.
+
+    >>> plain(r"{D}eep {IBM} \& {\v{C}}ech: 95\% of $O(n^{2})$")
+    'Deep IBM & Čech: 95% of $O(n^{2})$'
+    """
+    if not re.search(r"[\\{}~\n]|--", text):
+        return text.strip()
+    text = _INSIDE.sub(r"\1", clean_text(text))
+    parts = _FORMULA.split(text)
+    for place in range(0, len(parts), 2):
+        part = re.sub(r"(?<!\\)[{}]", "", parts[place]).replace("~", " ")
+        parts[place] = _ESCAPED.sub(r"\1", part.replace("---", "—").replace("--", "–"))
+    return " ".join("".join(parts).split())
+
+
+def paper(
+    fields: Mapping[str, str], authors: list[str], keywords: list[str], file: PaperFile, line: int
+) -> Record | None:
+    """Return the record of fields that are called as in BibTeX; None, and a loss, without a title.
+
+    An arXiv identifier names the month of the first version, which counts if it is earlier than
+    the date.
+    """
+    if not fields.get("title"):
+        file.lose("records", "no title", line, fields)
+        return None
+    keys = bibtex_keys(fields)
+    date = read_date(fields.get("date", "")) or read_date(
+        " ".join(fields.get(name, "") for name in ("day", "month", "year"))
+    )
+    arxiv_id, doi = identifiers_of(keys)
+    months = [month for key in keys if (month := arxiv_month(key))]
+    dates = [each for each in (date, *months) if each]
+    venue = fields.get("journal") or fields.get("journaltitle") or fields.get("booktitle")
+    record = {
+        "title": fields["title"],
+        "abstract": fields.get("abstract"),
+        "date": min(dates, key=lambda each: parse_date(each).day, default=None),
+        "venue": venue,
+        "authors": [*filter(None, map(_turned, authors))],
+        "fields": [*filter(None, map(str.strip, keywords))],
+        "arxiv_id": arxiv_id,
+        "doi": doi,
+    }
+    return {key: value for key, value in record.items() if value}
+
+
+def _turned(name: str) -> str:
+    """Return ``Ada Low`` of ``Low, Ada``."""
+    return " ".join(part.strip() for part in reversed(name.split(",", 1))).strip()

@@ -1,0 +1,55 @@
+"""BibTeX and BibLaTeX, as reference managers and digital libraries export them."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+
+from arena._internal.lazy import load
+from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, paper, plain
+
+_BEGINNING = re.compile(r"\s*@\s*(\w+)\s*[{(]")
+_NO_ENTRY = {"comment", "preamble", "string"}
+_NAME = re.compile(r"[=#]\s*([A-Za-z][\w:.+-]*)")  # of a @string
+
+
+def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
+    """Yield the entries; each block is parsed alone, so that a broken one costs no other."""
+    parser = load("bibtexparser", "BibTeX")
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # losses are counted below
+    strings: dict[str, str] = {}
+    for line, kind, block in _blocks(file):
+        if kind == "string" and (name := re.match(r"\s*@\s*\w+\s*[{(]\s*([^\s=]+)", block)):
+            strings[name[1].lower()] = block
+        if kind in _NO_ENTRY:
+            continue
+        used = {name.lower() for name in _NAME.findall(block)} & strings.keys()
+        library = parser.parse_string("".join(strings[name] for name in sorted(used)) + block)
+        if not library.entries or library.failed_blocks:
+            file.lose("records", "a broken entry", line, block[:80])
+            continue
+        for entry in library.entries:
+            fields = {field.key.lower(): plain(str(field.value)) for field in entry.fields}
+            people = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor") or "")
+            keywords = re.split(r"\s*[,;]\s*", fields.get("keywords", ""))
+            if record := paper(fields, people, keywords, file, line):
+                yield line, record
+
+
+def _blocks(file: PaperFile) -> Iterator[tuple[int, str, str]]:
+    """Yield line, type and text of every block; it begins with ``@type{`` on a new line."""
+    kind, start, lines = "", 0, list[str]()
+    for number, line in file.text_lines():
+        if beginning := _BEGINNING.match(line):
+            if kind:
+                yield start, kind, "".join(lines)
+            kind, start, lines = beginning[1].lower(), number, []
+        lines.append(line)
+    if kind:
+        yield start, kind, "".join(lines)
+
+
+READERS.register("bibtex")(
+    Reader(lambda head: re.search(r"^\s*@\s*\w+\s*[{(]", head, re.MULTILINE) is not None, _read)
+)

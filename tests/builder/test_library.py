@@ -1,0 +1,207 @@
+"""The source ``library``: formats, what is joined, what is lost, tasks of one's own, extending."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_corpus_cli import fails, run
+
+from arena.corpus import Corpus
+from corpus_builder.build import build
+from corpus_builder.files import read_rows
+from corpus_builder.library.source import Library
+from corpus_builder.readers.base import PaperFile, read_date
+
+BIB = r"""% exported
+@string{jir = "Journal of Reefs"}
+@article{a, title={{Reefs} of {\v{C}}ech \& O'Neil}, year=2001, doi={10.1000/REEF}, journal=jir,
+  author={Low, Ada and {van der} Berg, Bo}, abstract={About 5\% of reefs.}, keywords={reefs; tides}}
+@misc{b, title={Deep Nets}, eprint={1706.03762}, archiveprefix={arXiv}, year=2018}
+"""
+RIS = """TY  - JOUR
+TI  - Reefs of Čech & O'Neil
+AU  - Low, Ada
+DA  - 2001/02/03/
+DO  - https://doi.org/10.1000/reef
+ER  -
+TY  - CHAP
+TI  - Tides
+PY  - 1999
+"""
+CSV = """"Key","Title","Author","Publication Year","Date","Abstract Note","DOI"
+"1","Deep Nets","Low, Ada; Berg, Bo","2018","2018-05-01","Nets
+are deep.",""
+"2","=HYPERLINK(""https://x"";""Linked"")","Low, Ada","2019","","",""
+"3","=1+1","","2019","","",""
+"""
+WORK = {
+    "id": "https://openalex.org/W1", "title": "Tides", "publication_year": 1999,
+    "publication_date": "1999-03-04", "type": "article", "doi": "https://doi.org/10.1000/tide",
+    "referenced_works": ["https://openalex.org/W2"],
+    "abstract_inverted_index": {"turn": [1], "Tides": [0]},
+}  # fmt: skip
+CITED = {**WORK, "id": "https://openalex.org/W2", "title": "Moons", "doi": "10.1000/moon",
+         "publication_date": "1980-02-03", "publication_year": 1980,
+         "referenced_works": []}  # fmt: skip
+PAGE = json.dumps({"meta": {"count": 2}, "results": [WORK, CITED]}) + "\n"
+ARXIV = json.dumps({
+    "id": "1706.03762", "title": "Deep  Nets", "abstract": "We go deep.", "categories": "cs.LG",
+    "authors_parsed": [["Low", "Ada", ""]],
+    "versions": [{"version": "v1", "created": "Mon, 12 Jun 2017 17:57:34 GMT"}],
+}) + "\n"  # fmt: skip
+
+
+def write(folder: Path, name: str, text: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def papers_of(*paths: str) -> list[dict[str, Any]]:
+    return [place.record for place in Library([*map(Path, paths)]).papers()]
+
+
+def test_bibtex(tmp_path: Path) -> None:
+    reefs, nets = papers_of(write(tmp_path, "x.txt", BIB))
+    assert reefs == {
+        "id": "doi:10.1000/reef", "doi": "10.1000/reef", "title": "Reefs of Čech & O'Neil",
+        "date": "2001", "authors": ["Ada Low", "Bo van der Berg"], "venue": "Journal of Reefs",
+        "abstract": "About 5% of reefs.", "fields": ["reefs", "tides"],
+    }  # fmt: skip
+    # The month of version 1 is earlier than the year of the proceedings.
+    assert (nets["id"], nets["date"]) == ("arxiv:1706.03762", "2017-06")
+
+
+def test_ris_csv_and_json(tmp_path: Path) -> None:
+    reefs, tides = papers_of(write(tmp_path, "a", RIS))
+    assert (reefs["id"], reefs["date"], tides["date"]) == ("doi:10.1000/reef", "2001-02-03", "1999")
+    nets, linked = papers_of(write(tmp_path, "b", CSV))
+    assert nets["abstract"] == "Nets\nare deep." and nets["date"] == "2018-05-01"
+    assert nets["authors"] == ["Ada Low", "Bo Berg"] and linked["title"] == "Linked"
+    tides, _ = papers_of(write(tmp_path, "c", gzip.compress(PAGE.encode())))
+    assert (tides["id"], tides["references"], tides["abstract"]) == ("W1", ["W2"], "Tides turn")
+    (nets,) = papers_of(write(tmp_path, "d", ARXIV))
+    assert (nets["date"], nets["fields"]) == ("2017-06-12", ["cs.LG"])
+
+
+def test_records_of_one_paper_are_joined_in_any_order(tmp_path: Path) -> None:
+    paths = [
+        write(tmp_path, name, text)
+        for name, text in (("a", BIB), ("b", RIS), ("c", CSV), ("d", PAGE), ("e", ARXIV))
+    ]
+    papers = {paper["id"]: paper for paper in papers_of(*paths)}
+    # RIS and OpenAlex have tides of 1999, and the earlier day counts; Zotero's nets of 2018 are
+    # another paper than arXiv's of 2017, since neither has an identifier of the other.
+    assert papers["doi:10.1000/reef"]["date"] == "2001-02-03"
+    assert papers["doi:10.1000/reef"]["abstract"] == "About 5% of reefs."
+    assert papers["W1"]["date"] == "1999-03-04" and papers["W1"]["references"] == ["W2"]
+    assert papers["arxiv:1706.03762"]["date"] == "2017-06-12"
+    assert len(papers) == 6
+    again = {paper["id"]: paper for paper in papers_of(*reversed(paths))}
+    assert again == papers
+
+
+def test_papers_of_one_title_with_different_identifiers_stay_apart(tmp_path: Path) -> None:
+    text = "".join(f"@misc{{k{n}, title={{Preface}}, year=2001{doi}}}\n" for n, doi in enumerate(
+        (", doi={10.1000/a}", ", doi={10.1000/b}", "")))  # fmt: skip
+    assert [paper["id"] for paper in papers_of(write(tmp_path, "a.bib", text))] == [
+        "doi:10.1000/a", "doi:10.1000/b",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line", "left"),
+    [
+        ("@misc{a, title={A}}\n@misc{b, title={B\n@misc{c, title={C}}", "a broken entry", 2, 2),
+        ("@misc{a, title={One}}\n@misc{b, year=2001}\n", "no title", 2, 1),
+        ("Title,Year\nOne,2001\nTwo\n", "more or fewer cells than columns", 3, 1),
+        (json.dumps(WORK) + '\n{"id": "https://open', "not JSON", 2, 1),
+        ('{"id": "p 1", "title": "A"}\n{"id": "p2", "title": "B"}', "not a usable record", 1, 1),
+    ],
+)  # fmt: skip
+def test_what_is_lost_is_counted(
+    tmp_path: Path, text: str, reason: str, line: int, left: int
+) -> None:
+    source = Library([Path(write(tmp_path, "a", text))])
+    assert len(list(source.papers())) == left
+    (file,) = source.describe()["files"]
+    assert {why: entry[:2] for why, entry in file["lost"]["records"].items()} == {reason: [1, line]}
+
+
+def test_other_encodings_are_read_line_by_line(tmp_path: Path) -> None:
+    text = "@misc{a, title={Größe}}\n".encode() + "@misc{b, title={Schöne}}\n".encode("cp1252")
+    source = Library([Path(write(tmp_path, "a.bib", text))])
+    assert [place.record["title"] for place in source.papers()] == ["Größe", "Schöne"]
+    assert "not UTF-8, read as Windows-1252" in source.describe()["files"][0]["lost"]["parts"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"%PDF-1.7", "is a PDF. No PDF is read"),
+        (b"<!DOCTYPE html><html>", "is HTML or XML"),
+        (b"PK\x03\x04rest", "Unpack it, or save the sheet as CSV"),
+        ("Title,Year\nA,2001\n".encode("utf-16"), "looks like UTF-16"),
+        (b"", "the file is empty"),
+        (b"once upon a time", "is of no known format"),
+        (b"name,year\nA,2001\n", "no column of titles. Its columns are 'name,year'"),
+        (gzip.compress(PAGE.encode() * 99)[:99], "has no text: Compressed file ended"),
+        (b'{"results": [{"id": "https://ope', "no paper that can be used: not JSON, line 1"),
+        (b'title,year\n"A,2001\nB,2002\n', "no paper that can be used"),
+    ],
+)
+def test_other_files_are_refused_in_one_line(
+    tmp_path: Path, capsys: Any, data: bytes, message: str
+) -> None:
+    path = write(tmp_path, "file", data)
+    output = tmp_path / "lib"
+    assert message in fails(capsys, "build", "library", "--papers", path, "--output", output)
+    assert not output.exists()
+
+
+def test_a_bib_given_to_jsonl_is_told_library(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path, "a.bib", BIB)
+    error = fails(capsys, "build", "jsonl", "--papers", path, "--output", tmp_path / "o")
+    assert "`arena-corpus build library` reads BibTeX" in error
+
+
+def test_a_bibliography_becomes_a_task_and_a_library_grows(tmp_path: Path, capsys: Any) -> None:
+    one, gold = write(tmp_path, "one.ris", RIS), write(tmp_path, "related.bib", BIB)
+    lib = tmp_path / "lib"
+    task = f"{gold}=Reefs, a Survey@2019-05-02"
+    words = ("build", "library", "--output", lib, "--papers")
+    _, shown, _ = run(capsys, *words, one, "--gold", task)
+    assert "2 in reach" in shown
+    assert "1 records to papers that other records have: 1 by doi" in shown
+    more = write(tmp_path, "more.json", PAGE)
+    _, shown, _ = run(capsys, *words, more, "--add", lib, "--overwrite")
+    assert "2 of 4 searchable papers cite another or are cited" in shown
+    corpus = Corpus.open(lib)
+    assert [hit.id for hit in corpus.at("1999-03-05").search("tides")] == ["W1", "W2"]
+    assert corpus.at("1999-03-05").references("W1") == ["W2"]
+    rows = list(read_rows(lib / "tasks/gold.parquet", ("reference", "status")))
+    assert sorted(rows) == [("arxiv:1706.03762", "gold"), ("doi:10.1000/reef", "gold")]
+    assert run(capsys, "verify", lib)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [("2010-00-00 2010", "2010"), ("c2010", "2010"), ("2010-02-30", "2010-02"),
+     ("Spring 2010", "2010"), ("3 May 2010", "2010-05-03"), ("20101", None),
+     ("1 jan 2003", "2003-01-01")],
+)  # fmt: skip
+def test_dates_say_what_the_text_says(text: str, date: str | None) -> None:
+    assert read_date(text) == date
+
+
+def test_real_exports(real_data: Any, tmp_path: Path) -> None:
+    file = PaperFile(real_data.directory / "bibtex" / "csur.bib.gz")
+    papers = [paper for _, paper in file.records()]
+    assert len(papers) == 2047 and not file.lost["records"]
+    assert sum(len(paper.get("date", "")) == 7 for paper in papers) == 2046  # one has no date
+    manifest = build(Library([real_data.directory / "bibtex" / "uist-2007.bib"]), tmp_path / "o")
+    assert manifest["counts"]["papers"] == manifest["source"]["library"]["dates"]["year"] == 48
