@@ -28,15 +28,12 @@ from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.lazy import missing
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
-
-if TYPE_CHECKING:
-    from arena.llm.estimate import RequestCount
 
 Command = Callable[..., None]
 
@@ -344,16 +341,16 @@ def _with_pages(text: str) -> str:
     return text
 
 
-def print_requests(count: RequestCount, as_json: bool = False) -> None:
-    """Print what models would be asked, as `arena.llm.estimate` counted it."""
+def print_requests(found: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
+    """Print what `arena.llm.estimate.count_requests` found."""
     if as_json:
-        print_json(count.to_json())
+        print_json(found)
         return
-    names = "model", "requests", "prompt tokens", "answers, at most", "dollars", "at most"
-    print_table(count.by_model() or [("none", 0, 0, 0, 0.0, 0.0)], names)
+    names = "model", "requests", "prompt tokens", "answers, at most", "dollars"
+    print_table([[*row.values()] for row in found] or [("none", 0, 0, 0, 0.0)], names)
     print(
-        "Tokens and dollars are estimates, dollars without answers. Not counted: what the store "
-        "has, and requests that build on answers which it lacks."
+        "Estimates; dollars are of prompts, and of answers of max_tokens where that is set. Not "
+        "counted: what the store has, and requests that build on answers which it lacks."
     )
 
 

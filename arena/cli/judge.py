@@ -36,21 +36,22 @@ def run(
         arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
     """
     from arena.corpus import Corpus
-    from arena.judging import RUBRICS, judge_run
+    from arena.judging import RUBRICS, Judgements, judge_run
     from arena.llm import Client
-    from arena.llm.estimate import counted_requests
+    from arena.llm.estimate import count_requests
 
     opened = Corpus.open(corpus, tasks=tasks)
+
+    def work() -> Judgements:
+        client = Client.from_options(llm_option or {}, "--llm-option")
+        return judge_run(rubric, run, opened, client, prompt)
+
     if dry_run:
-        with counted_requests() as count:
-            client = Client.from_options(llm_option or {}, "--llm-option")
-            judge_run(rubric, run, opened, client, prompt)
-        print_requests(count, json)
+        print_requests(count_requests(work), json)
         return
-    client = Client.from_options(llm_option or {}, "--llm-option")
     path = Path(output or _default(run, RUBRICS.get(rubric).name))
     with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
-        judgements = judge_run(rubric, run, opened, client, prompt)
+        judgements = work()
         write_json(path, judgements.to_json())
     if json:
         print_json(judgements.to_json())
@@ -115,7 +116,7 @@ def statements(
     """
     from arena.corpus import Corpus
     from arena.judging.statements import judge_statements, record_statements
-    from arena.llm.estimate import counted_requests
+    from arena.llm.estimate import count_requests
 
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
@@ -123,9 +124,8 @@ def statements(
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:
-        with counted_requests() as count:
-            judge_statements(run, opened, settings, "--llm-option")
-        print_requests(count, json)
+        asked = count_requests(lambda: judge_statements(run, opened, settings, "--llm-option"))
+        print_requests(asked, json)
         return
     with resumable():
         found = record_statements(run, opened, settings, "--llm-option")

@@ -9,14 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli.app import (
-    add_command,
-    add_group,
-    print_json,
-    print_requests,
-    print_table,
-    resumable,
-)
+from arena.cli import app
+from arena.cli.app import add_command, add_group, print_json, print_table, resumable
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
 from arena.text.display import printable
@@ -169,7 +163,7 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.results.experiments import count_requests, preview, printed, run_experiment
+    from arena.results.experiments import preview, preview_requests, printed, run_experiment
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
@@ -186,12 +180,12 @@ def experiment(
     }
     if dry_run:
         planned = preview(config, opened, output, **options)
-        count = count_requests(config, opened, output, **options)
+        requests = preview_requests(config, opened, output, **options)
         if json:
-            print_json({"runs": [run._asdict() for run in planned], "requests": count.to_json()})
-            return
-        _print_plan(planned)
-        print_requests(count)
+            print_json({"runs": [run._asdict() for run in planned], "requests": requests})
+        else:
+            _print_plan(planned)
+            app.print_requests(requests)
         return
     with resumable():
         results = run_experiment(config, opened, output, keep_going=keep_going, **options)
@@ -277,7 +271,7 @@ def add_evaluate(commands: Any, suites: bool) -> None:
 
 
 def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
-    from arena.llm.estimate import counted_requests
+    from arena.llm.estimate import count_requests
     from arena.results.comparison.comparing import choose_baseline
     from arena.suites import Made
 
@@ -305,10 +299,9 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
         if dry_run:
             options |= {"page": None} if "page" in options else {}
-            with counted_requests() as count:
-                for path in (system or {"": paths[0]}).values():
-                    evaluate(**options, **{made: str(path)})
-            print_requests(count, json)
+            every = system.values() if system else paths
+            found = count_requests(lambda: [evaluate(**options, **{made: p}) for p in every])
+            app.print_requests(found, json)
             return
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():

@@ -24,7 +24,6 @@ from arena.llm.answers import (
     ReplayMissError,
     RequestRefusedError,
     SpendingLimitError,
-    Usage,
     body_of,
     describe_request,
     from_record,
@@ -175,9 +174,8 @@ class Client(Model):
 
         A replay needs no check, and where the store has answers they may suffice.
         """
-        if self.mode == "replay" or counting() is not None:
-            return
-        if self.store is None or not len(self.store):
+        answered = self.store is not None and len(self.store)
+        if not (answered or counting or self.mode == "replay"):
             self._server  # noqa: B018 - it checks the key and the address
 
     @once
@@ -219,11 +217,8 @@ class Client(Model):
 
     def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
         """Ask side by side; raise the first failure in order, after which none is begun."""
-        if (count := counting()) is not None:
-            for key, body in requests:
-                count.add(key, body, self._price)
-            unpaid = Completion("", "", usage=Usage(0, 0, 0), cost=0.0, refused="it was counted")
-            return [unpaid._replace(key=key) for key, _ in requests]
+        if counting:
+            return [counting[-1](key, body, self._price) for key, body in requests]
         if requests and self.store is not None and not self._proven:
             self.store.check()  # before an answer is paid that cannot be kept
         if len(requests) < 2:

@@ -108,7 +108,8 @@ def test_directions() -> None:
     }  # fmt: skip
     none = {name for name in METRICS.names() if METRICS.get(name).lower_is_better is None}
     assert none == {
-        "reference_count", "cited_statements", "uncited_statements", "overlap", "tokens_estimated",
+        "reference_count", "cited_statements", "uncited_statements",
+        "overlap", "readability", "tokens_estimated",
     }  # fmt: skip
 
 

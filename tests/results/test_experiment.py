@@ -488,7 +488,7 @@ def test_a_dry_run_says_what_the_agents_would_ask(world, tmp_path, model, capsys
         url = f"base_url={server.url}"
         assert main([*command, url, "--dry-run", "--json"]) == 0
         (asked,) = json.loads(capsys.readouterr().out)["requests"]
-        assert (asked["model"], asked["requests"], asked["dollars"]) == ("scripted", 3, None)
+        assert (asked["model"], asked["calls"], asked["dollars"]) == ("scripted", 3, None)
         assert asked["prompt_tokens"] > 3 * 20
         assert not server.requests and not (tmp_path / "out").exists()
         assert main([*command, url]) == 0

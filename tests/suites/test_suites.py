@@ -153,8 +153,8 @@ def test_a_dry_run_counts_the_trees_of_all_systems(systems, tmp_path, monkeypatc
     assert systems("--dry-run", "--json", "--page", str(page), *judge) == 0
     (asked,) = json.loads(capsys.readouterr().out)
     # The surveys are alike, so the trees of each system are one request.
-    assert asked["requests"] == 2 and asked["most_tokens"] == 100
-    assert asked["dollars"] == pytest.approx(asked["prompt_tokens"] * 2.5 / 1e6)
+    assert asked["calls"] == 2 and asked["completion_tokens"] == 100
+    assert asked["dollars"] == pytest.approx((asked["prompt_tokens"] * 2.5 + 100 * 10) / 1e6)
     assert not page.exists()
     assert systems("--dry-run") == 0
     assert capsys.readouterr().out.splitlines()[2].split()[:2] == ["none", "0"]

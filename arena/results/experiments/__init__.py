@@ -19,7 +19,7 @@ from arena._internal.workdir import OutputKind, output_directory, read_manifest_
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.llm.estimate import RequestCount, counted_requests
+from arena.llm.estimate import count_requests
 from arena.results.comparison import Comparison, as_latex, compare, write_html
 from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
@@ -33,8 +33,8 @@ from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
 __all__ = [
-    "Experiment", "Planned", "compare_experiments", "count_requests", "is_experiment", "preview",
-    "printed", "read_experiment", "replay_experiment", "run_experiment",
+    "Experiment", "Planned", "compare_experiments", "is_experiment", "preview",
+    "preview_requests", "printed", "read_experiment", "replay_experiment", "run_experiment",
 ]  # fmt: skip
 
 VERSION = 2
@@ -160,19 +160,17 @@ def preview(
     return planned
 
 
-def count_requests(
+def preview_requests(
     config: str | Path | Mapping[str, Any],
     corpus: Corpus | str | Path,
     output: str | Path,
-    *,
     overwrite: bool = False,
     **choices: Any,
-) -> RequestCount:
-    """Return what the agents of runs that are not finished would ask models, without asking.
+) -> list[dict[str, Any]]:
+    """Return what the agents of unfinished runs would ask, as `count_requests` does.
 
-    They play elsewhere, each request refused, so an agent that asks on after a failed step is
-    counted, too. The requests of the configuration's judge are not counted: it reads finished runs.
-    Arguments are those of `preview`.
+    They play in another place. The judge, who reads finished runs, is not counted. Arguments are
+    those of `preview`.
     """
     corpus, experiment = Corpus.of(corpus), read_experiment(config, **choices)
     grid = make_grid(experiment, corpus)
@@ -180,9 +178,10 @@ def count_requests(
     for key, cell in grid.items():
         if cell.asks and (overwrite or cell.state(Path(output))[1] != "done"):
             cells |= {each: grid[each] for each in (cell.found, key) if each is not None}
-    with counted_requests() as count, tempfile.TemporaryDirectory() as place:
-        _play(experiment, cells, corpus, Path(place), overwrite=False, keep_going=True)
-    return count
+    with tempfile.TemporaryDirectory() as place:
+        return count_requests(
+            lambda: _play(experiment, cells, corpus, Path(place), False, keep_going=True)
+        )
 
 
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:

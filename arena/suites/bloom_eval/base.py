@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from annotated_types import Ge, Interval
@@ -48,8 +48,8 @@ Tier = Literal[
 ]
 TIERS = ("memory", "comprehension", "application", "analysis", "evaluation", "creation")
 """The tiers of Bloom's taxonomy, from recall to creation."""
-SUPPLEMENTARY = "supplementary"
-"""What the paper prints beside its tiers (tables 5 and 9); it is in no mean."""
+SUPPLEMENTARY: Final = "supplementary"
+"""The tier of what is in no mean and has no best direction (tables 5 and 9)."""
 
 Need = Literal["judge", "matcher", "embeddings"]
 Schema = Mapping[str, Any] | None
@@ -79,7 +79,6 @@ class SurveyMetric:
     prompts: Mapping[str, Fields]
     folder: Path
     find: Callable[[SurveyPair], Finding]
-    directed: bool = True
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
@@ -290,9 +289,8 @@ def _register(metric: SurveyMetric, column: str) -> None:
     )
     needs: set[metrics.Need] = {"corpus"}
     needs |= {"model"} if "judge" in metric.needs else {"encoder"} if metric.needs else set()
-    lower_is_better = False if metric.directed else None
-    name = metric.column_name(column)
-    metrics.metric(name, "survey", lower_is_better=lower_is_better, needs=needs)(score)
+    name, lower = metric.column_name(column), None if metric.tier == SUPPLEMENTARY else False
+    metrics.metric(name, "survey", lower_is_better=lower, needs=needs)(score)
 
 
 def survey_metric(
@@ -301,20 +299,18 @@ def survey_metric(
     needs: Iterable[Need] = (),
     columns: Sequence[str] = ("",),
     prompts: Mapping[str, Fields] | None = None,
-    directed: bool = True,
 ) -> Callable[[Callable[[SurveyPair], Finding]], Callable[[SurveyPair], Finding]]:
     """Return a decorator that registers a function as a metric of surveys of a `tier`.
 
     A score is called ``NAME_COLUMN``, or ``NAME`` for the column ``""``. A metric has no score
     without a ``judge`` if it needs one; it may also need ``embeddings``, or a ``matcher``, which is
-    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module. Of a
-    metric that is not `directed`, neither more nor less is better.
+    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module.
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
         folder = Path(inspect.getfile(find)).parent / "prompts"
         metric = SurveyMetric(
-            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find, directed
+            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
         )
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:

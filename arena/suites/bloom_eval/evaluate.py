@@ -22,6 +22,7 @@ from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
+from arena.metrics import METRICS
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.runs.directory import read_timing
@@ -29,7 +30,6 @@ from arena.suites import SUITES, Made, folder_sha256, json_value, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
-    SUPPLEMENTARY,
     TIERS,
     Finding,
     SurveyComparison,
@@ -176,9 +176,7 @@ def _evaluation(
             *([f"The run took {seconds} s a survey."] if (seconds := settings["seconds"]) else []),
         ],
         settings,
-        lower_is_better={
-            name: None for each in known.values() if not each.directed for name in each.names()
-        },
+        lower_is_better={name: METRICS.get(name).lower_is_better for name in columns},
         tiers=_tiers(known, means),
         groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
@@ -295,8 +293,8 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
 def _tiers(
     known: Mapping[str, SurveyMetric], means: Mapping[str, float | None]
 ) -> dict[str, dict[str, Any]]:
-    tiers: dict[str, dict[str, Any]] = {}
-    for tier in (*TIERS, SUPPLEMENTARY):
+    tiers = {}
+    for tier in TIERS:
         of_metric = {
             name: {column: means[column] for column in metric.names()}
             for name, metric in known.items()
@@ -313,8 +311,6 @@ def _tiers(
                 ],
                 "columns": [*scores],
             }  # fmt: skip
-            if tier == SUPPLEMENTARY:
-                tiers[tier] |= dict.fromkeys(("mean", "f1_only"), None) | {"without": []}
     return tiers
 
 

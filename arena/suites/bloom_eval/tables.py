@@ -67,14 +67,16 @@ class SurveyEvaluation(Evaluation):
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
                 topics += ", by embedding" if name.partition("_")[0] in marked else ""
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
-            if tier == SUPPLEMENTARY:
-                continue
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
             share = f"{len(metrics) - len(lacking)} of {len(metrics)} metrics"
             if lacking:
                 share += f", without {', '.join(lacking)}"
             rows.append((tier, "average", found["mean"], share, averages[tier]))
+        for name, paper in table3()[SUPPLEMENTARY].items():
+            if name in self.counted:
+                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                rows.append((SUPPLEMENTARY, name, self.mean[name], topics, paper))
         return rows
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -97,14 +99,8 @@ def by_embedding(settings: Mapping[str, Any]) -> set[str]:
 
 
 def as_printed(value: float | None) -> str:
-    """Return a number of the paper's tables as text; empty for one that it does not print.
-
-    >>> [as_printed(value) for value in (0.5, 0.0002, 65907, None)]
-    ['0.50', '0.0002', '65907', '']
-    """
-    if value is None:
-        return ""
-    return f"{value:.0f}" if value > 1 else f"{value:.4f}" if 0 < value < 0.005 else f"{value:.2f}"
+    """Return a number of the paper's tables as text; empty for one that it does not print."""
+    return "" if value is None else f"{value:.2f}" if 0.01 <= value <= 1 else f"{value:g}"
 
 
 @functools.cache
@@ -123,7 +119,6 @@ def paper_means() -> dict[str, list[float | None]]:
             for place in range(len(printed["systems"]))
         ]
         for tier, scores in printed["tiers"].items()
-        if tier != SUPPLEMENTARY
     }
 
 
@@ -163,11 +158,7 @@ def as_html(result: SurveyEvaluation) -> str:
     )
     systems = ["generated", *table3()["systems"]]
     averages = paper_means()
-    bars = {
-        tier: [found["mean"], *averages[tier]]
-        for tier, found in result.tiers.items()
-        if tier != SUPPLEMENTARY
-    }
+    bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
     html: str = environment.get_template("page.html").render(
         result=result,
         systems=systems,

@@ -11,8 +11,8 @@ from arena import cli
 from arena.metrics import METRICS
 from arena.report import read_report
 from arena.suites.bloom_eval import SurveyPair, article_of, compare
+from arena.suites.bloom_eval.base import SUPPLEMENTARY
 from arena.suites.bloom_eval.metrics.style import syllables
-from arena.suites.bloom_eval.tables import SUPPLEMENTARY, paper_means, table3
 
 TEN = "one two three four five six seven eight nine ten"
 
@@ -78,7 +78,7 @@ def test_supplementary_scores_are_in_no_mean(tmp_path: Path, capsys):
     result = json.loads(capsys.readouterr().out)
     # two runs of #, one T, one Nets, ten words and a full stop
     assert result["mean"] == {"scons": 1, "overlap": 1, "tokens_estimated": 15}
-    assert result["tiers"][SUPPLEMENTARY]["mean"] is None
+    assert SUPPLEMENTARY not in result["tiers"]
     assert result["settings"]["seconds"] == 15.0
     assert cli.main(command) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -97,10 +97,3 @@ def test_supplementary_scores_are_in_no_mean(tmp_path: Path, capsys):
         ]
     ]
     assert lines[-1] == "The run took 15.0 s a survey."
-    assert not any(" average " in line for line in lines if SUPPLEMENTARY in line)
-
-
-def test_the_paper_prints_them_for_its_systems():
-    printed = table3()["tiers"][SUPPLEMENTARY]
-    assert SUPPLEMENTARY not in paper_means()
-    assert printed["tokens_estimated"] == [65907, 25911, 72217, 23630, 29274]

@@ -6,20 +6,20 @@ import re
 
 from arena.llm.estimate import estimate_tokens
 from arena.suites.bloom_eval.article import Article
-from arena.suites.bloom_eval.base import Finding, SurveyPair, survey_metric
+from arena.suites.bloom_eval.base import SUPPLEMENTARY, Finding, SurveyPair, survey_metric
 
 _N = 10
+_GRADES = ("Flesch-Kincaid", "Gunning fog", "Coleman-Liau")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SILENT = re.compile(
     r"(?<=[^aeiouyl])e(?=$|ly$|ments?$|ness$|work)|(?<=[aeiouyr])le$"
     r"|(?<=[^aeiouycgslxz])es$|(?<=[^aeioudty])ed$"
 )
-_VOWELS = re.compile(r"[aeiouy]+")
-_TWO = re.compile(r"(?<![cst])i[ao](?!u)|[iy]u|eo(?!u)|(?<!q)ua|ism|ithm|[aeo]y[aeio]")
-"""Vowels that are spoken apart, as in "media" or "dual"."""
+_APART = r"(?<![cst])i[ao](?!u)|[iy]u|eo(?!u)|(?<!q)ua|ism|ithm|[aeo]y[aeio]"  # "media", "dual"
+_SOUNDS = [re.compile("[aeiouy]+"), re.compile(_APART)]
 
 
-@survey_metric("overlap", tier="supplementary", directed=False)
+@survey_metric("overlap", tier=SUPPLEMENTARY)
 def overlap(pair: SurveyPair) -> Finding:
     """Exact 10-gram overlap: share of the generated 10-grams that the experts' text has, in [0, 1].
 
@@ -30,9 +30,8 @@ def overlap(pair: SurveyPair) -> Finding:
     human, generated = (_runs(article) for article in pair.sides.values())
     if not generated:
         return Finding({"": None}, reason="the generated survey has fewer than ten words.")
-    shared = sorted(human & generated)
-    rows = [(" ".join(run),) for run in shared]
-    return Finding({"": len(shared) / len(generated)}, rows, ("ten words that both have",))
+    rows = [(" ".join(run),) for run in sorted(human & generated)]
+    return Finding({"": len(rows) / len(generated)}, rows, ("ten words that both have",))
 
 
 def _runs(article: Article) -> set[tuple[str, ...]]:
@@ -41,7 +40,7 @@ def _runs(article: Article) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + _N]) for i in range(len(words) - _N + 1)}
 
 
-@survey_metric("readability", tier="supplementary")
+@survey_metric("readability", tier=SUPPLEMENTARY)
 def readability(pair: SurveyPair) -> Finding:
     """Readability: how near the grade levels of both surveys are, in (0, 1]; for English.
 
@@ -51,32 +50,31 @@ def readability(pair: SurveyPair) -> Finding:
 
     The released script computes other numbers: five ratios, of which the grades are one.
     """
-    grades = {side: _grades(article) for side, article in pair.sides.items()}
-    human, generated = grades["human"], grades["generated"]
-    rows = [(name, f"{human[name]:.2f}", f"{each:.2f}") for name, each in generated.items()]
+    human, generated = (_grades(article) for article in pair.sides.values())
+    both = [*zip(human, generated, strict=True)]
+    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, (a, b) in zip(_GRADES, both, strict=True)]
     headers = ("grade", "experts", "generated")
-    both = [(human[name], generated[name]) for name in generated if name in human]
-    if not both or min(map(min, both)) <= 0:
+    if min(map(min, both)) <= 0:
         return Finding({"": None}, rows, headers, "a survey has no grade above 0.")
-    return Finding({"": sum(min(each) / max(each) for each in both) / len(both)}, rows, headers)
+    return Finding({"": sum(min(each) / max(each) for each in both) / 3}, rows, headers)
 
 
-def _grades(article: Article) -> dict[str, float]:
-    """Return the US grades of a text by the three formulas; none for a text without words."""
+def _grades(article: Article) -> tuple[float, float, float]:
+    """Return the US grades of a text by the three formulas; 0 without words."""
     found = [_WORD.findall(statement.text) for statement in article.report.statements]
     sentences = [words for words in found if words]
     words = [word for sentence in sentences for word in sentence]
     if not words:
-        return {}
+        return 0, 0, 0
     length = len(words) / len(sentences)
     spoken = [syllables(word) for word in words]
     letters = sum(letter.isalpha() for word in words for letter in word)
     complicated = sum(count >= 3 for count in spoken)
-    return {
-        "Flesch-Kincaid": 0.39 * length + 11.8 * sum(spoken) / len(words) - 15.59,
-        "Gunning fog": 0.4 * (length + 100 * complicated / len(words)),
-        "Coleman-Liau": 5.88 * letters / len(words) - 29.6 / length - 15.8,
-    }
+    return (
+        0.39 * length + 11.8 * sum(spoken) / len(words) - 15.59,
+        0.4 * (length + 100 * complicated / len(words)),
+        5.88 * letters / len(words) - 29.6 / length - 15.8,
+    )
 
 
 def syllables(word: str) -> int:
@@ -88,15 +86,11 @@ def syllables(word: str) -> int:
     >>> [syllables(word) for word in ("use", "cited", "survey", "dual", "evaluation", "well-known")]
     [1, 2, 2, 2, 5, 2]
     """
-    return sum(_syllables(part) for part in re.split(r"[^a-z]+", word.lower()) if part) or 1
+    parts = (_SILENT.sub("", part) for part in re.split(r"[^a-z]+", word.lower()) if part)
+    return sum(max(1, sum(len(sound.findall(each)) for sound in _SOUNDS)) for each in parts) or 1
 
 
-def _syllables(part: str) -> int:
-    spoken = _SILENT.sub("", part)
-    return max(1, len(_VOWELS.findall(spoken)) + len(_TWO.findall(spoken)))
-
-
-@survey_metric("tokens", tier="supplementary", columns=("estimated",), directed=False)
+@survey_metric("tokens", tier=SUPPLEMENTARY, columns=("estimated",))
 def tokens(pair: SurveyPair) -> Finding:
     """Output tokens of the generated survey, estimated from its text; table 9 of Bloom-Eval.
 
