@@ -36,6 +36,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
             "statements": judge.statements,
             "sample": judge.sample,
             "agreement": judge.agreement,
+            "compare": judge.compare,
         },
     ),
     "export": (

@@ -219,5 +219,31 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
         print(f"{only} more have scores by people, but none by the model.")
 
 
+def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool = False) -> None:
+    """Compare several judges, or people, who scored the same surveys by one metric.
+
+    Args:
+        judges (NAME=FILE): What `arena evaluate --json` printed for a judge; or people's scores,
+            {"SURVEY": {"METRIC": number}}.
+        metric (NAME): The score to compare, such as fap.
+        parity: The score that is as good as the experts'.
+
+    Example:
+        arena judge compare large=large.json small=small.json --metric fap
+    """
+    from arena.results.comparison.judges import compare_judges, read_scores
+    from arena.results.comparison.opening import split_name
+
+    named = {name or str(path): path for name, path in map(split_name, judges)}
+    found = compare_judges({n: read_scores(path, metric) for n, path in named.items()}, parity)
+    if json:
+        print_json(found)
+        return
+    rows = [(name, *row.values()) for name, row in found["judges"].items()]
+    print_table(rows, (f"{found['surveys']} surveys", "mean", "sd", f"at least {parity:g}"))
+    pairs = [(" and ".join(row.pop("judges")), *row.values()) for row in found["pairs"]]
+    print_table(pairs, ("judges", "same direction", "pearson", "spearman"))
+
+
 def _ends(interval: Sequence[float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"

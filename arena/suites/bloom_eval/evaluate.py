@@ -17,7 +17,6 @@ import numpy as np
 
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
-from arena._internal.lazy import load
 from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
@@ -26,7 +25,7 @@ from arena.metrics import METRICS
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.runs.directory import read_timing
-from arena.suites import SUITES, Made, folder_sha256, json_value, mean
+from arena.suites import SUITES, Made, folder_sha256, mean
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -73,7 +72,6 @@ def score_surveys(
     most: int | None = None,
     longest: int | None = None,
     corpus: str | None = None,
-    labels: str | None = None,
     page: str | None = None,
 ) -> SurveyEvaluation:
     """Score generated surveys beside those that experts wrote, on the six tiers of Bloom.
@@ -98,7 +96,6 @@ def score_surveys(
         longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
             own links, their citations.
-        labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
         page (FILE): Write a page that shows what made every number.
 
     Example:
@@ -117,8 +114,6 @@ def score_surveys(
         raise DataError(f"--page {page}: name a file in a folder that exists.")
     known = _in_order(metrics)
     sides = _read(human, generated, only, official, corpus)
-    columns = [name for metric in known.values() for name in metric.names()]
-    people = _people(labels, sides.topics, columns) if labels else {}
     found = {
         topic: _compare(topic, sides, comparison, known)
         for topic in progress(sides.topics, desc="compare", unit="topic")
@@ -129,7 +124,7 @@ def score_surveys(
         "seconds": _seconds(Path(generated)),
         **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
     }  # fmt: skip
-    result = _evaluation(sides, known, found, settings, people)
+    result = _evaluation(sides, known, found, settings)
     if page is not None:
         atomic_write(page, as_html(result))
     return result
@@ -163,7 +158,6 @@ def _evaluation(
     known: Mapping[str, SurveyMetric],
     found: Mapping[str, _Compared],
     settings: Mapping[str, Any],
-    people: Mapping[str, Mapping[str, float]],
 ) -> SurveyEvaluation:
     rows = {topic: each.scores for topic, each in found.items()}
     details = {topic: each.details for topic, each in found.items()}
@@ -181,7 +175,6 @@ def _evaluation(
         groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,
-        agreement=_agreement(rows, people, columns),
     )  # fmt: skip
 
 
@@ -330,50 +323,3 @@ def _problems(details: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[st
         where = ", ".join(topics) if len(topics) < 4 else f"{len(topics)} topics"
         problems.append(f"{where}: {what}: {reason}")
     return problems
-
-
-def _people(
-    path: str, topics: Sequence[str], columns: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Return people's scores of topics."""
-    form = 'an object such as {"cs_02": {"roq": 0.4}}'
-    try:
-        people: dict[str, dict[str, float]] = json_value(Path(path).read_bytes())
-        rows = [
-            (topic, name, score) for topic, row in people.items() for name, score in row.items()
-        ]
-    except AttributeError:
-        raise DataError(f"{path!r} is not a JSON object of scores: write {form}.") from None
-    for topic, name, score in rows:
-        if topic not in topics:
-            raise DataError(f"{path!r}: no topic {clip(topic)}.{did_you_mean(topic, topics)}")
-        if name not in columns:
-            raise DataError(f"{path!r}: no score {clip(name)}.{did_you_mean(name, columns)}")
-        if not isinstance(score, int | float):
-            raise DataError(f"{path!r}: {topic} {name}={clip(score)}: give a number.")
-    return people
-
-
-def _agreement(
-    rows: Mapping[str, Mapping[str, Any]],
-    people: Mapping[str, Mapping[str, float]],
-    columns: Sequence[str],
-) -> dict[str, dict[str, Any]]:
-    """Return Pearson's and Spearman's correlation of scores with people's over the topics."""
-    stats = load("scipy.stats", "Bloom-Eval")
-    found = {}
-    for name in columns:
-        pairs = [
-            (rows[topic][name], of_topic[name])
-            for topic, of_topic in people.items()
-            if name in of_topic and rows[topic][name] is not None
-        ]
-        sides = [*zip(*pairs, strict=True)]
-        defined = len(pairs) > 2 and all(len(set(side)) > 1 for side in sides)
-        if any(name in of_topic for of_topic in people.values()):
-            found[name] = {
-                "topics": len(pairs),
-                "pearson": float(stats.pearsonr(*sides).statistic) if defined else None,
-                "spearman": float(stats.spearmanr(*sides).statistic) if defined else None,
-            }
-    return found

@@ -30,20 +30,18 @@ class SurveyEvaluation(Evaluation):
             and the metrics of the tier that are not in it (``without``).
         counted: Column -> number of topics that have it.
         details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
-        agreement: Column -> how the scores and people's go together over the topics.
     """
 
     tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     counted: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
-    agreement: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
         plain = super().to_json()
         return {
             "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
-            "counted": dict(self.counted), **plain, "agreement": dict(self.agreement),
+            "counted": dict(self.counted), **plain,
             "spent": {
                 topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
                 for topic, rows in self.details.items()

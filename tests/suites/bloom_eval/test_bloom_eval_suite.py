@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena import cli
-from arena.errors import ArenaError
 from arena.suites import SUITES
 from arena.suites.bloom_eval.tables import paper_means, table3, tier_mean
 
@@ -89,35 +88,6 @@ def test_a_metric_without_a_score_is_named(folders, tmp_path):
     assert result["tiers"]["analysis"]["mean"] is None
     assert result["tiers"]["analysis"]["without"] == TIER
     assert result["problems"] == ["a: scons: the experts' survey has no outline."]
-
-
-def test_agreement_with_people(folders, tmp_path):
-    labels = tmp_path / "labels.json"
-    # Scores 1, .667, .471: the same order, so Spearman is 1; people's are linear in them.
-    people = {topic: {"scons": 10 * (SCORES[topic] or 0) - 3} for topic in TOPICS}
-    labels.write_text(json.dumps(people))
-    found = score(**folders, labels=str(labels))["agreement"]["scons"]
-    assert found["topics"] == 3  # topic c has no score
-    assert found["pearson"] == pytest.approx(1) and found["spearman"] == pytest.approx(1)
-    labels.write_text('{"a": {"scons": 1}, "b": {"scons": 1}}')
-    none = {"topics": 2, "pearson": None, "spearman": None}
-    assert score(**folders, labels=str(labels))["agreement"] == {"scons": none}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[1]", "is not a JSON object of scores"),
-        ("{", "is not a JSON object of scores"),
-        ('{"e": {"scons": 1}}', "no topic 'e'"),
-        ('{"a": {"scon": 1}}', "Did you mean 'scons'"),
-        ('{"a": {"scons": "good"}}', "give a number"),
-    ],
-)
-def test_labels_that_are_none(folders, tmp_path, text, said):
-    (tmp_path / "labels.json").write_text(text)
-    with pytest.raises(ArenaError, match=said):
-        score(**folders, labels=str(tmp_path / "labels.json"))
 
 
 def test_the_page_escapes_every_text(folders, tmp_path):
