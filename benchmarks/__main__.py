@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time engines and environments; simulate releases."""
+"""``python -m benchmarks``: time engines and environments; compare baselines; simulate releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import environments, search, simulate
+from benchmarks import environments, matrix, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -17,6 +17,7 @@ from corpus_builder.world import WorldConfig
 COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
+    "matrix": (matrix.measure, matrix.show),
     "simulate": (simulate.measure, simulate.show),
 }
 """Name -> a function whose parameters are the options, and one that shows what it returns."""

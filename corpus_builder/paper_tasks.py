@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,18 +96,13 @@ def write_paper_tasks(
         ``same_title`` (those left out for their title), ``tasks``, ``labels`` (references in
         reach) and ``influential`` (those of gain 2).
     """
-    root, output = Path(os.path.realpath(directory)), Path(output)
+    root = Path(os.path.realpath(directory))
     corpus = Corpus.open(root)
     end, named = _end(corpus, test, before)
     options = {"least": least, "most": most, "seed": seed, "test": named, "before": format_day(end)}
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
-    return make_task_set(
-        root,
-        output,
-        wanted,
-        lambda connection, new: _write(connection, root, new, end, least, most, seed),
-        overwrite,
-    )
+    write = partial(_write, root=root, end=end, least=least, most=most, seed=seed)
+    return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
 def make_task_set(
@@ -116,13 +112,10 @@ def make_task_set(
     write: Callable[[duckdb.DuckDBPyConnection, Path], tuple[str, dict[str, int]]],
     overwrite: bool,
 ) -> dict[str, Any]:
-    """Let `write` write the tasks of the corpus in `root` into `output`, whole or not at all.
+    """Let `write` write tasks into `output`, whole or not at all, and return the manifest.
 
     `write` takes an empty database and a directory, and returns the hash of the tasks and counts.
-    `wanted` is what tells one input from another: the hash of the corpus, ``options``, the code.
-
-    Returns:
-        The manifest; with ``made_before`` if `output` is of the same input and intact.
+    `wanted` identifies the input: the hash of the corpus, ``options``, the code.
     """
     if not overwrite and (made := _made_before(output, wanted)):
         return made | {"made_before": True}
@@ -189,8 +182,8 @@ def _end(
 
 def _write(
     connection: duckdb.DuckDBPyConnection,
-    root: Path,
     new: Path,
+    root: Path,
     end: int,
     least: int,
     most: int | None,

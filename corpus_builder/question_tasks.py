@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from statistics import fmean
@@ -59,17 +60,12 @@ def write_question_tasks(
 ) -> dict[str, Any]:
     """Write tasks of questions whose gold papers are looked up in a corpus by id, then by title.
 
-    The topic of a task is its question, the cutoff the day of the paper that asks, or the day that
-    the corpus has for that paper if it is earlier: so that paper is out of reach. The same input
-    gives the same bytes. The options are those of ``arena-corpus tasks --help``; `questions` is
-    name of a format -> file or folder.
+    The cutoff is the day of the paper that asks, or the day that the corpus has for that paper if
+    it is earlier: so that paper is out of reach. The same input gives the same bytes. The options
+    are those of ``arena-corpus tasks --help``; `questions` is name of a format -> file or folder.
 
     Returns:
-        The manifest; for ``made_before`` see `make_task_set`. Its ``counts`` are the numbers of
-        questions ``without_day``, that are ``tasks``, ``playable`` (with gold in reach) and
-        ``complete`` (with all of it), and ``redated`` (by the corpus); of gold papers by status;
-        of questions by fault, see `audit`, and of ``groups``; and ``ceiling``, the mean share of
-        the gold in reach over the playable ones: no recall of all gold is higher.
+        The manifest; docs/questions.md explains its ``counts``.
     """
     root = Path(directory).resolve()
     corpus = Corpus.open(root)
@@ -86,19 +82,14 @@ def write_question_tasks(
         "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part
     }  # fmt: skip
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
-    return make_task_set(
-        root,
-        Path(output),
-        wanted,
-        lambda connection, new: _write(connection, root, new, asked, dates, part),
-        overwrite,
-    )
+    write = partial(_write, root=root, every=asked, dates=dates, part=part)
+    return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
 def _write(
     connection: duckdb.DuckDBPyConnection,
-    root: Path,
     new: Path,
+    root: Path,
     every: Sequence[Question],
     dates: str,
     part: str,

@@ -52,60 +52,33 @@ def tasks(
     """
     from arena.tasks import TaskSet
     from corpus_builder.paper_tasks import write_paper_tasks
-
-    if questions is not None:
-        _question_tasks(directory, output, questions, json, days=days, dates=dates, part=part,
-                        overwrite=overwrite)  # fmt: skip
-        return
-    manifest = write_paper_tasks(
-        directory,
-        output,
-        least=least,
-        most=most,
-        seed=seed,
-        test=parse_surveys(test, () if test is None else TaskSet(directory).surveys),
-        before=before,
-        overwrite=overwrite,
-    )
-    if json:
-        print_json(manifest)
-        return
-    counts, before = manifest["counts"], manifest["options"]["before"]
-    rows = [
-        ("tasks", f"{counts['tasks']:,} of {counts['candidates']:,} papers before {before} with at "
-                  f"least {least} references in reach; {counts['same_title']:,} share their title"),
-        ("labels", f"{counts['labels']:,} references in reach, {counts['influential']:,} of them "
-                   "influential"),
-        ("sha256", manifest["tasks_sha256"]),
-    ]  # fmt: skip
-    print_rows(rows)
-    if "made_before" in manifest:
-        print("made before from the same input: nothing is left to do")
-
-
-def _question_tasks(
-    directory: str, output: str, questions: dict[str, Any], json: bool, **options: Any
-) -> None:
-    """Make the tasks of questions; print what is in reach and what the audit found."""
     from corpus_builder.question_tasks import write_question_tasks
 
-    manifest = write_question_tasks(directory, output, questions, **options)
+    if questions is None:
+        manifest = write_paper_tasks(
+            directory,
+            output,
+            least=least,
+            most=most,
+            seed=seed,
+            test=parse_surveys(test, () if test is None else TaskSet(directory).surveys),
+            before=before,
+            overwrite=overwrite,
+        )
+    else:
+        manifest = write_question_tasks(
+            directory, output, questions, days=days, dates=dates, part=part, overwrite=overwrite
+        )
     if json:
         print_json(manifest)
         return
-    n = manifest["counts"]
-    rows = [
-        ("tasks", f"{n['tasks']:,} questions ({n['without_day']:,} others have no day), "
-                  f"{n['playable']:,} with gold in reach, {n['complete']:,} with all of it"),
-        ("gold", f"{n['gold']:,} papers in reach, {n['unknown']:,} unknown, {n['undated']:,} "
-                 f"undated, {n['survey']:,} surveys, {n['not_before']:,} not before the question"),
-        ("ceiling", f"{n['ceiling']:.3f} of the gold of a question with any in reach"),
-        ("audit", f"{n['one_paper']:,} may be of one paper with another, {n['gold_in_other']:,} "
-                  f"have gold that another names, {n['names_answer']:,} name an answer; "
-                  f"{n['groups']:,} groups"),
-        ("sha256", manifest["tasks_sha256"]),
-    ]  # fmt: skip
-    print_rows(rows)
+    shown = [(name.replace("_", " "), f"{n:,}") for name, n in manifest["counts"].items()]
+    until = manifest["options"].get("before")
+    print_rows(
+        [*shown, *([("before", until)] if until else []), ("sha256", manifest["tasks_sha256"])]
+    )
+    if "made_before" in manifest:
+        print("made before from the same input: nothing is left to do")
 
 
 def digest(

@@ -1,7 +1,6 @@
 """Formats of questions with gold papers, one file each, registered by name.
 
-A format is a function from a file to its questions, ``@FORMATS.register("mine")``. Nobody here has
-tried the formats in `NOT_TRIED`.
+A format is a function from a file to its questions, ``@FORMATS.register("mine")``.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.dates import parse_date
-from arena.errors import DataError, clip
+from arena.errors import DataError
 from arena.registry import Registry
 from arena.text.identifiers import arxiv_key, doi_key
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -58,23 +56,15 @@ def read_questions(name: str, path: Path) -> list[Question]:
     return list(FORMATS.get(name)(path))
 
 
-def records(
-    path: Path, keys: Mapping[str, type], data_set: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield place and record of each line of JSON; each has these keys with values of these types.
-
-    A ``source_meta`` is read, too: its ``published_time`` must be ``YYYYMMDD``, and is the ``day``.
-    """
+def records(path: Path, keys: Mapping[str, type], data_set: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines; each has these keys with values of these types."""
     for raw, name, line in JsonLinesFile(path, "questions"):
-        where = f"{name} line {line}"
-        record = dict(check_record(raw, where, keys, data_set))
-        if "source_meta" in keys:
-            day = str(record["source_meta"].get("published_time"))
-            try:
-                record["day"] = str(parse_date(f"{day[:4]}-{day[4:6]}-{day[6:]}"))
-            except DataError:
-                raise DataError(f"{where}: published_time={clip(day)} is not YYYYMMDD.") from None
-        yield where, record
+        yield check_record(raw, f"{name} line {line}", keys, data_set)
+
+
+def dashed(day: object) -> str:
+    """Return ``YYYYMMDD`` as ``YYYY-MM-DD``."""
+    return f"{str(day)[:4]}-{str(day)[4:6]}-{str(day)[6:]}"
 
 
 def named(title: object, *identifiers: object) -> PaperQuery:

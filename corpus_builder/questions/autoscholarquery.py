@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus_builder.questions import FORMATS, Question, named, records
+from corpus_builder.questions import FORMATS, Question, dashed, named, records
 
 _KEYS = {"qid": str, "question": str, "answer": list, "answer_arxiv_id": list, "source_meta": dict}
 
@@ -16,7 +16,7 @@ def read(path: Path) -> Iterator[Question]:
 
     No line names the paper that asks. Questions of one day may be of one paper.
     """
-    for _, record in records(path, _KEYS, "AutoScholarQuery"):
+    for record in records(path, _KEYS, "AutoScholarQuery"):
+        day = dashed(record["source_meta"].get("published_time"))
         gold = tuple(map(named, record["answer"], record["answer_arxiv_id"]))
-        day = record["day"]
         yield Question(record["qid"], record["question"], day, gold, source=day)

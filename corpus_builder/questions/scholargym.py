@@ -16,7 +16,7 @@ def read(path: Path) -> Iterator[Question]:
 
     ``date`` is the month of the newest gold paper, not a day on which anybody asked.
     """
-    for _, record in records(path, _KEYS, "ScholarGym"):
+    for record in records(path, _KEYS, "ScholarGym"):
         pairs = zip(record["cited_paper"], record["gt_label"], strict=False)
         gold = tuple(named(p.get("title"), p.get("arxiv_id")) for p, label in pairs if label)
         yield Question(record["qid"], record["query"], "", gold, newest=record["date"])

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus_builder.questions import FORMATS, Question, named, records
+from corpus_builder.questions import FORMATS, Question, dashed, named, records
 from corpus_builder.sources.published import check_record
-
-_WHAT = "SPARBench"
 
 
 @FORMATS.register("sparbench")
@@ -18,7 +16,8 @@ def read(path: Path) -> Iterator[Question]:
     The day is that on which SPAR searched.
     """
     keys = {"question": str, "source_meta": dict}
-    for number, (where, record) in enumerate(records(path, keys, _WHAT), 1):
-        answers = check_record(record["source_meta"], where, {"answers": list}, _WHAT)["answers"]
-        gold = tuple(named(paper.get("title"), paper.get("paperID")) for paper in answers)
-        yield Question(f"{_WHAT}_{number}", record["question"], record["day"], gold)
+    for number, record in enumerate(records(path, keys, "SPARBench"), 1):
+        meta = check_record(record["source_meta"], "source_meta", {"answers": list}, "SPARBench")
+        gold = tuple(named(paper.get("title"), paper.get("paperID")) for paper in meta["answers"])
+        day = dashed(meta.get("published_time"))
+        yield Question(f"SPARBench_{number}", record["question"], day, gold)

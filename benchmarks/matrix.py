@@ -1,0 +1,88 @@
+"""Baselines without a language model on surveys and on questions, as one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import arena
+from arena.corpus import Corpus
+from arena.results.planning import figures_of_run
+from arena.tasks import TaskSet
+from benchmarks.report import Results, table
+from corpus_builder.question_tasks import write_question_tasks
+
+SETS = {
+    "surveys": "",
+    "autoscholarquery": "autoscholarquery_test.jsonl",
+    "scholargym": "scholargym_bench.jsonl",
+    "sparbench": "spar_bench.jsonl",
+    "deepscholar": "deepscholar",
+}
+"""Set -> its file in the folder of questions; the surveys are those of the corpus."""
+HYBRID = "hybrid(bm25,dense)"
+SYSTEMS = [
+    *[("title", engine) for engine in ("bm25", "dense", HYBRID, "minilm")],
+    ("scout", HYBRID), ("random", "bm25"), ("oracle", "bm25"),
+]  # fmt: skip
+"""Agents and retrievers; the index minilm may be missing."""
+METRICS = ["recall@10", "f1@10", "recall@20", "recall@50", "recall@100"]
+
+
+def measure(*, corpus: str, questions: str, output: str, surveys: int | None = None) -> Results:
+    """Play all sets with all systems; the same command resumes.
+
+    Args:
+        corpus (DIR): A built corpus with the indexes bm25 and dense.
+        questions (DIR): Folder with the files of the benchmarks of questions.
+        output (DIR): Folder for task sets and runs.
+        surveys: Play the first N of each set (default: all with gold in reach).
+    """
+    rows = []
+    for name, file in SETS.items():
+        tasks = Path(output, name, "tasks") if file else None
+        if tasks:
+            days = Path(questions, SETS["autoscholarquery"]) if name == "scholargym" else None
+            write_question_tasks(corpus, tasks, {name: str(Path(questions, file))}, days=days)
+        opened = Corpus.open(corpus, tasks=tasks)
+        gold = TaskSet(opened).gold
+        chosen = TaskSet(opened).scorable[:surveys]
+        reach = {s: len(gold(s).gains) / gold(s).references for s in chosen}
+        for agent, engine in SYSTEMS:
+            if engine != "minilm" or engine in opened.manifest["indexes"]:
+                run = Path(output, name, f"{agent}-{engine}")
+                arena.run(opened, "question", agent, run, surveys=chosen, retriever=engine,
+                          metrics=METRICS[:2], timed=True)  # fmt: skip
+                figures = _figures(run, reach) | {"distance": _distance(run, opened)}
+                rows.append({"set": name, "system": f"{agent}, {engine}"} | figures)
+    return {"corpus": Corpus.open(corpus).sha256, "rows": rows}
+
+
+def _figures(run: Path, reach: dict[str, float]) -> dict[str, Any]:
+    """Return the figures of a run; `reach` are the shares of the gold in reach, by question."""
+    compared = arena.compare([run])
+    metrics = {metric.metric: metric for metric in compared.metrics}
+    means = {name: metrics[name].means[compared.names[0]] for name in METRICS}
+    last, effort = metrics["recall@100"], compared.runs[0].effort
+    values = zip(last.surveys, last.values[compared.names[0]], strict=True)
+    return {
+        "n": len(reach),
+        **{name: mean.mean for name, mean in means.items()},
+        "95 % from": means["recall@100"].low,
+        "to": means["recall@100"].high,
+        "of all gold": fmean(value * reach[survey] for survey, value in values),
+        "ceiling": fmean(reach.values()),
+        "searches": effort.searches / effort.episodes,
+        "seconds": effort.seconds,
+    }
+
+
+def _distance(run: Path, corpus: Corpus) -> float:
+    return fmean(of["distance"] or 0.0 for of in figures_of_run(run, corpus).values())
+
+
+def show(results: Results) -> str:
+    """Return the table in Markdown."""
+    rows = [list(row.values()) for row in results["rows"]]
+    return table(f"Corpus {results['corpus']}", list(results["rows"][0]), rows)
