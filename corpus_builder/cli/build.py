@@ -120,6 +120,26 @@ def format_bytes(count: float) -> str:
     return f"{count:,.1f} TB"
 
 
+def fetch_collection(
+    name: str, output: str, mirror: str | None, leave_out: str = "", *, quiet: bool = False
+) -> dict[str, int]:
+    """Fetch what is missing of a collection, and say how much that was."""
+    from corpus_builder.download import fetch_published
+
+    def say(line: str) -> None:
+        if not quiet:
+            print(printable(line, 1000), flush=True)
+
+    with resumable():
+        report = fetch_published(name, output, mirror, leave_out=leave_out, on_message=say)
+    unverified = f"; {report['unverified']:,} have no known checksum"
+    say(
+        f"All files of {name} are here; {report['files']:,} were fetched now "
+        f"({format_bytes(report['bytes'])}){unverified if report['unverified'] else ''}."
+    )
+    return report
+
+
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
 _MOST = 4  # reasons that a line names, the most frequent ones
 
@@ -159,24 +179,10 @@ def _add_arguments(source: Any, parser: Any) -> None:
 def _make_source(name: str, source: Any, arguments: Any) -> Any:
     """Make a source from its options; download it before if that is asked for."""
     if getattr(arguments, "download", False):
-        from corpus_builder.download import fetch_published
-
-        def say(line: str) -> None:
-            if not arguments.json:
-                print(printable(line, 1000), flush=True)
-
         if arguments.input is None:
             raise DataError("--download needs --input, the folder for the files.")
-        with resumable():
-            texts = "corpus_*" if getattr(arguments, "full_text", None) is False else ""
-            report = fetch_published(
-                name, arguments.input, arguments.mirror, leave_out=texts, on_message=say
-            )
-        unverified = f"; {report['unverified']:,} have no known checksum"
-        say(
-            f"All files of {name} are here; {report['files']:,} were fetched now "
-            f"({format_bytes(report['bytes'])}){unverified if report['unverified'] else ''}."
-        )
+        texts = "corpus_*" if getattr(arguments, "full_text", None) is False else ""
+        fetch_collection(name, arguments.input, arguments.mirror, texts, quiet=arguments.json)
     elif getattr(arguments, "mirror", None):
         raise DataError("--mirror is for --download. Give both.")
     return source.from_arguments(arguments)

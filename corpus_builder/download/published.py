@@ -1,4 +1,4 @@
-"""Published data sets of surveys, fetched from where their authors publish them.
+"""Collections by name, fetched from where their authors publish them, or from the user's places.
 
 ``published.json`` has the addresses, with the SHA-256 of each file of which it was known.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import tarfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
@@ -16,10 +18,14 @@ from typing import Any
 from urllib.parse import quote
 
 from arena._internal.files import write_json
+from arena._internal.workdir import atomic_directory
+from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from corpus_builder.download.fetch import Fetcher, Known, RemoteFile, compare, writing
+from corpus_builder.manifest import verify
 
 MIRROR = "ARENA_MIRROR"
+COLLECTIONS = "ARENA_COLLECTIONS"
 RECORD = "download.json"
 
 _PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
@@ -27,13 +33,33 @@ _PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
 
 @cache
 def addresses() -> dict[str, Any]:
-    """Return what ``published.json`` says of each data set."""
+    """Return what ``published.json`` says of each collection."""
     return dict(json.loads(Path(__file__).with_name("published.json").read_bytes()))
 
 
+def collections() -> dict[str, Any]:
+    """Return the collections of ``published.json``, and those of the user.
+
+    The environment variable ``ARENA_COLLECTIONS`` lists files of the same form, separated as in
+    ``PATH``. An entry has ``files`` under an address ``base``, or ``archive`` (an address, with
+    ``sha256``), or ``folder`` (a path); an entry of a user replaces one of the same name.
+    """
+    found = dict(addresses())
+    for path in filter(None, os.environ.get(COLLECTIONS, "").split(os.pathsep)):
+        try:
+            own = json.loads(Path(path).read_bytes())
+            found |= {name: {"home": path, "licence": None, **about} for name, about in own.items()}
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise DataError(
+                f"{path!r}, which {COLLECTIONS} names, is not a file of collections ({error}). "
+                'Write {"NAME": {"folder": "DIR", "licence": "...", "good_for": "..."}}.'
+            ) from None
+    return found
+
+
 def published_names() -> list[str]:
-    """Return the names of the published data sets, sources of ``arena-corpus build``."""
-    return sorted(addresses())
+    """Return the names of the collections."""
+    return sorted(collections())
 
 
 def fetch_published(
@@ -55,10 +81,15 @@ def fetch_published(
         The number of fetched ``files`` and received ``bytes``, and of ``unverified`` files, whose
         checksum nobody publishes.
     """
-    if name not in addresses():
-        hint = did_you_mean(name, published_names())
-        raise UnknownNameError(f"unknown published data set {clip(name)}.{hint}")
-    about = addresses()[name]
+    names = collections()
+    if name not in names:
+        raise UnknownNameError(f"no collection named {clip(name)}.{did_you_mean(name, names)}")
+    about = names[name]
+    if "folder" in about:
+        return _copy(about["folder"], Path(output))
+    if "archive" in about:
+        base, _, file = about["archive"].rpartition("/")
+        about = {**about, "base": f"{base}/", "files": {file: about.get("sha256")}}
     if "files" not in about:
         raise DataError(f"{name} cannot be downloaded: {about['why']}. See {about['home']}.")
     mirror = mirror or os.environ.get(MIRROR)
@@ -100,7 +131,45 @@ def fetch_published(
             raise DataError(
                 f"{error} The files are at {about['home']}; --mirror names another server."
             ) from None
+    if "archive" in about:
+        _unpack(directory / file, directory / name)
     return {**counts, "unverified": sum(sha256 is None for sha256 in files.values())}
+
+
+def _copy(folder: str, output: Path) -> dict[str, int]:
+    """Copy a folder; a corpus in it must be as it was built."""
+    if not Path(folder).is_dir():
+        raise DataError(f"the collection is in {folder!r}, which is no folder here.")
+    if output.exists() and any(output.iterdir()):
+        raise DataError(f"{str(output)!r} contains files already. Name a new directory.")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_directory(output) as new:
+        shutil.copytree(folder, new, dirs_exist_ok=True)
+        _verify(new)
+    sizes = [path.stat().st_size for path in output.rglob("*") if path.is_file()]
+    is_corpus = (output / layout.MANIFEST).is_file()
+    return {"files": len(sizes), "bytes": sum(sizes), "unverified": 0 if is_corpus else len(sizes)}
+
+
+def _unpack(archive: Path, directory: Path) -> None:
+    """Unpack an archive; a corpus in it must be as it was built."""
+    if directory.is_dir():
+        return
+    try:
+        with atomic_directory(directory) as new:
+            if archive.suffix == ".zip":  # whose unpacking skips names outside anyway
+                shutil.unpack_archive(archive, new)
+            else:
+                shutil.unpack_archive(archive, new, filter="data")
+            _verify(new)
+    except (shutil.ReadError, tarfile.TarError, ValueError) as error:
+        raise DataError(f"{str(archive)!r} cannot be unpacked: {error}.") from None
+
+
+def _verify(directory: Path) -> None:
+    if (directory / layout.MANIFEST).is_file() and (wrong := verify(directory)["problems"]):
+        name, problem = next(iter(wrong.items()))
+        raise DataError(f"the corpus of the collection is not as built: {name} {problem}.")
 
 
 def _record(directory: Path, files: dict[str, Any]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import tarfile
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -96,7 +97,8 @@ def sha256(data: bytes) -> str:
 
 def test_the_addresses_are_well_formed() -> None:
     assert published_names() == [
-        "bloom-eval", "reportbench", "researcharena", "taxoalign", "taxobench",
+        "autoscholarquery", "bloom-eval", "litsearch", "reportbench", "researcharena", "surge",
+        "taxoalign", "taxobench",
     ]  # fmt: skip
     for about in published.addresses().values():
         assert about["home"].startswith("https://")
@@ -241,3 +243,50 @@ def test_full_texts_are_not_fetched_if_they_are_left_out(
     assert sorted(server.paths) == ["/public_0.jsonl.gz", "/survey.jsonl.gz"]
     assert run(capsys, *words, "--overwrite")[0] == 0
     assert server.paths[2:] == ["/corpus_0.jsonl.gz"]
+
+
+def test_collections_of_the_user(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    corpus = tmp_path / "tiny"
+    run(capsys, "build", "example", "--output", corpus)
+    with tarfile.open(tmp_path / "www/tiny.tar.gz", "w:gz") as archive:
+        archive.add(corpus, arcname=".")
+    data = (tmp_path / "www/tiny.tar.gz").read_bytes()
+    own = {
+        "tiny": {"folder": str(corpus), "licence": "MIT"},
+        "packed": {"archive": f"{server.url}/tiny.tar.gz", "sha256": sha256(data)},
+    }
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
+    assert "folder" in run(capsys, "list", "collections")[1]
+    _, shown, _ = run(capsys, "download", "tiny", "--output", tmp_path / "a")
+    assert "tiny: licence MIT" in shown
+    assert run(capsys, "verify", tmp_path / "a")[0] == 0
+    run(capsys, "download", "packed", "--output", tmp_path / "b")
+    assert run(capsys, "verify", tmp_path / "b/packed")[0] == 0
+    (corpus / "papers.parquet").write_bytes(b"other")
+    error = fails_late(capsys, "download", "tiny", "--output", tmp_path / "c")
+    assert "is not as built: papers.parquet" in error and not (tmp_path / "c").exists()
+    (tmp_path / "own.json").write_text("[1]")
+    assert "is not a file of collections" in fails(capsys, "list", "collections")
+
+
+def test_no_member_of_an_archive_leaves_its_folder(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tarfile.open(tmp_path / "www/bad.tar", "w") as archive:
+        archive.add(tmp_path / "www/data.jsonl", arcname="../../escaped")
+    own = {"bad": {"archive": f"{server.url}/bad.tar"}}
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        get(tmp_path / "d", name="bad")
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def fails_late(capsys: Any, *arguments: object) -> str:
+    """Return the error of a command that has printed something before."""
+    status, _, error = run(capsys, *arguments)
+    assert status == 2
+    return error
