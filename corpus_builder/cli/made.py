@@ -54,7 +54,7 @@ def tasks(
     from corpus_builder.paper_tasks import write_paper_tasks
     from corpus_builder.question_tasks import write_question_tasks
 
-    if questions is None:
+    if not questions:
         manifest = write_paper_tasks(
             directory,
             output,
