@@ -10,6 +10,7 @@ import duckdb
 
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
+from arena.text.cleaning import clean_text, clean_title
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.files import read_rows, schema
 from corpus_builder.judges import OTHER, VERDICTS, Candidate, make_judge
@@ -91,7 +92,8 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
         steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
         progress(total=total, desc="judge") as bar,
     ):
-        candidates = starmap(Candidate, read_rows(steps.directory / _FOUND, Candidate._fields))
+        found_rows = starmap(Candidate, read_rows(steps.directory / _FOUND, Candidate._fields))
+        candidates = map(_as_shown, found_rows)
         while batch := list(islice(candidates, max(1, judge.batch))):
             for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
                 if judgement.verdict not in counts:
@@ -111,6 +113,12 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
         "verdicts": counts,
         "discarded": round(counts[OTHER] / total, 4) if total else None,
     }
+
+
+def _as_shown(candidate: Candidate) -> Candidate:
+    """Return a candidate with the title and the abstract that the corpus shows."""
+    title, abstract = clean_title(candidate.title), clean_text(candidate.abstract)
+    return candidate._replace(title=title, abstract=abstract)
 
 
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:

@@ -93,6 +93,14 @@ def test_which_abstract_counts(tmp_path):
     ]  # fmt: skip
 
 
+def test_the_judge_reads_what_the_corpus_shows(tmp_path):
+    title, abstract = "RETRACTED: <i>Cheese</i> &amp; wine, a survey", "<p>We review cheese.</p>"
+    plan = parsed(tmp_path / "out", [{"id": "c", "title": title, "abstract": abstract}])
+    run_surveys(plan)
+    (entry,) = lines(plan.stage("surveys") / "judged.jsonl")
+    assert (entry["title"], entry["verdict"]) == ("Cheese & wine, a survey", "survey")
+
+
 def test_nothing_found(tmp_path):
     plan = parsed(tmp_path / "out", [{"id": "a", "title": "Graphs"}])
     assert run_surveys(plan)["discarded"] is None
