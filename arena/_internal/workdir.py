@@ -86,6 +86,7 @@ def exclusive_lock(lock: Path, output: Path, patience: float = 0.0) -> Iterator[
     try:
         held.acquire(timeout=patience, poll_interval=0.02)
     except Timeout:
+        lock.touch()  # an OSError if nobody has it: it cannot be made there
         raise ArenaError(
             f"another process is writing {str(output)!r}. Wait for it or name another directory."
         ) from None
