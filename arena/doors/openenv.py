@@ -72,6 +72,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
             if survey is not None:
                 raise DataError(f"survey={clip(survey)} and index={clip(index)}: give one.")
             survey = self.get_task(split, index)["id"]
+        self.list_tasks(split)  # DataError for another split
         session = self._sessions.open(seed=seed, survey=survey)
         self.close()
         self._key, self._episode = session.key, str(episode_id or session.key)

@@ -118,7 +118,7 @@ def test_refused_messages_change_nothing(url: str) -> None:
             ({"survey": "nobody's"}, "no survey"),
             ({"suvrey": "x"}, "Did you mean 'survey'"),
             ({"index": 10**6}, "give an integer from 0 to"),
-            ({"index": 0, "split": "test"}, "no split 'test'"),
+            ({"split": "test"}, "no split 'test'"),
             ({"index": 0, "survey": "x"}, "give one"),
         ):
             with pytest.raises(RuntimeError, match=message):
