@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,13 +161,16 @@ class _Page:
     def _packed(
         self, record: Mapping[str, Any], steps: Sequence[PlayedStep], funnel: RunFunnel
     ) -> dict[str, Any]:
-        """Return an episode: lists with an entry for the reset (but "a") and for each step."""
+        """Return an episode: lists with an entry for the reset (but "a") and for each step.
+
+        "b" is the budget at the reset, then what each step spent of it.
+        """
         seen = [step.observation for step in steps]
         pack = self._texts.pack
         packed: dict[str, Any] = {
             "o": [pack(each["result"]) for each in seen],
             "a": [pack(encode(step.action)) for step in steps[1:]],
-            "b": [list(each["budget"].values()) for each in seen],
+            "b": [list(seen[0]["budget"].values()), *starmap(_spent, pairwise(seen))],
             "s": [each["stage"] for each in seen],
             "topic": seen[0]["topic"],
             "end": "cut off by the budget" if record["truncated"] else "submitted",
@@ -276,6 +280,11 @@ class _Page:
         }  # fmt: skip
         chunks = [(f"e{n}", block(each)) for n, each in enumerate(blocks)]
         return block(index), chunks + [(f"t{n}", block(each)) for n, each in enumerate(texts)]
+
+
+def _spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[int]:
+    left = zip(before["budget"].values(), after["budget"].values(), strict=True)
+    return [had - has for had, has in left]
 
 
 def _table(runs: Sequence[_Added], labels: bool) -> Table:

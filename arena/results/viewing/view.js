@@ -250,8 +250,10 @@ function exact(text) {
 }
 const papersIn = (places) => el("ul", {}, places.map((i) => el("li", {}, title_(paperOf(current.labels.refs[i][0]), current.labels.refs[i][1]))));
 function budget(n) {
-  const names = index.runs[current.run].budget, [before, after] = [current.own.b[n - 1], current.own.b[n] ?? current.own.b[n - 1]];
-  return values(Object.fromEntries(names.map((name, i) => [`${name} left`, after[i].toLocaleString("en") + (after[i] === before[i] ? "" : ` (−${(before[i] - after[i]).toLocaleString("en")})`)])), (_, text) => text);
+  const [start, ...spent] = current.own.b;
+  const left = start.map((all, i) => all - spent.slice(0, n).reduce((sum, step) => sum + step[i], 0));
+  const names = index.runs[current.run].budget;
+  return values(Object.fromEntries(names.map((name, i) => [`${name} left`, left[i].toLocaleString("en") + (spent[n - 1][i] ? ` (−${spent[n - 1][i].toLocaleString("en")})` : "")])), (_, text) => text);
 }
 async function showStep(n) {
   const { own, steps, labels } = current;
@@ -324,7 +326,10 @@ async function showAligned() {
   const keys = {};
   for (const run of places) {
     await load(all[run].a.flatMap(numbersOf));
-    keys[run] = all[run].a.map(build);
+    keys[run] = all[run].a.map((action) => {
+      const text = build(action), { tool, arguments: given } = JSON.parse(text) ?? {};
+      return given?.query ?? given?.paper_id ? `${tool} ${given.query ?? given.paper_id}` : text;
+    });
   }
   const rows = [];  // each: key, and run -> number of its step
   for (const run of places) merge(rows, keys[run], run);

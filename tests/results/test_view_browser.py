@@ -1,0 +1,256 @@
+"""The page of `arena view` in a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from itertools import pairwise
+from urllib.parse import quote
+
+import pytest
+from helpers import Memory, call
+from test_compare_page import POISON, TURNED
+
+import arena
+from arena.agents import Agent
+from arena.corpus import Corpus
+from arena.results.viewing import as_view
+from arena.runs.directory import OpenedRun
+from arena.runs.replaying import replay_episodes
+from corpus_builder.build import build
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not here: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, request):
+    """Open a file and return the tab; at the end nothing was requested, said or asked of it."""
+    troubles = []
+
+    def visit(path, address="", **options):
+        tab = browser.new_page(**options)
+        request.addfinalizer(tab.close)
+        tab.on("request", lambda r: r.url.startswith("file:") or troubles.append(r.url))
+        tab.on("console", lambda message: troubles.append(message.text))
+        tab.on("pageerror", lambda error: troubles.append(str(error)))
+        tab.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
+        tab.goto(path.as_uri() + address)
+        tab.wait_for_selector("body[data-ready]")
+        return tab
+
+    yield visit
+    assert not troubles
+
+
+@pytest.fixture(scope="module")
+def page(world, tmp_path_factory):
+    """Two runs of two surveys; their path, and the ids of the surveys."""
+    directory = tmp_path_factory.mktemp("view")
+    for agent in ("title", "scout"):
+        arena.run(world, "discovery", agent, directory / agent, surveys=2)
+    path = directory / "view.html"
+    path.write_text(as_view([directory / "title", directory / "scout"], world).html, "utf-8")
+    return path
+
+
+def first(page) -> str:
+    return next(OpenedRun(page.parent / "scout").episodes())["survey"]
+
+
+def step(page, number, run="scout, bm25") -> str:
+    return f"#e/{quote(run)}/{quote(first(page))}/{number}"
+
+
+def wait_at(tab, text) -> None:
+    tab.locator("#where", has_text=re.compile(f"^{text}")).wait_for()
+
+
+def test_steps_links_and_keys(page, visit):
+    tab = visit(page, step(page, 2))
+    assert tab.text_content("#where").startswith("step 2 of ")
+    tab.keyboard.press("ArrowRight")
+    wait_at(tab, "step 3 ")
+    assert tab.evaluate("location.hash") == step(page, 3)
+    tab.click("#previous")
+    tab.keyboard.press("ArrowLeft")
+    wait_at(tab, "step 1 ")
+    assert tab.is_disabled("#previous") and tab.inner_text("#saw").count("cutoff")
+    tab.go_back()
+    wait_at(tab, "step 2 ")
+    tab.click("#aligned summary")
+    tab.wait_for_selector("#beside .split")  # title and scout begin with the same search
+    rows = tab.locator("#beside tbody tr").all_inner_texts()
+    assert "1. search" in rows[0] and rows[1] == "Here the runs first differ"
+    tab.goto(page.as_uri() + step(page, 10**6))
+    wait_at(tab, "the end")
+    assert tab.is_disabled("#next") and "recall@100" in tab.inner_text("#did")
+
+
+def test_the_script_builds_what_the_agent_saw(page, world, visit):
+    tab = visit(page, step(page, 1))
+    run, corpus = OpenedRun(page.parent / "scout"), Corpus.open(world)
+    ((_, steps),) = replay_episodes(run, corpus, {first(page)})
+    built = tab.evaluate("loadAll().then(() => current.own.o.map(build))")
+    score = r'(?<="score":)[^}]+'
+    for mine, played in zip(built, steps, strict=True):
+        assert re.sub(score, "", mine) == re.sub(score, "", played.observation["result"])
+    actions = tab.evaluate("current.own.a.map(build).map(JSON.parse)")
+    assert actions == [played.action for played in steps[1:]]
+
+
+def test_missed_papers_are_listed(page, visit):
+    tab = visit(page)
+    lost = tab.locator("#funnel button.lost").first
+    number = int(lost.inner_text().lstrip("−"))
+    lost.click()
+    tab.wait_for_selector("#lost tbody tr")
+    assert f"({number})" in tab.inner_text("#lost h3")
+    assert tab.locator("#lost tbody tr").count() == min(number, 200)
+    gained = sum(map(int, tab.locator("#difference td:nth-child(2)").all_inner_texts()))
+    lost = sum(map(int, tab.locator("#difference td:nth-child(3)").all_inner_texts()))
+    title, scout = (
+        int(tab.locator(f"#funnel tr:last-child td:nth-child({n}) b").inner_text()) for n in (2, 3)
+    )
+    assert gained - lost == scout - title
+    one = tab.locator("#of-survey option").nth(1).get_attribute("value")
+    tab.select_option("#of-survey", one)
+    assert int(tab.locator("#funnel tr:last-child td:nth-child(3) b").inner_text()) < scout
+
+
+def test_filter_and_search(page, visit):
+    tab = visit(page)
+    assert tab.locator("#list tbody tr").count() == 2
+    tab.fill("#filter", first(page))
+    assert tab.locator("#list tbody tr").count() == 1
+    tab.select_option("#tool", "submit")
+    tab.click("#search button")
+    tab.wait_for_selector("#hits li >> nth=3")
+    assert tab.inner_text("#found") == "4 steps"  # two runs of two surveys
+    tab.locator("#hits a").first.click()
+    tab.wait_for_selector("#episode:not([hidden])")
+    assert tab.inner_text("#did .call") == "submit"
+
+
+def test_the_keyboard_alone_reaches_everything(page, visit):
+    tab = visit(page)
+
+    def tab_to(selector):
+        for _ in range(200):
+            tab.keyboard.press("Tab")
+            if tab.evaluate("(s) => document.activeElement.matches(s)", selector):
+                return
+        raise AssertionError(f"no way to {selector}")
+
+    tab_to("button.lost")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#lost tbody tr")
+    tab_to("#list a")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#episode:not([hidden])")
+    tab.keyboard.press("ArrowRight")
+    wait_at(tab, "step 2 ")
+    tab_to("#saw button.paper")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("dialog[open]")
+    tab.keyboard.press("Escape")
+    tab.wait_for_selector("dialog", state="hidden")
+    assert tab.evaluate("document.activeElement.matches('#saw button.paper')")
+
+
+def test_dark_narrow_print_and_landmarks(page, visit):
+    dark = visit(page, step(page, 2), color_scheme="dark")
+    red = dark.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]")
+    assert int(red) < 60
+    narrow = visit(page, viewport={"width": 360, "height": 700})
+    for address in ("", step(page, 2)):
+        narrow.goto(page.as_uri() + address)
+        narrow.wait_for_timeout(200)
+        assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    narrow.emulate_media(media="print")
+    assert narrow.is_hidden("#next") and narrow.is_visible("#did")
+    assert narrow.locator("main").count() == narrow.locator("body > header").count() == 1
+    unnamed = """[...document.querySelectorAll("button, input, select, nav, section, a")].filter(
+        (e) => !(e.textContent.trim() || e.ariaLabel || e.labels?.length))"""
+    assert narrow.evaluate(f"{unnamed}.length") == 0
+    levels = "[...document.querySelectorAll('h1,h2,h3,h4')].map((h) => +h.tagName[1])"
+    heads = narrow.evaluate(levels)
+    assert heads[0] == 1 and all(b - a <= 1 for a, b in pairwise(heads))
+
+
+HOSTILE = "<img/src=x/onerror=alert(8)>\"'&"
+
+
+class Poisoner(Agent):
+    """Sends hostile text wherever an agent can."""
+
+    def act(self, observation):
+        actions = [
+            call("search", query=f"graphs {POISON} {TURNED}", k=9),
+            call("read", paper_id="javascript:alert(6)"),
+            {"tool": POISON, "arguments": {POISON: TURNED}},
+            POISON,
+            call("write", heading=POISON, text=f"[x](javascript:alert(7)) {POISON} [@p0; @{{q}}]"),
+            call("submit_report"),
+        ]
+        return actions[100 - observation["budget"]["steps"]]
+
+    def notes(self):
+        return {"llm": {"model": POISON, "total": {POISON: TURNED}}}
+
+
+def test_a_hostile_corpus_runs_nothing(tmp_path, visit):
+    long = "graphs " + "long " * 200_000  # a megabyte
+    titles = {"p0": POISON, "javascript:alert(6)": TURNED, "long": long}
+    papers = [
+        {"id": i, "title": f"graphs {title}", "date": "2019", "abstract": POISON * 20}
+        for i, title in titles.items()
+    ]
+    survey = {
+        "id": HOSTILE, "title": f"graphs {POISON} {TURNED} {long}", "date": "2020-06",
+        "references": [*titles, f"{HOSTILE}2"],
+        "mind_map": {"label": POISON, "children": [{"label": TURNED}]},
+    }  # fmt: skip
+    build(Memory(papers, [survey]), tmp_path / "corpus")
+    arena.run(tmp_path / "corpus", "report", Poisoner, tmp_path / "run")
+    name = POISON[:60].replace("=", "")  # NAME=DIR
+    html = as_view([f"{name}={tmp_path / 'run'}"], tmp_path / "corpus").html
+    (tmp_path / "view.html").write_text(html, "utf-8")
+    tab = visit(tmp_path / "view.html")
+    tab.locator("#funnel button.lost").first.click()
+    tab.wait_for_selector("#lost tbody tr")
+    tab.locator("#list a").click()
+    for number in range(1, 8):
+        at = "step 1 " if number == 1 else "the end" if number == 7 else f"step {number} "
+        wait_at(tab, at)
+        assert tab.is_hidden("#trouble")
+        assert "\u202e" not in tab.inner_text("body")
+        assert tab.locator("script:not([type]), img, iframe, object, body svg script").count() == 1
+        links = tab.evaluate("[...document.querySelectorAll('[href]')].map((a) => a.href)")
+        assert all(link.startswith("file:") for link in links)
+        handlers = "[...document.querySelectorAll('*')].flatMap((e) => [...e.attributes])"
+        assert not tab.evaluate(f"{handlers}.some((a) => a.name.startsWith('on'))")
+        if number == 1:  # building a corpus takes such marks out of titles, and no query
+            assert "abc⟨U+202E⟩def" in tab.inner_text("#did")
+        if number == 2:
+            assert "<script>" in tab.inner_text("#saw")
+            tab.locator("#saw button.paper").first.click()
+            tab.wait_for_selector("dialog[open]")
+            tab.keyboard.press("Escape")
+        tab.evaluate(f"go({number + 1})")
+    tab.click("nav a[href='#find']")
+    tab.fill("#words", "<script>")
+    tab.evaluate("document.getElementById('search').requestSubmit()")
+    tab.locator("#found", has_text="steps").wait_for()
