@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.cli.app import Parser, add_command, add_group, command_line, run_command
 from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
-from corpus_builder.cli.collections import add_collections, list_collections
+from corpus_builder.cli.collections import add_collections, download_openalex, list_collections
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.made import digest, prompts, select, tasks
 
@@ -26,6 +26,7 @@ def make_parser() -> Parser:
     add_build(commands)
     group = add_group(commands, "download", SUMMARY, "SOURCE")
     add_command(group, "s2orc", download_s2orc)
+    add_command(group, "openalex", download_openalex)
     add_collections(group)
     add_command(
         add_group(commands, "list", "List collections that can be downloaded.", "KIND"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from arena.cli.app import add_command, print_json, print_table
+from arena.cli.app import add_command, print_json, print_table, resumable
 from arena.errors import DataError
+from arena.text.display import printable
 from corpus_builder.cli.build import fetch_collection
 
 
@@ -29,6 +31,50 @@ def list_collections(*, json: bool = False) -> None:
         "No address was tried over a network unless it is marked as tried; downloads are tested "
         "against a server of the tests. ARENA_COLLECTIONS=FILE adds collections of your own."
     )
+
+
+def download_openalex(
+    *,
+    output: str,
+    before: str,
+    papers: int = 10_000,
+    query: str | None = None,
+    seeds: str | None = None,
+    hops: int = 1,
+    base_url: str = "https://api.openalex.org",
+    json: bool = False,
+) -> None:
+    """Works of OpenAlex, through its API: what a search finds, or what is around your papers.
+
+    Args:
+        output (DIR): A new folder, or one to continue.
+        papers: End once there are so many works.
+        query (TEXT): What to search for.
+        seeds (FILE): Papers of yours, with DOIs or arXiv identifiers, whose references and
+            citations are wanted.
+        hops: How often to follow references and citations, 1 to 3 times.
+        base_url (URL): Address of the API.
+
+    Example:
+        arena-corpus download openalex --query "dense retrieval" --before 2024-01-01 --output DIR
+    """
+    from corpus_builder.download.openalex import WORKS, download_works
+
+    def say(line: str) -> None:
+        if not json:
+            print(printable(line, 1000), flush=True)
+
+    with resumable():
+        report = download_works(output, before, papers, query=query, seeds=seeds, hops=hops,
+                                base_url=base_url, on_message=say)  # fmt: skip
+    if json:
+        print_json(report)
+        return
+    left_out = "".join(f"; {number:,} {why}" for why, number in report["left_out"].items())
+    print(f"{report['works']:,} works are here, {report['calls']:,} calls for "
+          f"${report['dollars']:.4f} were made now{left_out}.")  # fmt: skip
+    file = shlex.quote(f"{output}/{WORKS}")
+    print(f"Next: arena-corpus build library --papers {file} --output DIR")
 
 
 def _described(about: Mapping[str, Any]) -> dict[str, Any]:

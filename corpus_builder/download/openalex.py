@@ -1,0 +1,256 @@
+"""Works of OpenAlex, through its API: those that a search finds, or around a person's own papers.
+
+The file ``works.jsonl`` has a page of answers on each line, as `corpus_builder.readers` reads it,
+with the request that it answers: a request that is in the file is not sent again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import orjson
+from annotated_types import Ge, Interval
+
+from arena._internal.options import checked
+from arena._internal.terminal import progress
+from arena.dates import parse_cutoff, parse_date
+from arena.errors import DataError, clip
+from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, RetryError, writing
+from corpus_builder.readers.base import PaperFile
+from corpus_builder.release import RecordLimits, RejectError, Sink
+from corpus_builder.sources.openalex import add_work, work_id
+
+BASE_URL = "https://api.openalex.org"
+KEY = "OPENALEX_API_KEY"
+WORKS = "works.jsonl"
+_PAGE = 100  # works, and values of a filter, at most
+_PRICES = {"search": 0.001, "list": 0.0001}  # dollars a call (OpenAlex, "Authentication & Pricing")
+_FREE = 1.0  # dollars a day with a free key
+_LONGEST_WAIT = 60  # seconds; a spent budget asks for hours
+_FIELDS = (
+    "id,doi,title,display_name,publication_date,publication_year,type,is_paratext,authorships,"
+    "primary_location,locations,topics,referenced_works,referenced_works_count,"
+    "abstract_inverted_index"
+)
+
+
+@checked
+def download_works(
+    output: str | Path,
+    before: str | dt.date,
+    papers: Annotated[int, Ge(1)],
+    *,
+    query: str | None = None,
+    seeds: str | Path | None = None,
+    hops: Annotated[int, Interval(ge=1, le=3)] = 1,
+    base_url: str = BASE_URL,
+    attempts: Annotated[int, Ge(1)] = 5,
+    on_message: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Fetch works that appeared before a day into ``works.jsonl``, with what they cite.
+
+    With `query` those that OpenAlex' search finds, the most relevant first; with `seeds`, a file of
+    papers of any format of a library, these by DOI or arXiv identifier, and what they cite and what
+    cites them, `hops` times. It ends once there are `papers` works; the last page counts whole. The
+    key is that in the environment variable ``OPENALEX_API_KEY``; it is in no file, message or log.
+
+    Returns:
+        ``works``, ``calls`` made now, their ``dollars``, ``seeds`` that were looked up, and works
+        that were ``left_out``, by reason.
+
+    Raises:
+        DataError: If the day's budget is spent, or the server fails. The same call continues.
+    """
+    if (query is None) == (seeds is None):
+        raise DataError("give --query, what to search for, or --seeds, a file of papers.")
+    last = dt.date.fromisoformat(str(parse_cutoff(before))) - dt.timedelta(1)
+    kind = "list" if query is None else "search"
+    found: list[str] = [] if seeds is None else _identifiers(Path(seeds))
+    calls = -(-papers // _PAGE) + -(-len(found) // _PAGE)
+    dollars = calls * _PRICES[kind]
+    on_message(
+        f"{papers:,} works take about {calls:,} calls for ${dollars:.2f}; a free key has "
+        f"${_FREE:.2f} a day"
+    )
+    if dollars > _FREE:
+        on_message(
+            "That is more than a day's budget; OpenAlex' snapshot is free (docs/releases.md)"
+        )
+    with ExitStack() as stack:
+        directory = Path(output)
+        stack.enter_context(writing(directory))
+        fetcher = stack.enter_context(closing(Fetcher(1, 30.0, attempts, on_message)))
+        bar = stack.enter_context(progress(total=papers, desc="works", unit="work"))
+        pages = _Pages(directory / WORKS, fetcher, base_url, kind, last, papers, bar)
+        if query is not None:
+            list(pages.ask("", search=query))
+        else:
+            _walk(pages, found, hops)
+    return {"works": len(pages.works), "calls": pages.calls, "seeds": len(found),
+            "dollars": pages.calls * _PRICES[kind], "left_out": pages.left_out}  # fmt: skip
+
+
+def _identifiers(path: Path) -> list[str]:
+    """Return the DOIs of the papers in a file; arXiv registers one for each of its papers."""
+    records = [record for _, record in PaperFile(path).records()]
+    found = dict.fromkeys(
+        str(record.get("doi") or f"10.48550/arxiv.{record['arxiv_id']}")
+        for record in records
+        if record.get("doi") or record.get("arxiv_id")
+    )
+    found = {doi: None for doi in found if not {",", "|"} & {*doi}}  # which separate filters
+    if not found:
+        raise DataError(f"no paper of {str(path)!r} has a DOI or an arXiv identifier.")
+    return list(found)
+
+
+def _walk(pages: _Pages, dois: list[str], hops: int) -> None:
+    """Fetch the works of `dois`, then what they cite and what cites them, `hops` times."""
+    edge = [work for part in _parts(dois) for work in pages.ask(f"doi:{part}")]
+    for _ in range(hops):
+        cited = dict.fromkeys(other for work in edge for other in pages.works[work])
+        wanted = [other for other in cited if other not in pages.works]
+        new = [work for part in _parts(wanted) for work in pages.ask(f"openalex:{part}")]
+        new += [work for part in _parts(edge) for work in pages.ask(f"cites:{part}")]
+        edge = new
+
+
+def _parts(values: Sequence[str]) -> Iterator[str]:
+    for start in range(0, len(values), _PAGE):
+        yield "|".join(values[start : start + _PAGE])
+
+
+class _Pages:
+    """Answers to requests, from the file or the server; `works` maps ids to what they cite."""
+
+    def __init__(self, path: Path, fetcher: Fetcher, base_url: str, kind: str, last: dt.date,
+                 most: int, bar: Any) -> None:  # fmt: skip
+        self._path, self._fetcher, self._kind, self._bar = path, fetcher, kind, bar
+        self._url, self._last, self._most = f"{base_url.rstrip('/')}/works", last, most
+        self.works: dict[str, list[str]] = {}
+        self.calls, self.left_out = 0, dict[str, int]()
+        self._known: dict[str, dict[str, Any]] = {}
+        if path.exists():
+            self._remember()
+
+    def _remember(self) -> None:
+        """Read the answers that are there; remove one that a kill has cut."""
+        whole = 0
+        with self._path.open("rb+") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                page = orjson.loads(line)
+                page["results"] = [*map(_slim, page["results"])]
+                self._known[page["request"]] = page
+            file.truncate(whole)
+
+    def ask(self, filter: str, **options: str) -> Iterable[str]:
+        """Return the ids of the works that a request finds and that are not there yet."""
+        new: list[str] = []
+        cursor, seen = "*", set[str]()
+        day = f"to_publication_date:{self._last}"
+        while cursor and len(self.works) < self._most:
+            if cursor in seen:
+                raise DataError(
+                    f"the server gives the cursor {clip(cursor, 40)} twice. {CONTINUES}"
+                )
+            seen.add(cursor)
+            wanted = {"filter": f"{filter},{day}".strip(","), "per_page": str(_PAGE),
+                      "cursor": cursor, "select": _FIELDS, **options}  # fmt: skip
+            page = self._known.get(urlencode(wanted)) or self._fetch(wanted)
+            if len(seen) > page["count"] // _PAGE + 2:
+                raise DataError(f"the server gives more pages than it has works. {CONTINUES}")
+            for work in page["results"]:
+                self.works[work["id"]] = work["cites"]
+                new.append(work["id"])
+            self._bar.update(len(self.works) - self._bar.n)
+            cursor = page["next"] or ""
+        return new
+
+    def _fetch(self, wanted: dict[str, str]) -> dict[str, Any]:
+        key = os.environ.get(KEY, "").strip()
+        if not key:
+            raise DataError(
+                f"no key of OpenAlex: the environment variable {KEY} is not set. A key is free: "
+                "https://openalex.org/settings/api"
+            )
+        try:
+            answer = self._fetcher.retry(lambda: self._answer({**wanted, "api_key": key}))
+        except FailedError as error:
+            raise DataError(f"{error}. {len(self.works):,} works are here. {CONTINUES}") from None
+        page = {"request": urlencode(wanted), "count": answer["meta"]["count"],
+                "next": answer["meta"].get("next_cursor") if answer["results"] else None,
+                "results": self._usable(answer["results"])}  # fmt: skip
+        with self._path.open("ab") as file:
+            file.write(orjson.dumps(page) + b"\n")
+        return {**page, "results": [*map(_slim, page["results"])]}
+
+    def _answer(self, wanted: dict[str, str]) -> dict[str, Any]:
+        """Return the server's answer, or raise RetryError if another attempt may succeed."""
+        self.calls += 1
+        response = self._fetcher.get(self._url, params=wanted, timeout=30, allow_redirects=False)
+        status, wait = response.status_code, response.headers.get("Retry-After", "")
+        if wait.isdecimal() and int(wait) > _LONGEST_WAIT:
+            raise FailedError(
+                f"OpenAlex answered {status} and asks to wait {int(wait) / 3600:.1f} hours, as "
+                "when the day's budget of a key is spent"
+            )
+        if status == 429 or status >= 500:
+            waits = response.raw if wait.isdecimal() else None
+            raise RetryError(f"OpenAlex answered {status}", waits)
+        if status in (401, 403):
+            raise FailedError(f"OpenAlex answered {status}: it does not take the key in {KEY}")
+        try:
+            answer = orjson.loads(response.content)
+        except orjson.JSONDecodeError:
+            raise RetryError(
+                f"OpenAlex answered {status} with something that is not JSON"
+            ) from None
+        if status != 200 or not isinstance(answer, dict):
+            why = clip(answer.get("message")) if isinstance(answer, dict) else "no object"
+            raise FailedError(f"OpenAlex answered {status}: {why}")
+        meta = answer.get("meta")
+        if not isinstance(answer.get("results"), list) or "count" not in (meta or ()):
+            raise RetryError("OpenAlex' answer has no results")
+        return answer
+
+    def _usable(self, works: list[Any]) -> list[dict[str, Any]]:
+        """Return the works that are new, before the day, and make sense; count the others."""
+        usable: dict[str, dict[str, Any]] = {}
+        doubtful = 0
+        for work in works:
+            sink = Sink()
+            try:
+                add_work(work, sink, RecordLimits(last_year=self._last.year))
+                reason = next(iter(sink.skipped), "")
+                date = work.get("publication_date") or work["publication_year"]
+                if not reason and (date is None or str(parse_date(date)) > str(self._last)):
+                    reason = "not before the day"
+                if work_id(work["id"]) in self.works.keys() | usable.keys():
+                    reason = "given twice"
+            except (RejectError, DataError):
+                reason = "cannot be used"
+            doubtful += reason == "cannot be used" or bool(sink.flaws)
+            if reason:
+                self.left_out[reason] = self.left_out.get(reason, 0) + 1
+            else:
+                usable[work_id(work["id"]) or ""] = work
+        if 2 * doubtful > len(works) >= 10:  # a release of March 2026 had its fields mixed up
+            raise DataError(
+                f"{doubtful} of {len(works)} works of an answer make no sense: dates, abstracts or "
+                "references are not what they should be. Try again another day."
+            )
+        return list(usable.values())
+
+
+def _slim(work: dict[str, Any]) -> dict[str, Any]:
+    cited = map(work_id, work.get("referenced_works") or ())
+    return {"id": work_id(work["id"]), "cites": [other for other in cited if other]}
