@@ -94,6 +94,7 @@ def statements(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | None = None,
     schemas: bool = False,
+    passages: int = 1,
     dry_run: bool = False,
     json: bool = False,
 ) -> None:
@@ -110,6 +111,7 @@ def statements(
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
         schemas: Send JSON schemas, which many servers force a model to follow.
+        passages: Passages of a cited paper, of 1,500 characters, that a statement is compared with.
 
     Example:
         arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
@@ -120,7 +122,7 @@ def statements(
 
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
-        "schemas": schemas,
+        "schemas": schemas, "passages": passages,
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:

@@ -4,6 +4,7 @@ A judge reads labels, so no agent may import this package; docs/judging.md.
 """
 
 from arena.judging.agreement import agreement, read_human
+from arena.judging.evidence import Page
 from arena.judging.judge import (
     RUBRICS,
     Judgements,
@@ -24,6 +25,7 @@ from arena.judging.statements import (
 __all__ = [
     "RUBRICS",
     "Judgements",
+    "Page",
     "Rubric",
     "StatementJudgements",
     "agreement",

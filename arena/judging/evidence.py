@@ -129,24 +129,38 @@ class Passage(NamedTuple):
     text: str
 
 
-def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage | None:
-    """Return the passage of a paper that shares most with a statement; None if `view` has no text.
+class Page(NamedTuple):
+    """A web page; `is_paper` is whether it is that of a scholarly paper."""
 
-    Passages are runs of whole paragraphs of the abstract or of one section. The score of one is the
-    sum, over the distinct terms that it shares with the statement, of ``log(1 + n / df)``: `n` is
-    the number of passages of the paper and `df` that of those with the term. Ties go to the earlier
-    passage, the abstract first.
+    title: str
+    text: str
+    is_paper: bool
+
+
+def passages_of(view: CorpusView, paper: str | None) -> list[Passage]:
+    """Return the passages of a paper, the abstract's first; none if `view` has no text.
+
+    Passages are runs of whole paragraphs of the abstract or of one section.
     """
     if not paper or paper not in view:
-        return None
+        return []
     found = view.paper(paper)
     texts = [("Abstract", found.abstract)]
     texts += [(section.heading, section.text) for section in view.sections(paper)]
-    passages = [
+    return [
         Passage(found.title, heading, part)
         for heading, text in texts
         for part in pieces(text, LONGEST)
     ]
+
+
+def best_passage(passages: Sequence[Passage], statement: str, k: int = 1) -> Passage | None:
+    """Return the `k` passages that share most with a statement, as one in their order, or None.
+
+    The score of one is the sum, over the distinct terms that it shares with the statement, of
+    ``log(1 + n / df)``: `n` is the number of passages and `df` that of those with the term. Ties go
+    to the earlier passage.
+    """
     if not passages:
         return None
     terms = [frozenset(analyze(passage.text)) for passage in passages]
@@ -156,7 +170,11 @@ def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage
         math.fsum(math.log(1 + len(passages) / frequency[term]) for term in of_passage & wanted)
         for of_passage in terms
     ]
-    return passages[scores.index(max(scores))]
+    best = sorted(sorted(range(len(scores)), key=lambda place: -scores[place])[:k])
+    chosen = [passages[place] for place in best]
+    headings = dict.fromkeys(passage.heading for passage in chosen)
+    text = "\n\n[...]\n\n".join(passage.text for passage in chosen)
+    return Passage(passages[0].title, "; ".join(headings), text)
 
 
 def pieces(text: str, longest: int) -> Iterator[str]:

@@ -21,12 +21,16 @@ from arena._internal.options import checked, parameters_of
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
     LONGEST,
+    Page,
+    Passage,
     Problems,
     best_passage,
     check_citations,
     choose_claims,
     mark_citations,
     open_questions,
+    passages_of,
+    pieces,
     vote,
 )
 from arena.judging.judge import Judgements, open_finished
@@ -98,7 +102,9 @@ def judge_reports(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
     schemas: bool = False,
+    passages: Annotated[int, Ge(1)] = 1,
     status: Mapping[str, Mapping[str, str]] | None = None,
+    pages: Mapping[str, Page] | None = None,
 ) -> StatementJudgements:
     """Let models judge the statements of reports.
 
@@ -117,8 +123,11 @@ def judge_reports(
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
             for servers that force a model to follow it.
+        passages: Passages of a source that a statement is compared with, those that share most
+            with it, in one request.
         status: Id of a report -> paper -> what it is to the survey, as in
             `TaskSet.citation_status`: why a cited paper is not in reach.
+        pages: Identifier of a reference -> page, read where the corpus has no text of a paper.
     """
     questions = open_questions(prompts, schemas)
     voters = voters or [client]
@@ -132,7 +141,8 @@ def judge_reports(
         if extract == "model" or (extract == "auto" and not report.cited)
     }
     read |= mark_citations(unmarked, questions["cited"], session, problems)
-    cited = _cited_rows(read, views, most, questions, session, status or {})
+    sources = _sources(read, views, pages or {})
+    cited = _cited_rows(read, sources, passages, most, questions, session, status or {})
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
     chosen = choose_claims(uncited if votes else {}, questions["claims"], session, problems)
     searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
@@ -154,6 +164,7 @@ def judge_reports(
         "votes": votes,
         "most": most,
         "extract": extract,
+        "passages": passages,
         "schemas": schemas,
         "prompts_sha256": sha256_json({n: each.template.text for n, each in questions.items()}),
         "total": {key: _sum([total[key] for total in totals]) for key in totals[0]},
@@ -175,7 +186,8 @@ _Rows = dict[str, list[dict[str, Any]]]
 
 def _cited_rows(
     reports: Mapping[str, Report],
-    views: Mapping[str, CorpusView],
+    sources: Mapping[tuple[str, str], Sequence[Passage]],
+    passages: int,
     most: int | None,
     questions: Mapping[str, Question[Any]],
     model: Model,
@@ -191,7 +203,10 @@ def _cited_rows(
         for key in each.citations
     ]
     pairs = [
-        (row["statement"], best_passage(views[name], row["paper"], row["statement"]))
+        (
+            row["statement"],
+            best_passage(sources[name, row["reference"]], row["statement"], passages),
+        )
         for name, row in cited
     ]
     rows: _Rows = {name: [] for name in reports}
@@ -201,6 +216,19 @@ def _cited_rows(
             known = status.get(name, {}).get(row["paper"] or "", "")
             rows[name][-1]["why"] = _WHY.get(known, "no_text") if row["paper"] else "unknown"
     return rows
+
+
+def _sources(
+    reports: Mapping[str, Report], views: Mapping[str, CorpusView], pages: Mapping[str, Page]
+) -> dict[tuple[str, str], list[Passage]]:
+    """Return (report, key of a reference) -> the passages of its paper, or else of its page."""
+    found = {}
+    for name, report in reports.items():
+        for each in report.cited:
+            page = next((pages[key] for key in each.ids if key in pages), Page("", "", False))
+            parts = [Passage(page.title, "Page", part) for part in pieces(page.text, LONGEST)]
+            found[name, each.key] = passages_of(views[name], each.paper) or parts
+    return found
 
 
 _WHY = {"late": "late", "undated": "late", "survey": "forbidden", "itself": "forbidden"}
@@ -321,7 +349,7 @@ def judge_statements(
     `options` are those of the judge's `Client` and of `judge_reports`, where ``voters`` are names
     of models that get the same options; a command line calls them `option`.
     """
-    known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status"}
+    known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status", "pages"}
     asked = {name: value for name, value in options.items() if name not in known}
     settings = {name: value for name, value in options.items() if name in known}
     voters = settings.pop("voters", None) or ()

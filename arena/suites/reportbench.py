@@ -34,11 +34,12 @@ from arena.suites import (
     mean,
 )
 from arena.suites._library import CorpusPaper, Library
+from arena.suites._pages import read_pages
 from arena.tasks import TaskSet, direction_of
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
 if TYPE_CHECKING:
-    from arena.judging import StatementJudgements
+    from arena.judging import Page, StatementJudgements
 
 REFERENCES = ("reference_precision", "reference_recall", "reference_f1", "reference_count")
 COUNTS = ("cited_statements", "uncited_statements")
@@ -65,6 +66,8 @@ def score_reports(
     voters: tuple[str, ...] | None = None,
     votes: int = 3,
     schemas: bool = False,
+    passages: int = 1,
+    pages: str | None = None,
 ) -> Evaluation:
     """Score reports that any system wrote by ReportBench's protocol.
 
@@ -85,6 +88,10 @@ def score_reports(
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
         schemas: Send JSON schemas, which many servers enforce.
+        passages: Passages of a source that a statement is compared with.
+        pages (FILE): JSON lines of url, title, text and is_paper, which stand for the web: a page
+            names the work that its address leads to, other pages than papers are not cited works,
+            and the judge reads it; an address without a page is a dead link.
 
     Example:
         arena evaluate reportbench --data reportbench --reports reports --json
@@ -97,18 +104,21 @@ def score_reports(
         raise DataError(f"{corpus!r} has none of these surveys: build it of ReportBench's data.")
     files, problems = find_reports(reports, every)
     library = Library(corpus)
+    web = None if pages is None else read_pages(pages)
     surveys: dict[str, dict[str, Any]] = {}
     readable: dict[str, Report] = {}
     for name in progress(gold, desc="score", unit="survey"):
-        surveys[name], report = _score(files.get(name), gold[name], library, official)
+        surveys[name], report = _score(files.get(name), gold[name], library, official, web)
         if report is not None:
             readable[name] = report
     settings: dict[str, Any] = {
         "data": folder_sha256(data), "reports": folder_sha256(reports), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
+        "pages": pages and sha256_file(pages),
     }  # fmt: skip
     if llm_option and corpus is not None:
-        judged = _judge(readable, gold, corpus, llm_option, voters or (), votes, schemas)
+        more = {"votes": votes, "schemas": schemas, "passages": passages, "pages": web}
+        judged = _judge(readable, gold, corpus, llm_option, voters or (), more)
         for name, of_report in judged.reports.items():
             surveys[name] |= {key: of_report["rates"].get(key) for key in JUDGED}
             surveys[name] |= {"claims": of_report["counts"]["claims"]}
@@ -141,10 +151,14 @@ def score_reports(
 
 
 def _score(
-    path: Path | None, survey: GoldSurvey, library: Library, official: bool
+    path: Path | None,
+    survey: GoldSurvey,
+    library: Library,
+    official: bool,
+    pages: Mapping[str, Page] | None,
 ) -> tuple[dict[str, Any], Report | None]:
     """Return the row of a survey, and its report with the papers of the library if it is read."""
-    about = {"domain": survey.domain}
+    about: dict[str, Any] = {"domain": survey.domain}
     if not official:
         about = {"cutoff": format_day(survey.cutoff)} | about
     resolved = None
@@ -153,6 +167,9 @@ def _score(
             raise DataError("no report")
         report = read_report(report_text(path))
         resolved = resolve(report, library.finder)
+        if pages is not None:
+            report, counts = _read_web(report, pages)
+            about |= counts
         if report.unread and not official:
             about |= {"unread": report.unread}
             row = _no_scores(official)
@@ -182,8 +199,7 @@ def _judge(
     corpus: str,
     options: dict[str, Any],
     voters: Sequence[str],
-    votes: int,
-    schemas: bool,
+    more: Mapping[str, Any],
 ) -> StatementJudgements:
     from arena.judging import judge_reports
     from arena.llm import Client
@@ -200,9 +216,39 @@ def _judge(
     }
     client = Client.from_options(options, "--llm-option")
     others = [Client.from_options(options | {"model": name}, "--voters") for name in voters]
-    return judge_reports(
-        reports, views, client, voters=others, votes=votes, schemas=schemas, status=status
+    return judge_reports(reports, views, client, voters=others, status=status, **more)
+
+
+def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[str, int]]:
+    """Return a report with the titles of pages, and without citations of other pages than papers.
+
+    Also returned are the numbers of cited references that are such pages, and of those with an
+    address alone that no page has (ReportBench, section 2.2).
+    """
+    found = {
+        each.key: page
+        for each in report.references
+        if (page := next((pages[key] for key in each.ids if key in pages), None))
+    }
+    others = {key for key, page in found.items() if not page.is_paper}
+    dead = [
+        each
+        for each in report.cited
+        if each.key not in found and any(key.startswith("url:") for key in each.ids)
+    ]
+    references = tuple(
+        each._replace(title=found[each.key].title or each.title) if each.key in found else each
+        for each in report.references
     )
+    statements = tuple(
+        each._replace(citations=tuple(key for key in each.citations if key not in others))
+        for each in report.statements
+    )
+    counts = {
+        "not_papers": sum(each.key in others for each in report.cited),
+        "dead_links": len(dead),
+    }
+    return report._replace(references=references, statements=statements), counts
 
 
 def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Report, dict[str, str]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
-from arena.judging.evidence import LONGEST, best_passage, pieces
+from arena.judging.evidence import LONGEST, best_passage, passages_of, pieces
 from corpus_builder.build import build
 
 LONG = "Filler words stand here. " * 60 + "\n\n" + "The spectral gap bounds mixing."
@@ -43,14 +43,21 @@ def view(tmp_path_factory):
     ],
 )
 def test_the_best_passage(statement, heading, begins, view):
-    passage = best_passage(view, "p", statement)
+    passage = best_passage(passages_of(view, "p"), statement)
     assert (passage.title, passage.heading) == ("Mixing", heading)
     assert passage.text.startswith(begins)
 
 
+def test_several_passages_keep_their_order(view):
+    passage = best_passage(passages_of(view, "p"), "By the spectral gap walks mix.", 2)
+    assert (passage.title, passage.heading) == ("Mixing", "Bounds; Walks")
+    assert passage.text.startswith("The spectral gap bounds mixing.\n\n[...]\n\nWalks mix.")
+    assert len(best_passage(passages_of(view, "p"), "Walks mix.", 99).text) > len(LONG)
+
+
 def test_no_passage(view):
     for paper in ("q", "s", "nowhere", None):
-        assert best_passage(view, paper, "Walks mix.") is None
+        assert best_passage(passages_of(view, paper), "Walks mix.") is None
 
 
 @given(st.lists(st.text("ab \n", max_size=60), max_size=8).map("\n\n".join), st.integers(5, 50))

@@ -107,6 +107,44 @@ def test_a_report_that_fails_is_left_out_and_the_others_count(score, monkeypatch
     assert result["problems"] == ["1 of 2 surveys failed and are left out: see `failed`."]
 
 
+WEB = """# Vision
+
+A blog says so [1]. Depth helps [2]. A link is dead [3]. Attention helps [4].
+
+## References
+
+[1] https://blog.org/post
+[2] https://www.journal.org/x/?utm_source=chat
+[3] https://gone.org/1
+[4] https://arxiv.org/abs/1706.03762
+"""
+PAGES = [
+    {"url": "https://blog.org/post", "title": "Post", "text": "A blog.", "is_paper": False},
+    {"url": "http://journal.org/x", "title": "Deep Residual Learning", "text": "Depth helps."},
+]
+
+
+def test_pages_stand_for_the_web(score, tmp_path):
+    row = score({"2004.05937.md": WEB})["surveys"]["2004.05937"]
+    assert (row["hits"], row["cited"]) == (1, 4)
+    lines(tmp_path / "pages.jsonl", PAGES)
+    row = score({"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"))["surveys"][
+        "2004.05937"
+    ]
+    assert (row["hits"], row["cited"]) == (
+        2,
+        3,
+    )  # the blog is no work, the journal's title is known
+    assert (row["not_papers"], row["dead_links"]) == (1, 1)
+
+
+@pytest.mark.parametrize("page", [[], {"title": "x"}, {"url": "a.org", "is_paper": "no"}])
+def test_what_is_no_page_is_refused(score, tmp_path, page):
+    lines(tmp_path / "pages.jsonl", [page])
+    with pytest.raises(DataError, match=r"pages.jsonl line 1.*is not a page"):
+        score({"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"))
+
+
 def test_a_report_whose_citations_are_not_recognised_is_left_out_and_counted(score):
     unread = "It works {1}.\n\n# References\n\n[1] A. Lee. Depth. 2020."
     result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": unread})
