@@ -17,11 +17,9 @@ from arena.runs.directory import OpenedRun
 
 
 def main(demo: Path) -> None:
-    """Write docs/viewing.png: a step of scout, beside title on the same survey."""
+    """Write docs/viewing.png: the second step of scout, which has seen its first hits."""
     runs = [demo / "runs" / f"discovery-{agent}-bm25" for agent in ("title", "scout")]
-    record = next(OpenedRun(runs[1]).episodes())
-    first, gains = record["survey"], [each["gain"] for each in record["steps"]]
-    step = 1 + next(n for n, gain in enumerate(gains) if n and gain)  # later than the first
+    first = next(OpenedRun(runs[1]).episodes())["survey"]
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
         page = Path(directory) / "view.html"
         page.write_text(as_view(runs, demo / "world", surveys=[first]).html, "utf-8")
@@ -29,7 +27,7 @@ def main(demo: Path) -> None:
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         )
         tab = browser.new_page(viewport={"width": 1200, "height": 900})
-        tab.goto(f"{page.as_uri()}#e/{quote('scout, bm25')}/{quote(first)}/{step}")
+        tab.goto(f"{page.as_uri()}#e/{quote('scout, bm25')}/{quote(first)}/2")
         tab.wait_for_selector("body[data-ready]")
         tab.screenshot(path=Path(__file__).with_name("viewing.png"))
         browser.close()

@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 from tabulate import tabulate
 
@@ -16,6 +17,8 @@ import arena
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError
 from arena.results.comparison import write_html
+from arena.results.viewing import as_view
+from arena.tasks import TaskSet, play_order
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -61,6 +64,7 @@ def main() -> None:
     runs = [run_of(output, "discovery", *player) for player in PLAYERS]
     compared = arena.compare(runs, baseline="title, bm25")
     write_html(compared, page, corpus=corpus)
+    episode = watch(corpus, output)
     print(f"""
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
 trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
@@ -78,7 +82,18 @@ Try next, after `source .venv/bin/activate`:
   arena audit --corpus {output / "world"}
   arena experiment researcharena --corpus {output / "world"} --surveys 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}
+
+Every step of ten episodes, and why a paper was missed, is in {output / "episodes.html"}.
+Begin with what scout saw and did: open {episode}
 """)
+
+
+def watch(corpus: Corpus, output: Path) -> str:
+    """Write a page of ten episodes of title and scout; return the address of one to watch."""
+    runs = [run_of(output, "discovery", agent, "bm25") for agent in ("title", "scout")]
+    (output / "episodes.html").write_text(as_view(runs, corpus, surveys=10).html, "utf-8")
+    (survey,) = play_order(TaskSet(corpus), TaskSet(corpus).surveys)[:1]
+    return f"{output / 'episodes.html'}#e/{quote('scout, bm25')}/{survey}/2"
 
 
 def open_or_build(

@@ -12,6 +12,7 @@ import pytest
 from helpers import call
 from hypothesis import given
 from hypothesis import strategies as st
+from llm_server import LLMServer, tool_call
 from test_compare_page import check_safe
 
 import arena
@@ -82,8 +83,8 @@ def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
         "p8": "reach",  # later
         "lost:4": "corpus",
     }
-    assert wanted["p3"].stages == {*STAGES}
-    assert wanted["p4"].stages == {*STAGES} - {"opened", "submitted", "counted"}
+    assert wanted["p3"].stages == tuple(STAGES)
+    assert {*STAGES} - {*wanted["p4"].stages} == {"opened", "submitted", "counted"}
     assert (wanted["p3"].rank, wanted["p3"].query, wanted["p3"].submitted) == (1, 1, 1)
     assert (wanted["p4"].rank, wanted["p4"].query, wanted["p4"].submitted) == (1, 3, None)
 
@@ -132,7 +133,7 @@ def test_any_json_is_built_again(value):
     texts.paper("a", "A title", "2020-01-01")
     text = encode({"hits": [{"id": "a", "title": "A title", "date": "2020-01-01"}], "more": value})
     parts = texts.pack(text)
-    assert rebuilt(parts, [text for block in texts.blocks() for text in block]) == text
+    assert rebuilt(parts, [*texts]) == text
 
 
 def test_the_page_is_the_same_twice_and_refers_to_nothing(title_run, world):
@@ -175,6 +176,27 @@ def test_commands(title_run, world, tmp_path, capsys):
     for bad in ("9", "2-1", "x"):
         assert main([*show, bad]) == 2
         assert f"--steps {bad}" in capsys.readouterr().err.replace("'", "")
+
+
+def ask(body):
+    answered = sum(message["role"] == "assistant" for message in body["messages"])
+    return [tool_call("search", {"query": "ranking"}) | {"content": "Now."}, "Done."][answered]
+
+
+def test_what_a_model_wrote_and_used(tiny, tmp_path):
+    store = str(tmp_path / "answers.db")
+    with LLMServer(ask) as server:
+        options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
+        only = {"surveys": ["s1"], "agent_options": options}
+        arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
+    blocks = unpacked(as_view([tmp_path / "run"], tiny, answers=store).html)
+    episode = blocks["e0"][0][1]["0"]
+    ((first, calls, *tokens),), (last,) = episode["said"]["1"], episode["said"]["2"]
+    assert first == "Now." and calls[0]["function"]["name"] == "search" and last[0] == "Done."
+    used = [tokens, last[2:]]
+    assert [sum(pair) for pair in zip(*used, strict=True)] == [
+        episode["usage"]["prompt_tokens"], episode["usage"]["completion_tokens"]
+    ]  # fmt: skip
 
 
 def test_a_changed_run_is_refused(title_run, world, tmp_path):

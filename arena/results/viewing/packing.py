@@ -14,7 +14,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from arena.papers import MAX_TITLE
@@ -28,7 +28,7 @@ _LISTED = re.compile(_PAPER)
 _HIT = re.compile(rf'\{{({_PAPER})(?:,"score":([-+.0-9e]+))?\}}')
 _PIECE = re.compile(rf"({_PAPER})|{_STRING}")
 _LONG = 200  # characters of a string that is kept apart
-_BLOCK = 1 << 16  # characters of the texts in a block
+_BLOCK = 1 << 16  # characters
 
 
 def listed(result: str) -> list[str]:
@@ -88,17 +88,21 @@ class Texts:
             kept = match.end()
         yield from [text[kept:]] if kept < len(text) else []
 
-    def blocks(self) -> list[list[str]]:
-        """Return the texts in order, about 64 KiB a block."""
-        blocks: list[list[str]] = [[]]
-        size = 0
-        for text in self._numbers:
-            if size > _BLOCK:
-                blocks.append([])
-                size = 0
-            blocks[-1].append(text)
-            size += len(text)
-        return blocks
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+
+def in_blocks(items: Iterable[Any]) -> list[list[Any]]:
+    """Return items in blocks of about 64 KiB."""
+    blocks: list[list[Any]] = [[]]
+    size = 0
+    for item in items:
+        if size > _BLOCK:
+            blocks.append([])
+            size = 0
+        blocks[-1].append(item)
+        size += len(item) if isinstance(item, str) else len(json.dumps(item))
+    return blocks
 
 
 def _rounded(scores: Sequence[float]) -> tuple[int, list[int]] | tuple[()]:
@@ -115,11 +119,3 @@ def block(value: Any) -> str:
     """Return a JSON value compressed, as base64."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
-
-
-def starts(blocks: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the number of the first item of each block."""
-    firsts = [0]
-    for each in blocks[:-1]:
-        firsts.append(firsts[-1] + len(each))
-    return firsts

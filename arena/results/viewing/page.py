@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise, starmap
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,16 +15,21 @@ from markupsafe import Markup
 from arena._internal.files import read_json
 from arena._internal.terminal import Table, progress
 from arena.corpus import Corpus
-from arena.errors import DataError, UnknownPaperError
-from arena.llm.store import Store
+from arena.errors import DataError
 from arena.results.comparison.comparing import bootstrap
-from arena.results.comparison.opening import Effort, name_runs, played_episode, split_name
+from arena.results.comparison.opening import (
+    Effort,
+    name_runs,
+    played_episode,
+    split_name,
+    usage_of,
+)
 from arena.results.comparison.page import MARKS, digest_of, environment, mark
 from arena.results.comparison.report import heading
 from arena.results.messages import answers_by_step, call_of, open_answers
-from arena.results.viewing.funnel import STAGES, RunFunnel, Searches
-from arena.results.viewing.packing import Texts, block, listed, starts
-from arena.runs.directory import OpenedRun, read_timing
+from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel
+from arena.results.viewing.packing import Texts, block, in_blocks, listed
+from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
 from arena.tasks import TaskSet, choose_surveys, play_order
@@ -35,8 +39,7 @@ _FOLDER = Path(__file__).parent
 _COST = ("steps", "searches", "reads", "errors", "truncated", "calls", "prompt_tokens",
          "completion_tokens", "dollars")  # fmt: skip
 _LATER = 5  # papers of each search
-_ABSTRACT = 2_000  # characters
-_BLOCK = 1 << 16  # characters of the episodes in a block
+_TEXT = 2_000  # characters of an abstract, or of a survey's title
 _LEVEL = 0.95
 
 
@@ -59,8 +62,8 @@ def as_view(
 ) -> View:
     """Return a page of runs; each is played again, and must give what it recorded.
 
-    The page loads nothing, its policy lets no script run but its own, and text of papers and
-    models is put into it as text. The same runs give the same bytes.
+    The page loads nothing, and its policy lets no script run but its own. The same runs give the
+    same bytes.
 
     Args:
         runs: Directories of runs over one corpus, finished or not, each alone or as ``NAME=DIR``.
@@ -77,242 +80,171 @@ def as_view(
         DataError: No run has an episode of these surveys.
     """
     given, directories = zip(*map(split_name, runs), strict=True)
-    recorded = [OpenedRun(directory) for directory in directories]
-    names = name_runs(given, recorded)
-    corpus = Corpus.of(corpus, tasks)
-    task_set = TaskSet(corpus)
-    played = dict.fromkeys(s for run in recorded for s in run.manifest["surveys"])
-    chosen = choose_surveys(task_set, surveys, play_order(task_set, played))
-    page = _Page(corpus, task_set, labels, open_answers(answers))
-    added = [page.add(*named, chosen) for named in zip(names, recorded, strict=True)]
-    if not any(run.efforts for run in added):
+    opened = [OpenedRun(directory) for directory in directories]
+    page = _Page(Corpus.of(corpus, tasks), labels, answers)
+    played = dict.fromkeys(s for run in opened for s in run.manifest["surveys"])
+    chosen = choose_surveys(page.tasks, surveys, play_order(page.tasks, played))
+    for name, run in zip(name_runs(given, opened), opened, strict=True):
+        page.add(name, run, set(chosen))
+    if not page.episodes:
         raise DataError("no run has an episode of these surveys. `--surveys` names others.")
-    shown = [survey for survey in chosen if survey in page.episodes]
-    index, chunks = page.index(added, shown)
-    entries = [{"name": run.name, "place": place} for place, run in enumerate(added)]
-    script = (_FOLDER / "view.js").read_text(encoding="utf-8")
-    shared = (_FOLDER.parent / "comparison" / "page.css").read_text(encoding="utf-8")
+    named = {each["name"]: each | {"place": place} for place, each in enumerate(page.runs)}
+    script = (_FOLDER / "view.js").read_text("utf-8")
+    styles = (_FOLDER.parent / "comparison" / "page.css", _FOLDER / "view.css")
     html: str = environment(_FOLDER).get_template("view.html").render(
-        runs=entries,
-        run_of={entry["name"]: entry for entry in entries},
-        mark=mark,
-        marks=MARKS,
-        corpus=corpus.sha256[:12],
-        table=_table(added, labels),
-        compared=compared,
-        labels=labels,
-        several=len(added) > 1,
-        blocks=[(name, Markup(data)) for name, data in [("index", index), *chunks]],
-        style=Markup(shared + (_FOLDER / "view.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        digest=digest_of(script),
+        runs=[*named.values()], run_of=named, mark=mark, marks=MARKS, table=page.table(),
+        corpus=page.corpus.sha256[:12], compared=compared, labels=labels,
+        blocks=[(name, Markup(data)) for name, data in page.blocks()],
+        style=Markup("".join(path.read_text("utf-8") for path in styles)),
+        script=Markup(script), digest=digest_of(script),
     )  # fmt: skip
-    return View(html, sum(len(run.efforts) for run in added))
-
-
-class _Added(NamedTuple):
-    """A run on the page; `values` are the headline metric of each survey that has one."""
-
-    name: str
-    run: OpenedRun
-    depth: int | None
-    budget: list[str]
-    efforts: list[Effort]
-    values: dict[str, float]
-    whole: bool
-
-    @property
-    def headline(self) -> str:
-        return str(self.run.manifest["definition"].get("headline", ""))
+    return View(html, sum(map(len, page.episodes.values())))
 
 
 class _Page:
-    """Collects the episodes; `episodes` has survey -> place of the run -> packed episode."""
+    """Collects runs, and ``episodes``: survey -> place of the run -> episode."""
 
-    def __init__(self, corpus: Corpus, tasks: TaskSet, labels: bool, store: Store | None) -> None:
-        self._corpus, self._tasks, self._labels, self._store = corpus, tasks, labels, store
-        self._later = corpus.at("9999-12-31")
-        self._texts = Texts()
+    def __init__(self, corpus: Corpus, labels: bool, answers: str | Path | None) -> None:
+        self.corpus, self.tasks, self._labels = corpus, TaskSet(corpus), labels
+        self._store, self._later = open_answers(answers), corpus.at(FUTURE)
+        self.runs: list[dict[str, Any]] = []
         self.episodes: dict[str, dict[int, dict[str, Any]]] = {}
-        self._runs = 0
-        self._tools: set[str] = set()
+        self._texts, self._tools, self._rows = Texts(), set[str](), list[tuple[Any, Effort]]()
 
-    def add(self, name: str, run: OpenedRun, surveys: Sequence[str]) -> _Added:
+    def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
         """Add the episodes of a run."""
-        run.open_corpus(self._corpus)
-        funnel, place = RunFunnel(run, self._corpus, self._tasks), self._runs
-        self._runs += 1
-        added = _Added(
-            name, run, funnel.depth, [], [], {}, {*run.manifest["surveys"]} <= {*surveys}
-        )
-        episodes = replay_episodes(run, self._corpus, set(surveys))
+        run.open_corpus(self.corpus)
+        funnel = RunFunnel(run, self.corpus, self.tasks)
+        headline = str(run.manifest["definition"].get("headline"))
+        about = {"name": name, "task": run.task, "depth": funnel.depth, "budget": list[str]()}
+        efforts, values = [], []
+        episodes = replay_episodes(run, self.corpus, surveys)
         for record, steps in progress(episodes, desc=name, unit="episode"):
-            survey = record["survey"]
-            packed = self._packed(record, steps, funnel)
-            self.episodes.setdefault(survey, {})[place] = packed
-            added.budget[:] = steps[0].observation["budget"]
+            value = record["metrics"].get(headline) if self._labels else None
+            packed = self._packed(record, steps, funnel) | {"value": value}
+            self.episodes.setdefault(record["survey"], {})[len(self.runs)] = packed
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
-            added.efforts.append(played_episode(record, run.manifest, None).effort)
-            value = record["metrics"].get(added.headline)
-            if value is not None and self._labels:
-                added.values[survey] = value
-        return added
+            about["budget"] = list(steps[0].observation["budget"])
+            efforts.append(played_episode(record, run.manifest, None).effort)
+            values += [] if value is None else [value]
+        self.runs.append(about)
+        if efforts:
+            manifest, played = run.manifest, run.manifest["surveys"]
+            row = [name, run.task, manifest["agent"], manifest["environment"]["retriever"]]
+            row.append(f"{len(efforts)} of {len(played)}")
+            if self._labels:
+                row += [headline, *_scores(run, values, headline, surveys >= set(played))]  # type: ignore[operator]
+            self._rows.append((row, Effort.total(efforts, None)))
+
+    def table(self) -> Table:
+        """Return the table of the runs."""
+        cost = [name for name in _COST if any(getattr(total, name) for _, total in self._rows)]
+        header = ["run", "task", "agent", "engine", "episodes"]
+        header += ["metric", "mean", "95 % interval", "floor", "ceiling"] if self._labels else []
+        rows = [[*row, *(getattr(total, name) for name in cost)] for row, total in self._rows]
+        header += map(heading, cost)
+        return Table(header, rows, "llll" + "r" * (len(header) - 4))
 
     def _packed(
-        self, record: Mapping[str, Any], steps: Sequence[PlayedStep], funnel: RunFunnel
+        self, record: dict[str, Any], steps: Sequence[PlayedStep], funnel: RunFunnel
     ) -> dict[str, Any]:
         """Return an episode: lists with an entry for the reset (but "a") and for each step.
 
-        "b" is the budget at the reset, then what each step spent of it.
+        "b" is the budget at the reset, then what each step spent of it; "w" has papers by their
+        places among the survey's references, when they were first shown.
         """
-        seen = [step.observation for step in steps]
-        pack = self._texts.pack
+        seen, pack = [step.observation for step in steps], self._texts.pack
+        left = [list(each["budget"].values()) for each in seen]
+        answers = {s: a for s, a in record["answers"].items() if not isinstance(a, list)}
         packed: dict[str, Any] = {
             "o": [pack(each["result"]) for each in seen],
             "a": [pack(encode(step.action)) for step in steps[1:]],
-            "b": [list(seen[0]["budget"].values()), *starmap(_spent, pairwise(seen))],
+            "b": [left[0], *(np.subtract(had, has).tolist() for had, has in pairwise(left))],
             "s": [each["stage"] for each in seen],
             "topic": seen[0]["topic"],
             "end": "cut off by the budget" if record["truncated"] else "submitted",
-            "answers": {
-                stage: pack(encode(answer))
-                for stage, answer in record["answers"].items()
-                if not isinstance(answer, list)
+            "answers": {stage: pack(encode(answer)) for stage, answer in answers.items()},
+            "usage": usage_of(record["notes"]) or {},
+            "said": {
+                step: [[a.text, a.tool_calls, a.usage.prompt, a.usage.completion] for a in said]
+                for step, said in answers_by_step(record, self._store).items()
             },
-            "usage": record["notes"].get("llm", {}).get("total", {}),
         }
-        said = answers_by_step(record, self._store)
-        packed["said"] = {
-            step: [
-                [each.text, each.tool_calls, each.usage.prompt, each.usage.completion, each.key]
-                for each in answers
-            ]
-            for step, answers in said.items()
-        }
-        if self._labels:
-            shown = [listed(each["result"]) for each in seen]
-            packed |= self._labelled(record, steps, shown, funnel, funnel.search(record))
-        return packed
-
-    def _labelled(
-        self,
-        record: Mapping[str, Any],
-        steps: Sequence[PlayedStep],
-        shown: Sequence[Sequence[str]],
-        funnel: RunFunnel,
-        searches: Searches,
-    ) -> dict[str, Any]:
-        """Return what depends on labels; papers are places among the survey's references."""
-        wanted = funnel.follow(record, shown, searches)
-        bits = {stage: 1 << number for number, stage in enumerate(STAGES)}
-        open_ = {each.paper: n for n, each in enumerate(wanted) if each.gain}
-        new = [[open_.pop(p) for p in dict.fromkeys(papers) if p in open_] for papers in shown]
-        return {
+        if not self._labels:
+            return packed
+        shown = [listed(each["result"]) for each in seen]
+        ranks, later = funnel.search(record)
+        wanted, paper = funnel.follow(record, shown, ranks), self._texts.paper
+        new = {each.paper: n for n, each in enumerate(wanted) if "reach" in each.stages}
+        return packed | {
             "r": [step.reward for step in steps],
             "t": [step.info.get("reward_terms", {}) for step in steps],
-            "w": new,
+            "w": [[new.pop(p) for p in dict.fromkeys(papers) if p in new] for papers in shown],
             "later": {
-                step: [
-                    [self._texts.paper(hit.id, hit.title, hit.date) for hit in hits[:_LATER]],
-                    len(hits),
-                ]
-                for step, hits in searches.later.items()
+                step: [[paper(hit.id, hit.title, hit.date) for hit in hits[:_LATER]], len(hits)]
+                for step, hits in later.items()
                 if hits
             },
             "wanted": [
-                [sum(bits[s] for s in each.stages), each.rank, each.query, each.submitted]
-                for each in wanted
+                [sum(1 << n for n, s in enumerate(STAGES) if s in w.stages), *w[-3:]]
+                for w in wanted
             ],
             "metrics": record["metrics"],
         }
 
     def _survey(self, survey_id: str) -> dict[str, Any]:
-        """Return the labels of a survey."""
+        """Return the labels of a survey: its references, and its own mind-map."""
         if not self._labels:
             return {"refs": []}
-        refs, gains = [], self._tasks.gold(survey_id).gains
-        for paper, status in self._tasks.references(survey_id).items():
-            title, date, abstract = "", "", ""
-            try:
+        refs, gains = [], self.tasks.gold(survey_id).gains
+        for paper, status in self.tasks.references(survey_id).items():
+            title = date = abstract = ""
+            if paper in self._later:
                 found = self._later.paper(paper)
                 title, date, abstract = found.title, found.date, found.abstract
-            except UnknownPaperError:  # undated, a survey, or in no corpus
-                with suppress(KeyError):
-                    title = self._tasks.facts(survey_id, [paper])[paper].title
-            text = self._texts.number(encode(abstract[:_ABSTRACT])) if abstract else None
-            number = self._texts.paper(paper, title, date)
-            refs.append([number, gains.get(paper, 0), status, text])
-        own = self._tasks.mind_map(survey_id)
-        tree = None if own is None else self._texts.pack(encode(own.to_json()))
-        return {"refs": refs, "map": tree}
+            elif status != "unknown":
+                title = self.tasks.facts(survey_id, [paper])[paper].title
+            text = self._texts.number(encode(abstract[:_TEXT])) if abstract else None
+            refs.append([self._texts.paper(paper, title, date), gains.get(paper, 0), status, text])
+        own = self.tasks.mind_map(survey_id)
+        return {"refs": refs, "map": own and self._texts.pack(encode(own.to_json()))}
 
-    def index(
-        self, runs: Sequence[_Added], surveys: Sequence[str]
-    ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the block that is read first, and the names and contents of the others."""
-        blocks: list[list[Any]] = [[]]
-        rows, episodes, size = [], [], 0
-        for place, survey_id in enumerate(surveys):
-            if size > _BLOCK:
-                blocks.append([])
-                size = 0
-            own = self.episodes.pop(survey_id)
-            blocks[-1].append([self._survey(survey_id), own])
-            size += len(json.dumps(blocks[-1][-1]))
-            survey = self._tasks.survey(survey_id)
-            where = [len(blocks) - 1, len(blocks[-1]) - 1]
-            rows.append([survey_id, survey.title[:_ABSTRACT], survey.date, *where])
-            for run, packed in own.items():
-                value = runs[run].values.get(survey_id)
+    def blocks(self) -> Iterator[tuple[str, str]]:
+        """Yield names and contents: first the index, then surveys with episodes, then texts."""
+        order = play_order(self.tasks, self.episodes)
+        blocks = in_blocks([[self._survey(each), self.episodes[each]] for each in order])
+        places = [(n, m) for n, each in enumerate(blocks) for m in range(len(each))]
+        rows, episodes = [], []
+        for at, survey_id in enumerate(order):
+            survey = self.tasks.survey(survey_id)
+            rows.append([survey_id, survey.title[:_TEXT], survey.date, *places[at]])
+            for run, packed in self.episodes[survey_id].items():
                 masks = [each[0] for each in packed.get("wanted", ())]
-                episodes.append([run, place, len(packed["a"]), value, masks])
-        texts = self._texts.blocks()
+                episodes.append([run, at, len(packed["a"]), packed["value"], masks])
+        texts = in_blocks(self._texts)
+        starts = np.cumsum([0, *map(len, texts)])[:-1].tolist()
         index = {
-            "labels": self._labels,
-            "runs": [
-                {"name": r.name, "task": r.run.task, "budget": r.budget, "depth": r.depth,
-                 "headline": r.headline}
-                for r in runs
-            ],
-            "stages": list(STAGES.items()),
-            "tools": sorted(self._tools), "surveys": rows, "episodes": episodes,
-            "texts": starts(texts),
+            "labels": self._labels, "runs": self.runs, "stages": list(STAGES.items()),
+            "tools": sorted(self._tools), "surveys": rows, "episodes": episodes, "texts": starts,
         }  # fmt: skip
-        chunks = [(f"e{n}", block(each)) for n, each in enumerate(blocks)]
-        return block(index), chunks + [(f"t{n}", block(each)) for n, each in enumerate(texts)]
+        yield "index", block(index)
+        yield from ((f"e{n}", block(each)) for n, each in enumerate(blocks))
+        yield from ((f"t{n}", block(each)) for n, each in enumerate(texts))
 
 
-def _spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[int]:
-    left = zip(before["budget"].values(), after["budget"].values(), strict=True)
-    return [had - has for had, has in left]
-
-
-def _table(runs: Sequence[_Added], labels: bool) -> Table:
-    totals = [Effort.total(r.efforts, read_timing(r.run.directory)) for r in runs if r.efforts]
-    cost = [name for name in _COST if any(getattr(total, name) for total in totals)]
-    header = ["run", "task", "agent", "engine", "episodes"]
-    header += ["metric", "mean", "95 % interval", "floor", "ceiling"] if labels else []
-    rows = []
-    for run in runs:
-        manifest = run.run.manifest
-        row = [run.name, run.run.task, manifest["agent"], manifest["environment"]["retriever"]]
-        row += [f"{len(run.efforts)} of {len(manifest['surveys'])}"]
-        row += _scores(run) if labels else []
-        total = Effort.total(run.efforts, None) if run.efforts else None
-        rows.append([*row, *(getattr(total, name, None) for name in cost)])
-    return Table([*header, *map(heading, cost)], rows, "llll" + "r" * (len(header) + len(cost) - 4))
-
-
-def _scores(run: _Added) -> Iterator[Any]:
-    """Yield headline metric, mean, interval, floor and ceiling."""
-    yield run.headline
-    values = np.array(list(run.values.values()), np.float64)
-    low, high = bootstrap(values[:, None], _LEVEL)[0] if len(values) else (None, None)
-    yield math.fsum(values) / len(values) if len(values) else None
-    yield None if low is None else f"{low:.4f} to {high:.4f}"
+def _scores(
+    run: OpenedRun, values: Sequence[float], headline: str, whole: bool
+) -> tuple[float | None, str | None, float | None, float | None]:
+    """Return mean, interval, floor and ceiling; the last two only of a `whole` run."""
+    low, high = bootstrap(np.array(values).reshape(-1, 1), _LEVEL)[0] if values else (None, None)
     scores: dict[str, Any] = {}
-    if run.whole:  # else they are those of other surveys
-        with suppress(ValueError):
-            scores = read_json(run.run.directory / "metrics.json")
-    yield ((scores.get("floors") or {}).get("random") or {}).get(run.headline)
-    yield scores.get("ceiling", {}).get(run.headline)
+    if whole:
+        with suppress(ValueError):  # it is not finished
+            scores = read_json(run.directory / "metrics.json")
+    floors: Mapping[str, Any] = (scores.get("floors") or {}).get("random") or {}
+    return (
+        math.fsum(values) / len(values) if values else None,
+        None if low is None else f"{low:.4f} to {high:.4f}",
+        floors.get(headline),
+        scores.get("ceiling", {}).get(headline),
+    )

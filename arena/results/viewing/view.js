@@ -132,7 +132,7 @@ function drawDifference() {
     const number = count(by, n);
     return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fits(by, n)) }, number) : "0";
   };
-  const rows = index.stages.slice(1).map((_, i) => i + 1).map((n) => row(rowHead(`lost there: not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
+  const rows = index.stages.slice(1).map((_, i) => i + 1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
   show("difference", el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("where the other run lost it", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
 }
 
@@ -266,8 +266,8 @@ async function showStep(n) {
   show("h-did", n > steps ? "How it ended" : "What it did");
   const did = [];
   const said = own.said[n] ?? [];
-  for (const [text, calls, prompt, completion, key] of said) {
-    did.push(el("h4", {}, "The model answered"), el("div", { class: "text said" }, text), calls.length ? el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1)) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written; request ${key.slice(0, 12)}`));
+  for (const [text, calls, prompt, completion] of said) {
+    did.push(el("h4", {}, "The model answered"), el("div", { class: "text said" }, text), calls.length ? el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1)) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`));
   }
   if (n <= steps) {
     const action = await read(own.a[n - 1]), given = action?.arguments;
