@@ -1,0 +1,139 @@
+"""All tables and figures of the four papers on a world, in the order of docs/results/papers.md.
+
+A scripted model stands for every agent and judge, so this says that each is made, and not how good
+anything is.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from llm_server import LLMServer, last_text
+
+import corpus_builder.cli
+from arena.cli import main
+from arena.judging import RUBRICS
+from arena.suites.bloom_eval import survey_metrics
+
+pytestmark = pytest.mark.slow
+
+FACT = "Graphs are used everywhere."
+CRITERION = '<json_output>[{"criterion": "Depth", "explanation": "?", "weight": 1}]</json_output>'
+
+
+def scripted(body: dict) -> str:
+    """Answer in the form that a prompt ends with, always with the same words."""
+    text = last_text(body)
+    if "missing_core_branches" in text or '"topology"' in text:
+        names = ("taxobench-errors", "taxobench")
+        rubric = RUBRICS.get(names["missing_core_branches" not in text])
+        return json.dumps({name: {"reason": "So.", "score": 1} for name in rubric.dimensions})
+    if "json_output" in text:
+        return CRITERION
+    if "article_1_score" in text:
+        row = {"criterion": "Depth", "article_1_score": 6, "article_2_score": 4}
+        return json.dumps({re.findall(r'"(\w+)": \[', text)[-1]: [row]})
+    if "NOT_FOUND" in text:
+        return text.split("<passage>\n")[1].split("\n</passage>")[0]
+    if "ought to be checked" in text:  # a claim must stand in the report
+        lines = text.split("<report>\n")[1].split("\n</report>")[0].splitlines()
+        plain = [line for line in lines if line.endswith(".") and "[" not in line]
+        return json.dumps([{"statement": line} for line in plain])
+    forms = re.findall(r"^[\[{].*[\]}]$", text, re.MULTILINE)
+    said = "of" if "methods_models" in text or "main_name" in text else FACT  # a name in all texts
+    return forms[-1].replace("...", said) if forms else "<Queries>\n- graph model\n</Queries>"
+
+
+@pytest.fixture
+def run(world, tmp_path, monkeypatch, capsys):
+    """Run a command of either program in a folder with a copy of the world, `C`."""
+    shutil.copytree(world, tmp_path / "C")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    with LLMServer(scripted) as server:
+
+        def command(line: str) -> str:
+            program, *words = line.split()
+            words = [f"base_url={server.url}" if word == "URL" else word for word in words]
+            start = main if program == "arena" else corpus_builder.cli.main
+            assert start(words) == 0, f"{line}\n{capsys.readouterr().err}"
+            return capsys.readouterr().out
+
+        yield command
+
+
+ASK = "--llm-option model=m --llm-option URL"
+JUDGE = "--judge-option model=m --judge-option URL"
+
+
+def made(
+    name: str, tables: set[str], figures: Collection[str] = (), lacking: Collection[str] = ()
+) -> None:
+    """Check the tables and figures of an experiment: every cell but of some rows has a number."""
+    found = json.loads(Path(name, "tables.json").read_text())
+    assert found["tables"].keys() == tables
+    rows = [row for t in found["tables"].values() for block in t["blocks"] for row in block["rows"]]
+    assert {row[0] for row in rows if None in row} == {*lacking}, [r for r in rows if None in r]
+    assert {each for each, figure in found.get("figures", {}).items() if figure["file"]} == {
+        *figures
+    }
+
+
+def test_researcharena(run):
+    run("arena-corpus index C --engine dense")
+    run(f"arena experiment researcharena --corpus C --output out --surveys 2 {ASK}")
+    made("out", {"1", "2", "3"}, lacking={"Scout.Both"})  # it has no engine of its own
+    run("arena-corpus card C")
+    card = Path("C/card/README.md").read_text()
+    assert "## (c) Reference coverage" in card and "## (d) Complexity of the mind-maps" in card
+    for what in ("extracted", "selected"):  # Table 4
+        run(f"arena judge sample --what {what} --corpus C --n 2 --output {what}.csv")
+
+
+def test_taxobench(run):
+    for digest in ("summary", "contributions"):
+        run(f"arena-corpus digest C --input {digest} --surveys 2 {ASK}")
+    run(f"arena experiment taxobench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
+    made("out", {"deep-research", "bottom-up", "inputs"}, {"3", "4", "5", "7a", "7b"})
+    page = Path(__file__).parents[2] / "docs/taxobench.md"  # Table 2 with models as rows
+    Path("models.yaml").write_text(page.read_text().split("```yaml\n")[1].split("```")[0])
+    run("arena experiment models.yaml --corpus C --output models --surveys 2 --llm-option URL")
+    made("models", {"bottom-up"})
+    maps = "out/runs/organization/organizer/bm25"
+    for rubric in ("taxobench", "taxobench-errors"):  # Tables 4 and 6, Figure 6
+        assert "2 of 2 judged" in run(f"arena judge run {maps} --corpus C --rubric {rubric} {ASK}")
+    run(f"arena judge sample {maps} --what mind-maps --rubric taxobench --corpus C --output s.csv")
+    with Path("s.csv").open() as file:
+        rows = [*csv.reader(file)]
+    with Path("anna.csv").open("w") as file:
+        csv.writer(file).writerows([rows[0], *([*row[:-1], "1"] for row in rows[1:])])
+    assert "8 " in run("arena judge agreement s.key.json --human anna.csv")  # Table 5
+
+
+def test_reportbench(run):
+    run(f"arena experiment reportbench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
+    # Of their reports each sentence cites, or none is written: there are no claims to vote on.
+    without = {"Decomposer", "ReAct", "Outline-First", "STORM", "Title", "Ceiling"}
+    made("out", {"1", "domains", "levels", "forbidden"}, {"1"}, lacking=without)
+    report = "out/runs/report/digest/bm25"
+    assert "mismatch" in run(f"arena judge statements {report} --corpus C {ASK}")  # section 4
+
+
+def test_bloom_eval(run):
+    for name, agent in {"human": "oracle", "made": "digest"}.items():
+        run(f"arena run --corpus C --task report --agent {agent} --surveys 2 --output {name}")
+    sides = "--human human --generated made --corpus C --matcher judge"
+    for judge in ("a", "b"):
+        out = run(f"arena evaluate bloom-eval {sides} --page {judge}.html {ASK} --json")
+        Path(f"{judge}.json").write_text(out)
+    found = json.loads(out)
+    assert {name for m in survey_metrics().values() for name in m.names()} == found["mean"].keys()
+    assert [name for name, mean in found["mean"].items() if mean is None] == []
+    assert "a and b" in run("arena judge compare a=a.json b=b.json --metric fap")
+    run("arena judge sample a.json --what matches --output m.csv")
