@@ -16,6 +16,9 @@ MAX_LISTED = 1_000
 MAX_QUERY = 10_000
 """Longest query in characters."""
 
+MAX_QUERIES = 16
+"""Most queries of one search."""
+
 MAX_TITLE = 500
 """Characters of a title that are shown."""
 

@@ -288,6 +288,35 @@ def offset_by_one(monkeypatch):
     without_the_first_of_a_page(monkeypatch)
 
 
+@replaces(ScoredEpisode, "begin")
+def noting_queries(real, self, action):
+    self.has_queries = '"queries"' in json.dumps(action, default=str).replace("'", '"')
+    return real(self, action)
+
+
+@in_results
+def without_the_first_of_several(play, result):
+    if play.has_queries and result.get("hits"):
+        del result["hits"][0]
+
+
+@in_results
+def without_the_first_of_a_list(play, result):
+    for each in result.get("lists", ()):
+        del each["hits"][:1]
+
+
+@found_as("answer.fusion")
+def fused_hits_lose_the_first(monkeypatch):
+    noting_queries(monkeypatch)
+    without_the_first_of_several(monkeypatch)
+
+
+@found_as("answer.page", "answer.score")
+def lists_lose_the_first(monkeypatch):
+    without_the_first_of_a_list(monkeypatch)
+
+
 @found_as("answer.result")
 @in_results
 def hits_tell_gold(play, result):

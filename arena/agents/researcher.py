@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from arena.agents.base import Action, Agent, Observation, result_of
@@ -11,6 +12,7 @@ from arena.errors import DataError, clip
 from arena.papers import (
     LARGEST_HIT,
     LARGEST_READ,
+    MAX_QUERIES,
     MAX_QUERY,
     MAX_SUBMITTED,
     PER_PAGE,
@@ -94,9 +96,10 @@ class Desk:
         self.stage: str = observation["stage"]
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
         self._idle = 0
-        for name in ("references", "hits", "citations"):
-            for hit in self._listed(name):
-                self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
+        lists = [self._listed(name) for name in ("references", "hits", "citations")]
+        lists += [_hits(each.get("hits")) for each in self.result.get("lists", ())]
+        for hit in chain(*lists):
+            self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
         if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
             self.drafted = self.result["sections"] > 0
 
@@ -121,7 +124,10 @@ class Desk:
     @property
     def largest_k(self) -> int:
         """Largest `k` that a search may ask for, if every hit is as long as possible."""
-        hits = self.budget["characters"] // LARGEST_HIT
+        return self._largest_k(1)
+
+    def _largest_k(self, lists: int) -> int:
+        hits = self.budget["characters"] // (LARGEST_HIT * lists)
         return hits if self._max_k is None else min(hits, self._max_k)
 
     @property
@@ -153,6 +159,28 @@ class Desk:
             fewer = {name: value for name, value in arguments.items() if name != "k"}
             yield {"tool": "search", "arguments": fewer}
         return self._listed("hits")
+
+    def search_together(
+        self, queries: Iterable[str], k: int = 100, retriever: str | None = None, fuse: bool = True
+    ) -> Steps[list[list[Hit]]]:
+        """Search for up to 16 queries in one step; return one list, of their hits fused.
+
+        Without `fuse` return a list for each query. The last queries are left out where fewer
+        searches are left; lists are shorter than `k` where the environment allows no more.
+        """
+        asked = [" ".join(query.split())[:MAX_QUERY] for query in queries]
+        asked = asked[: min(self.budget["searches"], MAX_QUERIES)]
+        if len(asked) == 1:
+            return [(yield from self.search(asked[0], k, retriever=retriever))]
+        k = min(k, self._largest_k(1 if fuse else max(1, len(asked))))
+        if not asked or not self.steps_left or k < 1:
+            self._count_idle()
+            return []
+        given = {"queries": asked, "k": k, "fuse": fuse, "retriever": retriever}
+        arguments = {name: value for name, value in given.items() if value is not None}
+        yield {"tool": "search", "arguments": arguments}
+        lists = [self.result] if fuse else self.result.get("lists", ())
+        return [_hits(each.get("hits")) for each in lists]
 
     def search_many(
         self, queries: Iterable[str], k: int = 100, retriever: str | None = None
@@ -207,11 +235,14 @@ class Desk:
             raise _IdleError
 
     def _listed(self, name: str) -> list[Hit]:
-        entries = self.result.get(name)
-        return [
-            Hit(entry["id"], entry["title"], entry["date"], float(entry.get("score", 0.0)))
-            for entry in (entries if isinstance(entries, list) else ())  # `read` gives a number
-        ]
+        return _hits(self.result.get(name))
+
+
+def _hits(entries: Any) -> list[Hit]:
+    return [
+        Hit(entry["id"], entry["title"], entry["date"], float(entry.get("score", 0.0)))
+        for entry in (entries if isinstance(entries, list) else ())  # `read` gives a number
+    ]
 
 
 class Researcher(Agent):

@@ -13,6 +13,7 @@ from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
 from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
+from arena.retrieval.fusion import DEPTH, fuse, reciprocal_ranks
 
 if TYPE_CHECKING:
     from arena.corpus.store import CorpusStore
@@ -219,26 +220,39 @@ class Ranked(NamedTuple, Generic[T]):
 
 
 def rank_batch(
-    searches: Sequence[tuple[CorpusView, str, int]], write: Callable[[Brief], T]
+    searches: Sequence[tuple[CorpusView, str | tuple[str, ...], int]], write: Callable[[Brief], T]
 ) -> list[Ranked[T]]:
     """Search as `search_batch`, with papers written by `write`, a function of a module.
 
-    It is called once for each paper, and what it returns is kept.
+    It is called once for each paper, and what it returns is kept. The first 1,000 hits (or `k`, if
+    that is more) of several queries are fused into one ranking by their reciprocal ranks.
     """
-    requests = [view._request(query, k) for view, query, k in searches]
-    groups: dict[tuple[int, int], list[int]] = {}  # an engine and a corpus: places of searches
-    for place, (view, _, _) in enumerate(searches):
+    asked = [
+        (view, view._request(one, k if query is one else max(k, DEPTH)))
+        for view, query, k in searches
+        for one in (query if isinstance(query, tuple) else (query,))
+    ]
+    groups: dict[tuple[int, int], list[int]] = {}  # an engine and a corpus: places in `asked`
+    for place, (view, _) in enumerate(asked):
         groups.setdefault((id(view._engine()), id(view._store)), []).append(place)
-    ranked: list[Any] = [None] * len(searches)
+    found: list[Any] = [None] * len(asked)
     for places in groups.values():
-        views = [searches[place][0] for place in places]
-        asked = [requests[place] for place in places]
-        rankings = views[0]._engine().search_batch(asked)
-        if not _in_scope(views, asked, rankings):
-            _refuse(views, asked, rankings)
-        paper = views[0]._store.written(write).__getitem__
-        for place, (documents, scores) in zip(places, rankings, strict=True):
-            ranked[place] = Ranked(list(map(paper, documents.tolist())), scores.tolist())
+        views, requests = zip(*(asked[place] for place in places), strict=True)
+        rankings = views[0]._engine().search_batch(list(requests))
+        if not _in_scope(views, requests, rankings):
+            _refuse(views, requests, rankings)
+        for place, ranking in zip(places, rankings, strict=True):
+            found[place] = ranking
+    rest, ranked = iter(found), list[Ranked[T]]()
+    for view, query, k in searches:
+        if isinstance(query, tuple):
+            parts = [next(rest) for _ in query]
+            shares = [reciprocal_ranks(len(part.documents)) for part in parts]
+            documents, scores = fuse(parts, shares, k)
+        else:
+            documents, scores = next(rest)
+        paper = view._store.written(write).__getitem__
+        ranked.append(Ranked(list(map(paper, documents.tolist())), scores.tolist()))
     return ranked
 
 

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 PROMPT = Path(__file__).with_name("prompts") / "trl.txt"
 """What a user may replace: the text before the first observation."""
-_TYPES = {"string": str, "integer": int, "array": list[str], "object": dict[str, Any]}
+_TYPES = {
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "array": list[str],
+    "object": dict[str, Any],
+}
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
 
 

@@ -233,7 +233,7 @@ class ScoredEpisode:
 
 
 def cut(result: str, most: int) -> str:
-    """Return a result in at most so many characters: its list of papers or its text cut at the end.
+    """Return a result in at most so many characters: its papers or its text cut at the end.
 
     ``cut`` says how many are left; where nothing of it fits, the result is an error.
     """
@@ -241,11 +241,16 @@ def cut(result: str, most: int) -> str:
     lists = [n for n, v in whole.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
     name = lists[0] if lists else "text"
     part = whole.get(name, "")
+    several = [each["hits"] for each in part] if name == "lists" else [part]
+    longest = max(map(len, several))
 
     def first(n: int) -> str:
-        return encode({**whole, name: part[:n], "cut": f"{n} of {len(part)}"})
+        left: Any = part[:n]
+        if name == "lists":
+            left = [{**each, "hits": each["hits"][:n]} for each in part]
+        return encode({**whole, name: left, "cut": f"{n} of {longest}"})
 
-    number = bisect_right(range(len(part) + 1), most, key=lambda n: len(first(n))) - 1
+    number = bisect_right(range(longest + 1), most, key=lambda n: len(first(n))) - 1
     if number > 0:
         return first(number)
     return encode({"error": f"the result has {len(result)} characters; {most} are shown at most."})

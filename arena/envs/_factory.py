@@ -37,9 +37,10 @@ from arena.tasks import (
     topic_of,
     with_topic,
 )
-from arena.tools import MAX_QUERY, TOOLS, Episode
+from arena.tools import MAX_QUERIES, MAX_QUERY, TOOLS, Episode
 
-_MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
+# 1000 hits of each query with titles and ids of the greatest length, all escaped
+_MAX_TEXT = 4_000_000 * MAX_QUERIES
 
 
 def checked_seed(seed: object) -> int | None:

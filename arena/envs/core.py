@@ -33,7 +33,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Actions:
         ``{"tool": name, "arguments": {...}}`` or the same as JSON text, or a call in the form of
         OpenAI's (``name``, and ``arguments`` as JSON text), with the tools
-        ``search(query, k=10, offset=0, retriever=None)``,
+        ``search(query, k=10, offset=0, retriever=None, queries=None, fuse=True)``,
         ``read(paper_id, section=0, page=1)``, ``references(paper_id, page=1)``,
         ``citations(paper_id, page=1)``, ``select(paper_ids)``, ``finish()``, and
         ``submit(paper_ids)`` or ``organize(mind_map)``, which end a stage, unless the task names

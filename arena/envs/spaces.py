@@ -85,16 +85,19 @@ class ToolCallSpace(Space[Any]):
             )
         ]
         tool = self._one(tools)
+        given = {*tool.schema["required"], *([self._one(tool.either)] if tool.either else ())}
         arguments = {
             name: self._value(name, part)
             for name, part in tool.schema["properties"].items()
-            if name in tool.schema["required"] or self.np_random.integers(2)
+            if name in given or (name not in tool.either and self.np_random.integers(2))
         }
         return {"tool": tool.name, "arguments": arguments}
 
     def _value(self, name: str, part: Mapping[str, Any]) -> Any:
         if "enum" in part:
             return self._one(part["enum"])
+        if part["type"] == "boolean":
+            return bool(self.np_random.integers(2))
         if part["type"] == "integer":
             least = part.get("minimum", 0)
             most = min(part.get("maximum", least + 20), least + 20)

@@ -1,10 +1,6 @@
 """The rankings of several engines, fused into one.
 
-``fusion="rrf"`` is reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), with a
-weight for each part::
-
-    score(d) = sum over the parts i that rank d of  w_i / (k + rank_i(d))
-
+``fusion="rrf"`` is reciprocal rank fusion with a weight for each part, see `fusion.py`.
 ``fusion="score"`` is a weighted sum of scores, scaled by part and query to [0, 1]::
 
     score(d) = sum over the parts i that rank d of  w_i * (s_i(d) - low_i) / (high_i - low_i)
@@ -25,6 +21,7 @@ from numpy.typing import NDArray
 
 from arena.errors import DataError, clip
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
+from arena.retrieval.fusion import DEPTH, K, fuse, reciprocal_ranks
 
 
 @RETRIEVERS.register("hybrid")
@@ -38,7 +35,7 @@ class Hybrid(Combiner):
         fusion: Literal["rrf", "score"] = "rrf",
         k: Annotated[float, Interval(ge=0, le=1e6)] | None = None,
         weights: Sequence[Annotated[float, Interval(gt=0, le=1e6)]] | None = None,
-        depth: Annotated[int, Ge(1)] = 1000,
+        depth: Annotated[int, Ge(1)] = DEPTH,
     ) -> None:
         """Combine `parts`; with equal weights their order changes nothing.
 
@@ -55,7 +52,7 @@ class Hybrid(Combiner):
         self.parts = tuple(parts.values())
         self._names = tuple(parts)
         self._fusion, self._depth = fusion, depth
-        self._k = 60.0 if k is None else k
+        self._k = K if k is None else k
         self._weights = (1.0,) * len(parts) if weights is None else tuple(weights)
         if len(self._weights) != len(parts):
             raise DataError(
@@ -83,34 +80,15 @@ class Hybrid(Combiner):
         ]
         of_parts = [part.search_batch(deeper) for part in self.parts]
         return [
-            self._fuse(rankings, request.k)
+            fuse(rankings, list(map(self._shares, rankings, self._weights)), request.k)
             for request, *rankings in zip(requests, *of_parts, strict=True)
         ]
-
-    def _fuse(self, rankings: Sequence[Ranking], k: int) -> Ranking:
-        documents, places = np.unique(
-            np.concatenate([ranking.documents for ranking in rankings]), return_inverse=True
-        )
-        shares = np.zeros((len(documents), len(rankings)))
-        start = 0
-        for part, (weight, ranking) in enumerate(zip(self._weights, rankings, strict=True)):
-            end = start + len(ranking.documents)
-            shares[places[start:end], part] = self._shares(ranking, weight)
-            start = end
-        # Smallest first, so that the order of the parts changes no bit and equals stay equal.
-        shares.sort(axis=1)
-        scores = np.zeros(len(documents))
-        for column in shares.T:
-            scores += column
-        order = np.lexsort((documents, -scores))[: max(k, 0)]
-        return Ranking(documents[order].astype(np.int64), scores[order])
 
     def _shares(self, ranking: Ranking, weight: float) -> NDArray[np.float64]:
         """Return what each hit of a part adds to the score of its document."""
         scores = ranking.scores.astype(np.float64)
         if self._fusion == "rrf":
-            ranks = np.arange(1, len(scores) + 1, dtype=np.float64)
-            return np.float64(weight) / (self._k + ranks)
+            return reciprocal_ranks(len(scores), weight, self._k)
         if not len(scores):
             return scores
         low, high = scores.min(), scores.max()

@@ -60,7 +60,7 @@ def probes(tools: Mapping[str, Tool]) -> Iterator[Probe]:
     for action in _NO_CALLS:
         yield Probe(action, False)
     for name, tool in tools.items():
-        (good, *_), *odd = _odd_arguments(json.dumps(tool.schema))
+        (good, *_), *odd = _odd_arguments(json.dumps(tool.schema), tool.either[:1])
         call: dict[str, Any] = {"tool": name, "arguments": dict(good)}
         changes: list[dict[str, Any]] = [{"tool": name.upper()}, {"extra": 1}]
         changes += [{"arguments": value} for value in ([], "{", 1, _LOOPED, {1: 1})]
@@ -70,19 +70,29 @@ def probes(tools: Mapping[str, Tool]) -> Iterator[Probe]:
 
 
 @lru_cache(256)  # an audit makes many environments with the same tools
-def _odd_arguments(schema_text: str) -> list[tuple[dict[str, Any], bool, str]]:
-    """Return (arguments, whether the schema allows them, what is odd); of the first nothing is."""
+def _odd_arguments(
+    schema_text: str, usual: tuple[str, ...]
+) -> list[tuple[dict[str, Any], bool, str]]:
+    """Return (arguments, whether the schema allows them, what is odd); of the first nothing is.
+
+    The first has the required arguments and the `usual` ones.
+    """
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
     schema = json.loads(schema_text)
     properties, required = schema.get("properties", {}), schema.get("required", ())
-    good = {name: _plain_value(properties[name]) for name in required}
+    good = {name: _plain_value(properties[name]) for name in (*required, *usual)}
     odd = [(good, "")]
     odd += [({k: v for k, v in good.items() if k != key}, f"no {key}") for key in required]
     for key in ("no such argument", "cutoff", "exclude", "labels"):
         odd.append((good | {key: "2100-01-01"}, key))
     for key, part in properties.items():
-        bounds = [part[b] + d for b in ("minimum", "maximum") for d in (0, -1, 1) if b in part]
+        limits = [b for b in ("minimum", "maximum", "minItems", "maxItems") if b in part]
+        bounds: list[Any] = [
+            ["word"] * (part[b] + d) if "Items" in b else part[b] + d
+            for b in limits
+            for d in (0, -1, 1)
+        ]
         for value in (*_VALUES, *bounds):
             is_null = value is None and key not in required
             as_text = part["type"] == "object" or (part["type"] == "integer" and value == "5")
@@ -172,7 +182,7 @@ class Attacker:
             return Attack((SentCall(self.rng.choice(self._malformed)),))
         if kind == "<decoy>":
             return self._with_decoys()
-        return Attack((self._call(kind, self.draw(self._tools[kind].schema)),))
+        return Attack((self._call(kind, self._arguments(kind)),))
 
     def hidden_id(self) -> str:
         """Draw an id that must be refused; a few may exist by chance."""
@@ -257,10 +267,22 @@ class Attacker:
             if name in required or self.rng.random() < 0.5
         }
 
+    def _arguments(self, name: str) -> dict[str, Any]:
+        """Draw the arguments of a tool, mostly one of those of which a call has one."""
+        schema, either = self._tools[name].schema, self._tools[name].either
+        arguments = self.draw(schema)
+        if either and self.rng.random() < 0.95:
+            one = self.rng.choice(either)
+            arguments[one] = self._value(one, schema["properties"][one])
+            arguments = {n: v for n, v in arguments.items() if n == one or n not in either}
+        return arguments
+
     def _value(self, name: str, part: Mapping[str, Any]) -> Any:
         rng = self.rng
         if part.get("enum"):
             return rng.choice(part["enum"])
+        if part["type"] == "boolean":
+            return rng.random() < 0.5
         if part["type"] == "integer":
             least = part.get("minimum", 0)
             most = part.get("maximum", max(least, 10**12))
@@ -291,7 +313,7 @@ class Attacker:
         ids = (hidden, *filter(None, decoys))
         # A message quotes the repr of an id, and cuts long ones: only ids that show as they are.
         self._hides = len(ids) == 3 and hidden not in self._view and hidden in repr(hidden)[:79]
-        arguments = self.draw(self._tools[tool].schema)
+        arguments = self._arguments(tool)
         text, self._hides = json.dumps(arguments), False
         if _PLACE not in text:
             return Attack((self._call(tool, arguments),))

@@ -6,6 +6,8 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
@@ -267,11 +269,7 @@ class AuditedEpisode:
         too_long = cut and "error" in result
         if isinstance(predicted, Search):
             if not too_long:
-                none = {} if result.get("hits") else {"message": ANY}
-                compare(result, {"hits": ANY, **none}, report)
-                searched: Any = predicted.view
-                request = searched, predicted.query, predicted.k, predicted.offset
-                check_hits(request, result.get("hits"), self._state, report, MAX_TITLE)
+                self._check_search(predicted, result, report)
             return
         shows, counts = isinstance(predicted, Shown), self._log.counts
         expected = predicted.result if shows else predicted
@@ -282,6 +280,20 @@ class AuditedEpisode:
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
         compare(result, expected, report)
+
+    def _check_search(self, asked: Search, result: dict[str, Any], report: Reporter) -> None:
+        """Check the list of hits of a search, or the list for each of its queries."""
+        lists: list[Any] = [(asked.queries, result)]
+        if len(asked.queries) > 1 and not asked.fuse:
+            compare(result, {"lists": ANY}, report)
+            if len(parts := result.get("lists", ())) != len(asked.queries):
+                report("answer.result", f"{len(parts)} lists for {len(asked.queries)} queries")
+            lists = [((one,), part) for one, part in zip(asked.queries, parts, strict=False)]
+        for queries, part in lists:
+            compare(part, {"hits": ANY, **({} if part.get("hits") else {"message": ANY})}, report)
+            view: Any = asked.view
+            request = view, queries, asked.k, asked.offset
+            check_hits(request, part.get("hits"), self._state, report, MAX_TITLE)
 
     def _compare_answers(self, report: Reporter) -> None:
         """Check that a call with a hidden id was answered as one with an id of no paper."""
@@ -339,7 +351,7 @@ def compare(
 
 
 def check_hits(
-    request: tuple[PlainView, str, int, int],
+    request: tuple[PlainView, tuple[str, ...], int, int],
     hits: Any,
     state: AuditState,
     report: Reporter,
@@ -347,9 +359,9 @@ def check_hits(
 ) -> None:
     """Check the hits of a search, their order and, where there is a second BM25, their scores.
 
-    A request is view, query, k and offset; `longest` is how many characters of a title are shown.
+    A request is view, queries, k and offset; `longest` is how many characters of a title are shown.
     """
-    (view, query, k, offset), log, numbers = request, state.log, []
+    (view, queries, k, offset), log, numbers = request, state.log, []
     if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
         report("answer.result", f"hits={clip(hits, 300)} is not a list of objects")
         return
@@ -370,6 +382,13 @@ def check_hits(
     order = [(-score, number) for score, number in zip(scores, numbers, strict=True)]
     if order != sorted(order) or len(set(numbers)) < len(hits) or len(hits) > k:
         report("answer.order", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
+    if len(queries) > 1:
+        log.counts["rankings fused again"] += 1
+        expected = fused(view, queries, max(1000, offset + k))[offset : offset + k]
+        if expected != [(hit["id"], hit["score"]) for hit in hits]:
+            report("answer.fusion", f"{len(hits)} hits are not those of the queries, fused")
+        return
+    (query,) = queries
     whole = [hit.id for hit in view.search(query, offset + k)]
     if whole[offset:] != [hit["id"] for hit in hits]:
         report("answer.page", f"{len(hits)} hits are not those from {offset} on of one search")
@@ -378,6 +397,18 @@ def check_hits(
         log.counts["scores compared"] += len(scores)
         if wrong := wrong_scores(scorer.scores(query, view), numbers, scores, offset, k):
             report("answer.score", wrong)
+
+
+def fused(view: PlainView, queries: Sequence[str], depth: int) -> list[tuple[str, float]]:
+    """Return id and score of what several searches find, by the sum of 1 / (60 + rank)."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for query in queries:
+        for rank, hit in enumerate(view.search(query, depth), 1):
+            shares[hit.id].append(1 / (60 + rank))
+    scores = {paper: reduce(add, sorted(parts)) for paper, parts in shares.items()}
+    number = {paper: row.number for paper in scores if (row := view.row(paper))}
+    ranked = sorted(scores, key=lambda paper: (-scores[paper], number.get(paper, -1)))
+    return [(paper, scores[paper]) for paper in ranked]
 
 
 def check_info(

@@ -316,7 +316,7 @@ class Views:
                 (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
             ):
                 found, report = [hit._asdict() for hit in hits], self.reporter(where, name)
-                check_hits((each, query, k, 0), found, self._state, report)
+                check_hits((each, (query,), k, 0), found, self._state, report)
             for _ in range(3):
                 name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
                 wanted, got = (_asked(each, name, paper_id) for each in (plain, view))

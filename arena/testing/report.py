@@ -14,8 +14,8 @@ CHECKS = frozenset(
         "contract": "gymnasium space schema isolation determinism pickling vector rewards reset "
         "bad-actions no-gold",
         "leak": "paper survey-title date decoy refusal info",
-        "answer": "missing title text count list order page score budget observation result "
-        "instruction crash",
+        "answer": "missing title text count list order page fusion score budget observation "
+        "result instruction crash",
     }.items()
     for check in checks.split()
 )

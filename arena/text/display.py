@@ -34,7 +34,10 @@ def result_lines(result: Mapping[str, Any], limit: int) -> list[str]:
     """Return a tool's result as lines, one for each entry, in `limit` characters, and paper."""
     lines = []
     for name, value in result.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
+        if name == "lists":  # of a search of several queries
+            for each in value:
+                lines += result_lines(each, limit)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines.append(f"{name}:")
             lines += [
                 printable(f"  {paper['date']}  {paper['id']}  {paper['title']}", 120)

@@ -6,7 +6,7 @@ To add a tool, add a module to this package that registers it and names the task
     TOOLS.register("venue")(Tool.of(venue, tasks=["discovery"]))
 """
 
-from arena.papers import MAX_QUERY, MAX_SUBMITTED
+from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_SUBMITTED
 from arena.tools.base import (
     TOOLS,
     BudgetError,
@@ -24,6 +24,7 @@ from arena.tools.episode import Episode
 from arena.tools.search import encode, make_searches
 
 __all__ = [
+    "MAX_QUERIES",
     "MAX_QUERY",
     "MAX_SUBMITTED",
     "TOOLS",

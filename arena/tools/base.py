@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 _EXPECTED = {
     "string": "a string",
     "integer": "an integer",
+    "boolean": "true or false",
     "array": "a list of strings",
     "object": "an object",
 }
 # Of JSON schema, in the order in which models see them.
-_KEYWORDS = ("type", "items", "description", "minimum", "maximum", "enum", "default")
+_KEYWORDS = (
+    "type", "items", "description", "minimum", "maximum", "minItems", "maxItems", "enum", "default",
+)  # fmt: skip
 _FORM = 'Write {"tool": "search", "arguments": {"query": "..."}}.'
-_PLAIN = {str, int, list, type(None)}
+_PLAIN = {str, int, bool, list, type(None)}
 
 
 class ToolError(ArenaError):
@@ -69,12 +72,16 @@ class Shown(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search that the environment makes, alone or in a batch, without the best `offset` hits."""
+    """A search that the environment makes, alone or in a batch, without the best `offset` hits.
+
+    The hits of several queries are fused into one list, or else are a list for each query.
+    """
 
     view: CorpusView
-    query: str
+    queries: tuple[str, ...]
     k: int
     offset: int = 0
+    fuse: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class Tool:
         parameters: Parameters in the order of the signature.
         tasks: Names of the tasks, or of stages of tasks, that offer the tool besides those whose
             `Task.tools` name it.
+        either: Optional arguments of which a call has one, the usual one first.
     """
 
     name: str
@@ -96,21 +104,25 @@ class Tool:
     description: str
     parameters: tuple[Parameter, ...]
     tasks: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
         function: Callable[..., dict[str, Any] | Shown | Search],
         tasks: Sequence[str] = (),
+        either: Sequence[str] = (),
     ) -> Tool:
         """Make a tool of a function whose first parameter is the episode.
 
         Args:
-            function: Function whose annotations are ``str``, ``int``, ``list[str]`` or
+            function: Function whose annotations are ``str``, ``int``, ``bool``, ``list[str]`` or
                 ``dict[str, Any]``, or one of them ``| None``, with bounds as in
                 ``Annotated[int, Interval(ge=1, le=100)]``; and whose docstring describes every
                 argument under ``Args:``.
             tasks: Names of the tasks, or of stages of tasks, that offer the tool.
+            either: Optional arguments of which a call has one, the usual one first; the function
+                itself refuses others.
         """
         text = inspect.getdoc(function) or ""
         descriptions = _descriptions(text)
@@ -135,13 +147,14 @@ class Tool:
                 for p in arguments
             ),
             tuple(tasks),
+            tuple(either),
         )
         for p, part in zip(tool.parameters, tool.schema["properties"].values(), strict=True):
             items = part.get("items", {"type": "string"}).get("type")
             if part.get("type") not in _EXPECTED or items != "string":
                 raise DataError(
                     f"{tool.name}: {p.name} is annotated {clip(p.annotation)}. Give one of "
-                    "str, int, list[str], dict[str, Any]."
+                    "str, int, bool, list[str], dict[str, Any]."
                 )
         return tool
 
@@ -211,7 +224,10 @@ class Tool:
 
     def usage(self) -> str:
         """Return how to call it: ``search(query, k?)``."""
-        names = [p.name + "?" * (p.default is not ...) for p in self.parameters]
+        usual = self.either[:1]
+        names = [
+            p.name + "?" * (p.default is not ... and p.name not in usual) for p in self.parameters
+        ]
         return f"{self.name}({', '.join(names)})"
 
 
@@ -345,6 +361,8 @@ def _refusal(tool: Tool, error: ValidationError) -> str:
         least, most = part.get("minimum"), part.get("maximum")
         span = f"{least} or more" if most is None else f"from {least} to {most}"
         return f"{name}={clip(value)} is out of range. Give {name} {span}."
+    if kind in ("too_short", "too_long"):
+        return f"{name} has {len(value)} texts. Give {part['minItems']} to {part['maxItems']}."
     return f"{name}={clip(value)} is not {_EXPECTED[part['type']]}. Call {tool.usage()}."
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from operator import add
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
-from annotated_types import Interval
+from annotated_types import Interval, Len
 
 from arena.corpus.view import Ranked, rank_batch
-from arena.papers import MAX_QUERY, MAX_TITLE, Brief
+from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_TITLE, Brief
 from arena.tools.base import TOOLS, Search, Shown, Tool, ToolError
 from arena.tools.episode import Episode
 
@@ -29,10 +29,12 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def search(
     episode: Episode,
-    query: str,
+    query: str | None = None,
     k: Annotated[int, Interval(ge=1, le=MAX_K)] = 10,
     offset: Annotated[int, Interval(ge=0, le=MAX_OFFSET)] = 0,
     retriever: str | None = None,
+    queries: Annotated[list[str], Len(2, MAX_QUERIES)] | None = None,
+    fuse: bool = True,
 ) -> Search:
     """Find papers by words. Returns hits with id, title, date and score, best first.
 
@@ -41,22 +43,45 @@ def search(
         k: how many hits at most.
         offset: how many of the best hits to pass over, to see what comes after them.
         retriever: the search engine; by default the environment's own.
+        queries: 2 to 16 queries in place of query, in one call; each costs a search.
+        fuse: whether the hits of queries come as one list, or as a list for each of them.
     """
-    if len(query) > MAX_QUERY:
-        raise ToolError(f"the query has {len(query)} characters. Give at most {MAX_QUERY}.")
+    if (query is None) == (queries is None):
+        raise ToolError("search needs the argument 'query' or 'queries', and not both.")
+    asked = tuple(queries or ()) if query is None else (query,)
+    if (longest := max(map(len, asked))) > MAX_QUERY:
+        raise ToolError(f"the query has {longest} characters. Give at most {MAX_QUERY}.")
     view = episode.view if retriever is None else episode.view_of(retriever)
-    episode.spend("searches")
-    return Search(view, query, k, offset)
+    if 0 < (left := episode.budget["searches"]) < len(asked):
+        raise ToolError(f"{len(asked)} queries need a search each, and {left} are left.")
+    for _ in asked:
+        episode.spend("searches")
+    return Search(view, asked, k, offset, fuse)
 
 
 def make_searches(searches: Sequence[Search]) -> list[Shown]:
     """Make searches, those of one engine in one batch, and return the results in order.
 
     Each is the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best first, with
-    a ``message`` where nothing is left to list.
+    a ``message`` where nothing is left to list; of several queries that are not fused that of
+    ``{"lists": [...]}`` with such an object for each.
     """
-    ranked = rank_batch([(s.view, s.query, s.offset + s.k) for s in searches], hit_text)
-    return [_listed(one, search.offset) for search, one in zip(searches, ranked, strict=True)]
+    asked: list[Any] = []
+    for search in searches:
+        several = search.fuse and len(search.queries) > 1
+        lists = [search.queries] if several else search.queries
+        asked += [(search.view, each, search.offset + search.k) for each in lists]
+    rest = iter(rank_batch(asked, hit_text))
+    results = []
+    for search in searches:
+        if search.fuse or len(search.queries) == 1:
+            results.append(_listed(next(rest), search.offset))
+        else:
+            parts = [_listed(next(rest), search.offset) for _ in search.queries]
+            text = ",".join(str(each.result) for each in parts)
+            papers = [paper for each in parts for paper in each.papers]
+            results.append(Shown(f'{{"lists":[{text}]}}', papers))
+    return results
 
 
 def hit_text(paper: Brief) -> tuple[str, str]:
@@ -77,4 +102,4 @@ def _listed(ranked: Ranked[tuple[str, str]], offset: int) -> Shown:
     return Shown(f'{{"hits":[{hits}}}]}}', ids)
 
 
-TOOLS.register("search")(Tool.of(search))
+TOOLS.register("search")(Tool.of(search, either=["query", "queries"]))

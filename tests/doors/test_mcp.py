@@ -308,7 +308,9 @@ def test_a_library_in_this_process(world: Path) -> None:
     async def play() -> None:
         async with Client(library_server(DatedLibrary(view, max_k=7))) as client:
             (search, *_) = (await client.list_tools()).tools
-            assert search.input_schema["properties"].keys() == {"query", "k", "offset"}
+            assert search.input_schema["properties"].keys() == {
+                "query", "k", "offset", "queries", "fuse",
+            }  # fmt: skip
             assert search.input_schema["properties"]["k"]["maximum"] == 7
             assert (await client.call_tool("submit", {"paper_ids": []})).is_error
 

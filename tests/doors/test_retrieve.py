@@ -301,7 +301,9 @@ def test_attacks_at_random_cutoffs(world: Path, late: bool) -> None:
                     assert row["contents"] == f'"{paper.title}"\n{paper.abstract}'
                 more = {"title": paper.title, "date": paper.date} if paper else {}
                 shown.append({"id": row["id"], "score": row["score"], **more})
-            check_hits((view, query, 10, 0), shown, state, views.reporter(view.cutoff, "retrieve"))
+            check_hits(
+                (view, (query,), 10, 0), shown, state, views.reporter(view.cutoff, "retrieve")
+            )
     found_late = {"leak.paper", "answer.score", "answer.page"}
     assert set(report.by_check) == (found_late if late else set())
     assert report.counts["papers returned"] > 500

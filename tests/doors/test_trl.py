@@ -36,8 +36,9 @@ def test_the_functions_are_those_that_trl_looks_for(world: Path) -> None:
     assert factory.__name__ == "Discovery"
     search = inspect.signature(factory().search)  # type: ignore[attr-defined]
     assert str(search) == (
-        "(query: str, k: int = 10, offset: int = 0, "
-        "retriever: Optional[Literal['bm25']] = None) -> str"
+        "(query: str | None = None, k: int = 10, offset: int = 0, "
+        "retriever: Optional[Literal['bm25']] = None, queries: list[str] | None = None, "
+        "fuse: bool = True) -> str"
     )
     document = factory.search.__doc__  # type: ignore[attr-defined]
     (k,) = [line for line in document.splitlines() if line.startswith("    k: ")]
@@ -63,7 +64,7 @@ def test_schemas_are_ours_as_far_as_transformers_can_say_them(world: Path) -> No
 def test_the_hint_of_a_choice_names_the_choices(world: Path) -> None:
     hints = environment_factory(world).search.__annotations__  # type: ignore[attr-defined]
     assert hints["retriever"] == Literal["bm25"] | None
-    assert hints["query"] is hints["return"] is str
+    assert hints["return"] is str
 
 
 def test_a_reward_is_the_sum_and_the_end_an_error(world: Path) -> None:

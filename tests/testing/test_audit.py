@@ -226,7 +226,7 @@ def test_every_check_has_a_leak():
     found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
     found |= {f"contract.{check}" for check, _ in BROKEN.values()} | {"answer.budget"}
     assert found == CHECKS
-    assert len(INJECTED) + len(FILES) == 65
+    assert len(INJECTED) + len(FILES) == 67
 
 
 def test_the_page_says_what_a_finding_of_each_check_means():

@@ -33,13 +33,14 @@ def fits(value, schema) -> bool:
     """The parts of JSON schema that are used here, by its specification (2020-12)."""
     assert set(schema) <= {
         "type", "description", "properties", "required", "additionalProperties",
-        "minimum", "maximum", "enum", "default", "items",
+        "minimum", "maximum", "enum", "default", "items", "minItems", "maxItems",
     }  # fmt: skip
     number = isinstance(value, int | float) and not isinstance(value, bool)
     is_type = {
         "object": isinstance(value, dict),
         "array": isinstance(value, list),
         "string": isinstance(value, str),
+        "boolean": isinstance(value, bool),
         "integer": number and float(value).is_integer(),
     }[schema["type"]]
     if not is_type or ("enum" in schema and value not in schema["enum"]):
@@ -47,7 +48,8 @@ def fits(value, schema) -> bool:
     if number and not schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf):
         return False
     if schema["type"] == "array":
-        return all(fits(item, schema["items"]) for item in value)
+        size = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf)
+        return size and all(fits(item, schema["items"]) for item in value)
     if schema["type"] == "object" and "properties" in schema:
         known = schema["properties"]
         return set(schema["required"]) <= set(value) <= set(known) and all(
@@ -94,7 +96,7 @@ def test_the_schema_of_search(world):
     assert search["description"] == (
         "Find papers by words. Returns hits with id, title, date and score, best first."
     )
-    assert search["parameters"]["required"] == ["query"]
+    assert search["parameters"]["required"] == []  # a call has query or queries
     properties = search["parameters"]["properties"]
     assert {
         key: {k: v for k, v in p.items() if k != "description"} for key, p in properties.items()
@@ -103,6 +105,13 @@ def test_the_schema_of_search(world):
         "k": {"type": "integer", "minimum": 1, "maximum": 7, "default": 7},
         "offset": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 0},
         "retriever": {"type": "string", "enum": ["bm25"]},
+        "queries": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 2,
+            "maxItems": 16,
+        },
+        "fuse": {"type": "boolean", "default": True},
     }
 
 
@@ -168,7 +177,7 @@ values = (
     tool=st.sampled_from(TOOLS_OF["arena/Survey-v0"]),
     arguments=st.dictionaries(
         st.sampled_from(["query", "k", "offset", "retriever", "paper_id", "section", "page",
-                         "paper_ids", "mind_map", "extra"]), values,
+                         "paper_ids", "mind_map", "queries", "fuse", "extra"]), values,
     ),
 )  # fmt: skip
 def test_what_fits_the_schema_is_a_call_and_nothing_else_is(survey_env, tool, arguments):

@@ -24,7 +24,7 @@ from arena.tools import TOOLS, parse_action
 
 @dataclass(frozen=True)
 class Query:
-    """A search as it was sent, and the retriever that answered.
+    """A search as it was sent, and the retriever that answered; several queries are one text.
 
     `gain` is the share of the references in reach that it was the first to show, None if the run
     does not record it; `error` is the message of an environment that did not carry it out.
@@ -204,13 +204,14 @@ def played_episode(
         # An older run has it where its reward is a gain.
         gain, error = _number(step.get(GAIN, step["reward_terms"].get(GAIN))), step.get("error")
         call = parse_action(step["action"], tools)
-        if not isinstance(call, str) and "query" in call.arguments:
-            given = call.arguments
+        given: dict[str, Any] = {} if isinstance(call, str) else call.arguments
+        query = given.get("query")
+        if asked := given.get("queries") or ([] if query is None else [query]):
             engine = str(given.get("retriever") or manifest["environment"]["retriever"])
             k, offset = given.get("k", 10), given.get("offset", 0)
-            queries.append(Query(given["query"], k, offset, engine, gain, error))
+            queries.append(Query(" | ".join(asked), k, offset, engine, gain, error))
             if error is None:
-                curve.append(curve[-1])
+                curve += [curve[-1]] * len(asked)  # the last of them has what all have found
         counted, shown = counted and gain is not None, shown + (gain or 0.0)
         curve[-1] = min(1.0, shown)  # thirds and the like need not add up to 1
     spent = {name: record["spent"].get(name, 0) for name in ("steps", "searches", "reads")}
