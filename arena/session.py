@@ -28,10 +28,12 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig, SurveyEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys
-from arena.tools import encode, tool_schemas
+from arena.tools import encode, json_action, tool_schemas
 
 IDLE = 1800.0
 """Seconds after which a session that nobody uses is closed."""
+ROLLOUTS = "rollouts.jsonl"
+"""The file of recorded episodes: their settings, surveys and actions, and no labels."""
 MOST = 4096
 """Sessions that may be open at once."""
 _LONGEST_KEY = 200
@@ -105,8 +107,9 @@ class EpisodeSession:
         seed: int | None,
         survey: str | None,
         clock: Callable[[], float] = time.monotonic,
+        record: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
-        self.key, self._env, self._clock = key, env, clock
+        self.key, self._env, self._clock, self._record = key, env, clock, record
         self._lock = threading.Lock()
         options = None if survey is None else {"survey": survey}
         self.first, info = env.reset(seed=seed, options=options)
@@ -162,6 +165,12 @@ class EpisodeSession:
         """
         with self._lock:
             seen = [each for each, head in self.played if kept is None or head in kept]
+            if self._record is not None:
+                about = {name: self.first[name] for name in ("topic", "cutoff")}
+                self._record(
+                    {"survey": self.survey, **about, "actions": list(map(json_action, seen))}
+                )
+                self._record = None
             if len(seen) < len(self.played) and self._valid:
                 return play_again(self._env, self.survey, seen)
             if not self._over:
@@ -213,6 +222,7 @@ class Sessions:
         most: Sessions that may be open at once, >= 1.
         idle: Seconds after which a session that nobody uses is closed, > 0.
         clock: Function that returns seconds, for tests.
+        record: Folder for the actions of every episode that ends, which `arena view` shows.
     """
 
     @checked
@@ -223,6 +233,7 @@ class Sessions:
         most: Annotated[int, Ge(1)] = MOST,
         idle: float = IDLE,
         clock: Callable[[], float] = time.monotonic,
+        record: str | Path | None = None,
     ) -> None:
         if not isinstance(env.unwrapped, SurveyEnv):
             raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
@@ -230,9 +241,12 @@ class Sessions:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped
         self._most, self._idle, self._clock = most, idle, clock
+        self._rollouts = None if record is None else Path(record) / ROLLOUTS
+        if self._rollouts is not None:
+            self._rollouts.parent.mkdir(parents=True, exist_ok=True)
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
-        self._lock = threading.RLock()
+        self._lock, self._writing = threading.RLock(), threading.Lock()
         self._gone = threading.Event()
         weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
@@ -246,11 +260,12 @@ class Sessions:
         surveys: Sequence[str] | int | None = None,
         most: int = MOST,
         idle: float = IDLE,
+        record: str | Path | None = None,
         **settings: Any,
     ) -> Sessions:
         """Return sessions of a task's environment; `settings` are those of `EnvConfig`."""
         config = EnvConfig.of(task, settings)
-        return cls(config.make(corpus, surveys), most=most, idle=idle)
+        return cls(config.make(corpus, surveys), most=most, idle=idle, record=record)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""
@@ -284,7 +299,8 @@ class Sessions:
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY:
             raise DataError(f"session={clip(key)}: give a text of 1 to {_LONGEST_KEY} characters.")
         self._make_room(key)
-        session = EpisodeSession(key, self.env.fork(), seed, survey, self._clock)
+        record = None if self._rollouts is None else self._keep
+        session = EpisodeSession(key, self.env.fork(), seed, survey, self._clock, record)
         with self._lock:
             self._make_room(key)
             self._open[key] = session
@@ -353,6 +369,14 @@ class Sessions:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def _keep(self, rollout: dict[str, Any]) -> None:
+        config = self.env.config
+        settings = {"task": config.task, "settings": config.environment | config.limits}
+        line = json.dumps(settings | rollout) + "\n"
+        assert self._rollouts is not None
+        with self._writing, self._rollouts.open("a", encoding="ascii") as file:
+            file.write(line)
 
     def _end(self, key: str) -> None:
         with self._lock:

@@ -55,6 +55,8 @@ Args:
     no_check: Skip the hashes of files that were not opened on this machine before.
     page (FILE): Write the comparison of systems as a page, too.
     port: Port; 0 takes a free one.
+    record (FOLDER): Folder for the actions of every episode that ends; `arena view FOLDER` shows
+        them.
     retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
     retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
         combination, such as 'bm25={"statistics": "corpus"}'.

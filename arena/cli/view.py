@@ -38,7 +38,8 @@ def view(
     The page is one file that loads nothing. It shows the labels.
 
     Args:
-        runs (RUN): Directory of a run, finished or not, or NAME=DIR.
+        runs (RUN): Directory of a run, finished or not, or NAME=DIR; or what a door recorded, whose
+            last five rollouts of each survey are played again.
         surveys (IDS|N): Survey ids with commas, or the first N that were played (default: all).
         output (FILE): File to write, FILE.html.
         compared (PAGE): Page of `arena compare --html` to link to.
@@ -54,12 +55,17 @@ def view(
     from arena.results.comparison.opening import split_name
     from arena.results.viewing import as_view
     from arena.runs.directory import OpenedRun
+    from arena.runs.rollouts import play_rollouts
+    from arena.session import ROLLOUTS
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
     if watch is not None and watch <= 0:
         raise DataError(f"--watch {watch}: give seconds above 0.")
-    seen = None
+    seen, given, runs = None, runs, []
+    for each in given:
+        recorded_here = (Path(each) / ROLLOUTS).is_file()
+        runs += map(str, play_rollouts(each, opened)) if recorded_here else [each]
     while True:
         recorded = [OpenedRun(split_name(run)[1]) for run in runs]
         sizes = [run.path.stat().st_size for run in recorded]

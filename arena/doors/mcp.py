@@ -269,6 +269,7 @@ def serve(
     port: int = 8000,
     most: int = 4096,
     idle: float = 1800.0,
+    record: str | None = None,
 ) -> None:
     """Serve the tools of an episode, or of a dated library, to clients of MCP.
 
@@ -305,7 +306,8 @@ def serve(
     else:
         assert task is not None
         settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
-        sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=most, idle=idle)
+        config = EnvConfig.of(task, settings)
+        sessions = Sessions.make(corpus, config, most=most, idle=idle, record=record)
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = episode_server(sessions, only)
     if http:

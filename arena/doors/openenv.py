@@ -177,6 +177,7 @@ def serve(
     port: int = 8000,
     most: int = 256,
     idle: float = 1800.0,
+    record: str | None = None,
 ) -> None:
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
@@ -192,5 +193,6 @@ def serve(
 
     settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
     # A reset opens an episode before it closes another.
-    sessions = Sessions.make(corpus, EnvConfig.of(task, settings), most=2 * most, idle=idle)
+    config = EnvConfig.of(task, settings)
+    sessions = Sessions.make(corpus, config, most=2 * most, idle=idle, record=record)
     serve_app(make_app(sessions, most, idle), host, port, websockets=True)

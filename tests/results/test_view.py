@@ -23,6 +23,7 @@ from arena.results.viewing import STAGES, as_view, funnel_of
 from arena.results.viewing.packing import Texts
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
+from arena.session import Sessions
 from arena.tools import encode
 
 
@@ -225,3 +226,27 @@ def test_compare_prints_the_funnel(tiny, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert re.search(r"in the first 1,000 of a query that was sent +0 +1\n", printed)  # p2
     assert main(["compare", *runs, "--funnel"]) == 2
+
+
+def test_rollouts_of_a_door_are_seen(tiny, tmp_path, capsys):
+    folder, totals = tmp_path / "rollouts", []
+    sessions = Sessions.make(tiny, record=folder, max_steps=7)
+    for query in ("encoders", "neural passages"):
+        session = sessions.open(query, survey="s1")
+        session.step(call("search", query=query, k=9))
+        session.step(call("select", paper_ids=["p3"]))
+        totals.append(sessions.close(query))
+    lines = (folder / "rollouts.jsonl").read_text().splitlines()
+    assert [set(json.loads(line)) for line in lines] == [
+        {"task", "settings", "survey", "topic", "cutoff", "actions"}
+    ] * 2  # no reward, gain or score
+    output = tmp_path / "view.html"
+    assert main(["view", str(folder), "--corpus", str(tiny), "--output", str(output)]) == 0
+    assert "2 episodes" in capsys.readouterr().out
+    for number, total in enumerate(totals, 1):
+        (record,) = OpenedRun(folder / f"rollout-{number}").episodes()
+        assert record["metrics"] == total.metrics and record["spent"]["steps"] == 3
+        assert sum(step["reward"] for step in record["steps"]) == total.reward
+    (folder / "rollouts.jsonl").write_text("{}\n")
+    assert main(["view", str(folder), "--corpus", str(tiny), "--output", str(output)]) == 2
+    assert "line 1 is not a rollout" in capsys.readouterr().err
