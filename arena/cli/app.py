@@ -35,7 +35,7 @@ from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
 
-Command = Callable[..., None]
+Command = Callable[..., Any]
 
 SHARED = """
 Args:
@@ -45,7 +45,7 @@ Args:
     before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
         (1 January).
     corpus (DIR): Corpus that arena-corpus built.
-    dry_run: Say how much models would be asked, and what that costs; ask nothing.
+    dry_run: Say how much models would be asked, and what that costs; ask and write nothing.
     env_option: Setting of the environment, such as max_steps=20; all are listed below.
     host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
         environment variable ARENA_TOKEN.
@@ -194,9 +194,28 @@ def add_command(
 
     def execute(arguments: argparse.Namespace) -> None:
         values = {each.name: getattr(arguments, each.name) for each in parameters}
-        function(**values, **{name: compute(arguments) for name, compute in computed.items()})
+        values |= {name: compute(arguments) for name, compute in computed.items()}
+        dry = values.get("dry_run") and "dry_run" not in own  # some commands have another one
+        _count_requests(function, values) if dry else function(**values)
 
     parser.set_defaults(execute=execute)
+
+
+def _count_requests(function: Command, values: dict[str, Any]) -> None:
+    """Print what a command would ask models; it writes nothing, and may return more for JSON."""
+    from arena.llm.estimate import count_requests
+
+    more: dict[str, Any] = {}
+    found = count_requests(lambda: more.update(function(**values) or {}))
+    if values["json"]:
+        print_json({**more, "requests": found})
+        return
+    names = "model", "requests", "prompt tokens", "answers, at most", "dollars"
+    print_table([[*row.values()] for row in found] or [("none", 0, 0, 0, 0.0)], names)
+    print(
+        "Estimates; dollars are of prompts, and of answers of max_tokens where that is set. Not "
+        "counted: what the store has, and requests that build on answers which it lacks."
+    )
 
 
 def _texts(example: str | None = None) -> dict[str, Any]:
@@ -341,19 +360,6 @@ def _with_pages(text: str) -> str:
             if file.match("share/doc/researcharena/*.md"):
                 text = text.replace(f"docs/{file.name}", str(Path(str(file.locate())).resolve()))
     return text
-
-
-def print_requests(found: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
-    """Print what `arena.llm.estimate.count_requests` found."""
-    if as_json:
-        print_json(found)
-        return
-    names = "model", "requests", "prompt tokens", "answers, at most", "dollars"
-    print_table([[*row.values()] for row in found] or [("none", 0, 0, 0, 0.0)], names)
-    print(
-        "Estimates; dollars are of prompts, and of answers of max_tokens where that is set. Not "
-        "counted: what the store has, and requests that build on answers which it lacks."
-    )
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
 from arena._internal.workdir import exclusive_lock
-from arena.cli.app import print_json, print_requests, print_table, resumable
+from arena.cli.app import print_json, print_table, resumable
 from arena.text.display import printable
 
 
@@ -36,22 +36,17 @@ def run(
         arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
     """
     from arena.corpus import Corpus
-    from arena.judging import RUBRICS, Judgements, judge_run
+    from arena.judging import RUBRICS, judge_run
     from arena.llm import Client
-    from arena.llm.estimate import count_requests
 
+    client = Client.from_options(llm_option or {}, "--llm-option")
     opened = Corpus.open(corpus, tasks=tasks)
-
-    def work() -> Judgements:
-        client = Client.from_options(llm_option or {}, "--llm-option")
-        return judge_run(rubric, run, opened, client, prompt)
-
     if dry_run:
-        print_requests(count_requests(work), json)
+        judge_run(rubric, run, opened, client, prompt)
         return
     path = Path(output or _default(run, RUBRICS.get(rubric).name))
     with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
-        judgements = work()
+        judgements = judge_run(rubric, run, opened, client, prompt)
         write_json(path, judgements.to_json())
     if json:
         print_json(judgements.to_json())
@@ -118,7 +113,6 @@ def statements(
     """
     from arena.corpus import Corpus
     from arena.judging.statements import judge_statements, record_statements
-    from arena.llm.estimate import count_requests
 
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
@@ -126,8 +120,7 @@ def statements(
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:
-        asked = count_requests(lambda: judge_statements(run, opened, settings, "--llm-option"))
-        print_requests(asked, json)
+        judge_statements(run, opened, settings, "--llm-option")
         return
     with resumable():
         found = record_statements(run, opened, settings, "--llm-option")

@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli import app
 from arena.cli.app import add_command, add_group, print_json, print_table, resumable
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
@@ -137,7 +136,7 @@ def experiment(
     keep_going: bool = False,
     overwrite: bool = False,
     json: bool = False,
-) -> None:
+) -> dict[str, Any] | None:
     r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
 
     Args:
@@ -154,7 +153,6 @@ def experiment(
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
             or most=... (docs/reportbench.md).
-        dry_run: Show the runs, their progress, and how much models would be asked; play nothing.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Play the runs from scratch.
 
@@ -163,7 +161,7 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.results.experiments import preview, preview_requests, printed, run_experiment
+    from arena.results.experiments import play_elsewhere, preview, printed, run_experiment
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
@@ -180,23 +178,21 @@ def experiment(
     }
     if dry_run:
         planned = preview(config, opened, output, **options)
-        requests = preview_requests(config, opened, output, **options)
-        if json:
-            print_json({"runs": [run._asdict() for run in planned], "requests": requests})
-        else:
+        play_elsewhere(config, opened, output, **options)
+        if not json:
             _print_plan(planned)
-            app.print_requests(requests)
-        return
+        return {"runs": [run._asdict() for run in planned]}
     with resumable():
         results = run_experiment(config, opened, output, keep_going=keep_going, **options)
     if json:
         print_json(results)
-        return
+        return None
     print(printed(results))
     pages = sorted(path.name for path in Path(output).glob("comparison-*.*"))
     figures = [f["file"] for f in results.get("figures", {}).values() if f["file"]]
     made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
     print(f"\nFiles in {output}: {', '.join(made)}.")
+    return None
 
 
 def _print_plan(planned: list[Any]) -> None:
@@ -271,7 +267,6 @@ def add_evaluate(commands: Any, suites: bool) -> None:
 
 
 def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
-    from arena.llm.estimate import count_requests
     from arena.results.comparison.comparing import choose_baseline
     from arena.suites import Made
 
@@ -293,22 +288,18 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
             raise DataError(f"give --{made}, or --system NAME=PATH for each of several systems.")
         page = options.pop("page")
         if "page" in signature.parameters:
-            options["page"] = None if system else page
+            options["page"] = None if system or dry_run else page
         elif page and not system:
             raise DataError("--page compares systems: name them with --system.")
         choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
-        if dry_run:
-            options |= {"page": None} if "page" in options else {}
-            every = system.values() if system else paths
-            found = count_requests(lambda: [evaluate(**options, **{made: p}) for p in every])
-            app.print_requests(found, json)
-            return
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
             scored = {
                 name: evaluate(**options, **{made: str(path)})
                 for name, path in (system or {"": paths[0]}).items()
             }
+        if dry_run:
+            return
         if system:
             _print_systems(suite, scored, baseline, page, json)
             return

@@ -151,7 +151,7 @@ def test_a_dry_run_counts_the_trees_of_all_systems(systems, tmp_path, monkeypatc
     page = tmp_path / "page.html"
     monkeypatch.chdir(tmp_path)
     assert systems("--dry-run", "--json", "--page", str(page), *judge) == 0
-    (asked,) = json.loads(capsys.readouterr().out)
+    (asked,) = json.loads(capsys.readouterr().out)["requests"]
     # The surveys are alike, so the trees of each system are one request.
     assert asked["calls"] == 2 and asked["completion_tokens"] == 100
     assert asked["dollars"] == pytest.approx((asked["prompt_tokens"] * 2.5 + 100 * 10) / 1e6)

@@ -19,7 +19,6 @@ from arena._internal.workdir import OutputKind, output_directory, read_manifest_
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.llm.estimate import count_requests
 from arena.results.comparison import Comparison, as_latex, compare, write_html
 from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
@@ -33,8 +32,8 @@ from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
 __all__ = [
-    "Experiment", "Planned", "compare_experiments", "is_experiment", "preview",
-    "preview_requests", "printed", "read_experiment", "replay_experiment", "run_experiment",
+    "Experiment", "Planned", "compare_experiments", "is_experiment", "play_elsewhere",
+    "preview", "printed", "read_experiment", "replay_experiment", "run_experiment",
 ]  # fmt: skip
 
 VERSION = 2
@@ -160,17 +159,16 @@ def preview(
     return planned
 
 
-def preview_requests(
+def play_elsewhere(
     config: str | Path | Mapping[str, Any],
     corpus: Corpus | str | Path,
     output: str | Path,
     overwrite: bool = False,
     **choices: Any,
-) -> list[dict[str, Any]]:
-    """Return what the agents of unfinished runs would ask, as `count_requests` does.
+) -> None:
+    """Let the agents with a model play the unfinished runs in another place, to count requests.
 
-    They play in another place. The judge, who reads finished runs, is not counted. Arguments are
-    those of `preview`.
+    The judge, who reads finished runs, is not asked. Arguments are those of `preview`.
     """
     corpus, experiment = Corpus.of(corpus), read_experiment(config, **choices)
     grid = make_grid(experiment, corpus)
@@ -179,9 +177,7 @@ def preview_requests(
         if cell.asks and (overwrite or cell.state(Path(output))[1] != "done"):
             cells |= {each: grid[each] for each in (cell.found, key) if each is not None}
     with tempfile.TemporaryDirectory() as place:
-        return count_requests(
-            lambda: _play(experiment, cells, corpus, Path(place), False, keep_going=True)
-        )
+        _play(experiment, cells, corpus, Path(place), False, keep_going=True)
 
 
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
