@@ -40,10 +40,14 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         },
     ),
     "export": (
-        "Write a run as a file of another program.",
+        "Write a run, or what is asked for, as a file for other programs.",
         "FORMAT",
         "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
-        {"inspect": results.export_inspect, "messages": results.export_messages},
+        {
+            "inspect": results.export_inspect,
+            "messages": results.export_messages,
+            "requests": results.export_requests,
+        },
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",

@@ -249,6 +249,33 @@ def export_messages(
     print(f"{output}: {number} episodes")
 
 
+def export_requests(
+    *, corpus: str, output: str, tasks: str | None = None, surveys: str | None = None,
+    prompt: str = "any", prompts: str | None = None,
+) -> None:  # fmt: skip
+    """Write what a system outside of the gym is asked for, with the rules, as JSON lines.
+
+    Args:
+        output (FILE): File to write: id, request, cutoff and domain of each survey.
+        surveys (IDS|N): Only these surveys, ids with commas or the first N.
+        prompt (LEVEL): Level of the prompts, any for the most detailed one, or title.
+        prompts (DIR): Folder with a template request.txt that replaces the built-in one.
+
+    Example:
+        arena export requests --corpus demo/world --prompt title --output requests.jsonl
+    """
+    from arena.corpus import Corpus
+    from arena.results.requests import write_requests
+    from arena.tasks import TaskSet
+
+    opened = Corpus.open(corpus, tasks=tasks)
+    number = write_requests(
+        opened, output, surveys=parse_surveys(surveys, TaskSet(opened).surveys), prompt=prompt,
+        templates=prompts,
+    )  # fmt: skip
+    print(f"{output}: {number} requests")
+
+
 def add_evaluate(commands: Any, suites: bool) -> None:
     """Add the command ``evaluate``, with a command for each suite where it is asked for."""
     group = add_group(
