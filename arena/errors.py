@@ -64,6 +64,11 @@ def clip(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of an error of a library, `clip`ped."""
+    return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)
+
+
 def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
     """Return a hint such as ``" Did you mean 'bm25'?"``, or the known names when none is near.
 

@@ -37,7 +37,7 @@ FIELDS = ("text",)  # the fields that native engines index
 
 _TEXTS, _QUERIES, _DAYS = "texts.txt", "queries.json", "days.npy"
 _FIRST_DAY, _LAST_DAY = "1990-01-01", "2019-12-31"
-_CENTRES, _SPREAD, _ROWS = 1000, 1.0, 2048
+_CENTRES, _SPREAD = 1000, 1.0
 
 
 VOCABULARY = 500_000
@@ -194,33 +194,21 @@ def _write(directory: Path, texts: Iterable[str], days: NDArray[Any]) -> None:
 def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
     """Return unit vectors, float32 of shape (texts, 384).
 
-    A hash of the text chooses the centre and seeds the noise (SplitMix64 of Steele, Lea & Flood
-    2014, four 16-bit uniforms added up: nearly normal).
+    A hash of the text chooses the centre and seeds the noise.
     """
     vectors = np.empty((len(texts), DIMENSION), np.float32)
-    centres = _centres()
-    steps = np.arange(1, DIMENSION + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for low in range(0, len(texts), _ROWS):
-        hashes = np.array([_hash(text) for text in texts[low : low + _ROWS]], np.uint64)
-        bits = hashes[:, None] + steps
-        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        bits ^= bits >> np.uint64(31)
-        uniform = bits.view(np.uint16).reshape(len(hashes), DIMENSION, 4)
-        noise = uniform.sum(axis=2, dtype=np.float32) / np.float32(65536 / 3**0.5) - 2 * 3**0.5
-        rows = centres[(hashes % np.uint64(_CENTRES)).astype(np.intp)] + _SPREAD * noise
-        vectors[low : low + _ROWS] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for row, text in enumerate(texts):
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        number = int.from_bytes(digest, "little")
+        noise = np.random.default_rng(number).standard_normal(DIMENSION, np.float32)
+        vectors[row] = _centres()[number % _CENTRES] + _SPREAD * noise
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
 
 @cache
 def _centres() -> NDArray[np.float32]:
     return np.random.default_rng(0).standard_normal((_CENTRES, DIMENSION), np.float32)
-
-
-def _hash(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
 
 
 @cache

@@ -81,6 +81,13 @@ def read_json(source: Path | str | bytes) -> Any:
         raise ValueError(str(error)) from None
 
 
+def json_value(text: Any) -> Any:
+    """Return the value of a JSON text; None for null and for what is not JSON."""
+    with suppress(ValueError, TypeError):
+        return read_json(text)
+    return None
+
+
 def write_json(path: str | os.PathLike[str], obj: object, sort_keys: bool = True) -> None:
     """Write `obj` atomically as indented JSON: keys sorted or as given, ASCII, a final newline.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from arena._internal.files import read_json, sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
 from arena.encoders.base import ENCODERS
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, first_line
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256
@@ -234,7 +234,7 @@ class FlagEncoder:
             except (OSError, ValueError) as error:
                 raise DataError(
                     f"{path!r} is not a model that transformers can load: "
-                    f"{clip(_first_line(error), 160)}. Give the folder of a transformers model."
+                    f"{first_line(error)}. Give the folder of a transformers model."
                 ) from None
         if self._max_length > flag.tokenizer.model_max_length:
             raise DataError(
@@ -267,7 +267,7 @@ def folder(model: str) -> Path:
     except Exception as error:  # the hub's own, httpx's and the operating system's
         raise DataError(
             f"the model {clip(model)} is not on this machine and could not be downloaded "
-            f"({clip(_first_line(error), 160)}). Connect once, or give the folder of a local model."
+            f"({first_line(error)}). Connect once, or give the folder of a local model."
         ) from None
     if not _has_safetensors(path):
         raise _pickled(model)
@@ -290,10 +290,6 @@ def _pickled(model: str) -> DataError:
 def _parts(order: Numbers, size: int) -> Iterator[Numbers]:
     """Yield stretches of at most `size` numbers."""
     return (order[low : low + size] for low in range(0, len(order), size))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager

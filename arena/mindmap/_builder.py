@@ -6,16 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from html import unescape
 from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
+from arena.text.cleaning import read_entities
 from arena.text.display import replace_surrogates
 
 MAX_NODES = 10_000
 
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _SHOWN = 5  # cases of each kind of repair
 _MERGED = "siblings of one label merged"
 _BLANK = "empty labels left out, what is below lifted"
@@ -128,9 +127,7 @@ class Builder:
 
 
 def _decoded(label: str) -> str:
-    while (decoded := _ENTITY.sub(lambda match: unescape(match[0]), label)) != label:
-        label = " ".join(decoded.split())  # an entity may be encoded twice
-    return label
+    return " ".join(read_entities(label).split())
 
 
 def as_read(tree: MindMap) -> MindMap:

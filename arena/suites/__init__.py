@@ -13,15 +13,13 @@ The option of type `Made` is the path of what one system made: the command takes
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from arena._internal.files import sha256_file, sha256_json
+from arena._internal.files import json_value, sha256_file, sha256_json
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.registry import Registry
 
@@ -149,10 +147,3 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | No
         if line.strip():
             record = json_value(line)
             yield number, line, record if isinstance(record, dict) else None
-
-
-def json_value(text: str | bytes) -> Any:
-    """Return the value of a JSON text; None for null and for what is not JSON."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None

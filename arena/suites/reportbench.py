@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file
+from arena._internal.files import json_value, sha256_file
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.dates import format_day, parse_date
@@ -23,16 +23,7 @@ from arena.failures import failure_of_answer
 from arena.metrics import evaluate
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import (
-    SUITES,
-    Evaluation,
-    Made,
-    chosen,
-    folder_sha256,
-    json_lines,
-    json_value,
-    mean,
-)
+from arena.suites import SUITES, Evaluation, Made, chosen, folder_sha256, json_lines, mean
 from arena.suites._library import CorpusPaper, Library
 from arena.suites._pages import read_pages
 from arena.tasks import TaskSet, direction_of

@@ -10,6 +10,7 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
+from arena._internal.files import json_value
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError, clip
@@ -21,7 +22,7 @@ from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
-from arena.testing.values import leaves, parsed, plain, strings
+from arena.testing.values import leaves, plain, strings
 from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
 
 ANY: Any = object()
@@ -223,7 +224,7 @@ class AuditedEpisode:
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
         compare(observation, expected, report, "answer.observation")
         self._budget = {name: int(left) for name, left in observation["budget"].items()}
-        result = parsed(observation["result"])
+        result = json_value(observation["result"])
         if not isinstance(result, dict):
             report("answer.result", f"it is not a JSON object: {clip(observation['result'], 300)}")
             return {}
@@ -273,7 +274,7 @@ class AuditedEpisode:
             return
         shows, counts = isinstance(predicted, Shown), self._log.counts
         expected = predicted.result if shows else predicted
-        expected = parsed(expected if isinstance(expected, str) else encode(expected))
+        expected = json_value(expected if isinstance(expected, str) else encode(expected))
         if shows and too_long:
             expected = {"error": ANY}
         counts["papers returned"] += len(predicted.papers) if shows else 0

@@ -17,13 +17,14 @@ from typing import Any
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
+from arena._internal.files import json_value
 from arena._internal.terminal import progress
 from arena.errors import clip
 from arena.testing.attacks import probes
 from arena.testing.checked import STEPS, CheckedEnv, Trace, replay
 from arena.testing.labels import no_gold
 from arena.testing.report import AuditReport, CheckError, require
-from arena.testing.values import first_difference, parsed, plain
+from arena.testing.values import first_difference, plain
 from arena.text.display import shown
 
 _HASH_SEED = "4711"
@@ -304,7 +305,7 @@ def _bad_actions(checked: CheckedEnv) -> None:
         require(not over, f"{where} ended the episode")
         cost = {name: before[name] - left[name] for name in before if before[name] != left[name]}
         require(cost == {"steps": 1}, f"{where} cost {cost}, not a step")
-        answer = parsed(observation["result"])
+        answer = json_value(observation["result"])
         refused = isinstance(answer, dict) and isinstance(answer.get("error"), str)
         require(refused and answer["error"], f"{where} is answered without an 'error'")
         before = left

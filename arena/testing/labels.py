@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.files import json_value, sha256_file, sha256_json, write_json
 from arena.testing.checked import CheckedEnv, Trace
 from arena.testing.report import CheckError, require
-from arena.testing.values import first_difference, parsed, plain
+from arena.testing.values import first_difference, plain
 
 _FOR_THE_TRAINER = {"reward_terms", "gain", "gold", "references", "references_total", "metrics"}
 _KNOWN = {
@@ -59,7 +59,7 @@ def _seen(checked: CheckedEnv, changes: dict[str, str], trace: Trace) -> dict[st
         after = _reachable(env, observation, info)
         seen[f"step {number}"] = after | {"over": [bool(terminated), bool(truncated)]}
     (place,) = changes.values()
-    return parsed(json.dumps(seen).replace(place, "COPY"))  # type: ignore[no-any-return]
+    return json_value(json.dumps(seen).replace(place, "COPY"))  # type: ignore[no-any-return]
 
 
 def _reachable(env: Any, observation: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:

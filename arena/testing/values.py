@@ -29,14 +29,6 @@ def strings(value: Any) -> list[str]:
     return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
-def parsed(text: Any) -> Any:
-    """Return the value of JSON in `text`, or None if it is not JSON."""
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return None
-
-
 def first_difference(one: Any, other: Any, place: str = "value") -> str | None:
     """Return where and how two plain values first differ, or None."""
     if type(one) is not type(other):
@@ -61,16 +53,15 @@ def first_difference(one: Any, other: Any, place: str = "value") -> str | None:
 
 def plain(value: Any) -> Any:
     """Return a deep copy in values of JSON; sets are sorted, other objects become their `repr`."""
-    if value is None or isinstance(value, bool | str | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if np.isfinite(value) else repr(float(value))
+    text = json.dumps(value, default=_other)
+    return json.loads(text, parse_constant=lambda name: repr(float(name)))  # NaN equals no NaN
+
+
+def _other(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | deque):
-        return [plain(item) for item in value]
-    if isinstance(value, Set):
-        return sorted(map(plain, value), key=repr)
-    return repr(value)
+        return dict(value)
+    if isinstance(value, deque):
+        return list(value)
+    return sorted(value, key=repr) if isinstance(value, Set) else repr(value)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, package_directory, require, versions
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, first_line
 from arena.mindmap.extractors import EXTRACTORS
 
 _lock = threading.Lock()  # spaCy's store of words and taggers serve one thread at a time
@@ -155,7 +155,7 @@ class Flair:
             return load("flair.nn").Classifier.load(path).eval()
         except Exception as error:  # flair's, torch's and pickle's own
             raise DataError(
-                f"model={clip(self._name)} is not a model that flair can load: {_first(error)}."
+                f"model={clip(self._name)} is not a model that flair can load: {first_line(error)}."
             ) from None
 
     @once
@@ -174,15 +174,10 @@ class Flair:
                 return Path(hub.hf_hub_download(self._repository, _FILE, cache_dir=folder))
         except Exception as error:  # the hub's own, httpx's and the operating system's
             raise DataError(
-                f"the model {clip(self._name)} could not be fetched: {_first(error)}."
+                f"the model {clip(self._name)} could not be fetched: {first_line(error)}."
             ) from None
         raise DataError(
             f"the model {clip(self._name)} is not on this machine. Allow the extractor flair to "
             "fetch it with the option download=true, or give the path of a model file as the "
             "option model."
         )
-
-
-def _first(error: Exception) -> str:
-    """Return the first line of an error."""
-    return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)
