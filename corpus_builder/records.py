@@ -202,6 +202,8 @@ def _json(value: object) -> str | None:
 def _check_id(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)  # Semantic Scholar's corpus ids are numbers
+    if isinstance(value, str) and len(value) <= _MAX_ID and value.isascii() and value.isalnum():
+        return value  # most are so, and a paper cites dozens
     if not isinstance(value, str) or not value:
         raise DataError(f"id={clip(value)}: every record needs an id, a string or an integer.")
     if len(value) > _MAX_ID or any(c.isspace() or not c.isprintable() for c in value):

@@ -71,7 +71,7 @@ def download_works(
         raise DataError("give --query, what to search for, or --seeds, a file of papers.")
     last = dt.date.fromisoformat(str(parse_cutoff(before))) - dt.timedelta(1)
     kind = "list" if query is None else "search"
-    found: list[str] = [] if seeds is None else _identifiers(Path(seeds))
+    found: list[str] = [] if seeds is None else _identifiers(Path(seeds), on_message)
     calls = -(-papers // _PAGE) + -(-len(found) // _PAGE)
     dollars = calls * _PRICES[kind]
     on_message(
@@ -96,7 +96,7 @@ def download_works(
             "dollars": pages.calls * _PRICES[kind], "left_out": pages.left_out}  # fmt: skip
 
 
-def _identifiers(path: Path) -> list[str]:
+def _identifiers(path: Path, on_message: Callable[[str], None]) -> list[str]:
     """Return the DOIs of the papers in a file; arXiv registers one for each of its papers."""
     records = [record for _, record in PaperFile(path).records()]
     found = dict.fromkeys(
@@ -107,6 +107,7 @@ def _identifiers(path: Path) -> list[str]:
     found = {doi: None for doi in found if not {",", "|"} & {*doi}}  # which separate filters
     if not found:
         raise DataError(f"no paper of {str(path)!r} has a DOI or an arXiv identifier.")
+    on_message(f"{len(found):,} of {len(records):,} papers can be looked up: they have a DOI")
     return list(found)
 
 

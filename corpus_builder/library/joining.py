@@ -18,6 +18,7 @@ from arena.corpus.store import hash_id
 from arena.dates import parse_date
 from arena.text.identifiers import normal_title
 from corpus_builder.records import publication_date
+from corpus_builder.release.values import identifier
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
@@ -157,10 +158,10 @@ def _equal(keys: Any) -> Iterator[list[int]]:
 
 
 def _title(record: Mapping[str, Any]) -> str:
-    """Return the key of title and year, empty if the title has no letter."""
-    title = normal_title(record["title"])
+    """Return the key of title and year."""
     date = record.get("date")
-    return f"{title}|{str(parse_date(date))[:4] if date is not None else ''}" if title else ""
+    year = str(parse_date(date))[:4] if date is not None else ""
+    return f"{normal_title(record['title']) or record['title']}|{year}"
 
 
 def _dumped(record: Mapping[str, Any]) -> bytes:
@@ -182,8 +183,8 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
         paper["references"] = references
     if not paper.get("id"):
         arxiv_id, doi = identifiers_of(paper_keys(paper))
-        made = f"arxiv:{arxiv_id}" if arxiv_id else f"doi:{doi}" if doi else ""
-        paper["id"] = made or f"paper:{hash_id(_title(paper) or paper['title']):016x}"
+        made = f"arxiv:{arxiv_id}" if arxiv_id else identifier(f"doi:{doi}") if doi else None
+        paper["id"] = made or f"paper:{hash_id(_title(paper)):016x}"
     return paper
 
 

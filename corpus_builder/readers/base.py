@@ -208,9 +208,10 @@ def paper(
         file.lose("records", "no title", line, fields)
         return None
     keys = bibtex_keys(fields)
-    date = read_date(fields.get("date", "")) or read_date(
-        " ".join(fields.get(name, "") for name in ("day", "month", "year"))
-    )
+    parts = [fields.get(name, "") for name in ("year", "month", "day")]
+    parts = parts if parts[1].isdigit() else parts[::-1]  # 2010-5-3, 3 may 2010
+    between = "-" if parts[1].isdigit() else " "
+    date = read_date(fields.get("date", "")) or read_date(between.join(filter(None, parts)))
     arxiv_id, doi = identifiers_of(keys)
     months = [month for key in keys if (month := arxiv_month(key))]
     dates = [each for each in (date, *months) if each]

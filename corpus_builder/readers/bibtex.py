@@ -11,6 +11,8 @@ from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, pape
 
 _BEGINNING = re.compile(r"\s*@\s*(\w+)\s*[{(]")
 _NO_ENTRY = {"comment", "preamble", "string"}
+_AS_IS = {"doi", "eprint", "url"}  # where -- and ~ are what they are
+_BRACES = re.compile(r"[{}\\]")
 _NAME = re.compile(r"[=#]\s*([A-Za-z][\w:.+-]*)")  # of a @string
 
 
@@ -30,7 +32,10 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
             file.lose("records", "a broken entry", line, block[:80])
             continue
         for entry in library.entries:
-            fields = {field.key.lower(): plain(str(field.value)) for field in entry.fields}
+            fields = {
+                name: _BRACES.sub("", value) if name in _AS_IS else plain(value)
+                for name, value in ((f.key.lower(), str(f.value)) for f in entry.fields)
+            }
             people = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor") or "")
             keywords = re.split(r"\s*[,;]\s*", fields.get("keywords", ""))
             if record := paper(fields, people, keywords, file, line):

@@ -23,6 +23,7 @@ _COLUMNS = {
     "eprint": ("arxiv", "arxiv_id", "arxiv id"),
     "note": ("extra", "notes"),
 }
+_LONG = 200  # lines of a row with a wrong number of cells, more than any abstract has
 _NAMES = {other: name for name, others in _COLUMNS.items() for other in (name, *others)}
 _LINK = re.compile(r"""=HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"(.*)"\s*\)""", re.IGNORECASE | re.DOTALL)
 
@@ -31,7 +32,7 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     csv.field_size_limit(MAX_LINE)
     lines = file.text_lines()
     number, header = next(lines)
-    at = [number]
+    at, line = [number], number
 
     def rest() -> Iterator[str]:
         for at[0], line in lines:
@@ -46,8 +47,10 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
         )
     try:
         for row in csv.reader(rest(), delimiter=delimiter):
-            line = at[0]
+            before, line = line, at[0]
             if len(row) != len(columns):
+                if line - before > _LONG:
+                    raise csv.Error(f"a cell of line {before + 1} does not end")
                 file.lose("records", "more or fewer cells than columns", line, row[:1])
                 continue
             fields: dict[str, str] = {}

@@ -21,6 +21,7 @@ BIB = r"""% exported
 @article{a, title={{Reefs} of {\v{C}}ech \& O'Neil}, year=2001, doi={10.1000/REEF}, journal=jir,
   author={Low, Ada and {van der} Berg, Bo}, abstract={About 5\% of reefs.}, keywords={reefs; tides}}
 @misc{b, title={Deep Nets}, eprint={1706.03762}, archiveprefix={arXiv}, year=2018}
+@misc{c, title={Kelp}, doi={10.1000/a--b\_c}, year=2003, month={5}, day=4}
 """
 RIS = """TY  - JOUR
 TI  - Reefs of Čech & O'Neil
@@ -66,7 +67,7 @@ def papers_of(*paths: str) -> list[dict[str, Any]]:
 
 
 def test_bibtex(tmp_path: Path) -> None:
-    reefs, nets = papers_of(write(tmp_path, "x.txt", BIB))
+    reefs, nets, kelp = papers_of(write(tmp_path, "x.txt", BIB))
     assert reefs == {
         "id": "doi:10.1000/reef", "doi": "10.1000/reef", "title": "Reefs of Čech & O'Neil",
         "date": "2001", "authors": ["Ada Low", "Bo van der Berg"], "venue": "Journal of Reefs",
@@ -74,6 +75,7 @@ def test_bibtex(tmp_path: Path) -> None:
     }  # fmt: skip
     # The month of version 1 is earlier than the year of the proceedings.
     assert (nets["id"], nets["date"]) == ("arxiv:1706.03762", "2017-06")
+    assert (kelp["id"], kelp["date"]) == ("doi:10.1000/a--b_c", "2003-05-04")
 
 
 def test_ris_csv_and_json(tmp_path: Path) -> None:
@@ -100,7 +102,7 @@ def test_records_of_one_paper_are_joined_in_any_order(tmp_path: Path) -> None:
     assert papers["doi:10.1000/reef"]["abstract"] == "About 5% of reefs."
     assert papers["W1"]["date"] == "1999-03-04" and papers["W1"]["references"] == ["W2"]
     assert papers["arxiv:1706.03762"]["date"] == "2017-06-12"
-    assert len(papers) == 6
+    assert len(papers) == 7
     again = {paper["id"]: paper for paper in papers_of(*reversed(paths))}
     assert again == papers
 
@@ -152,6 +154,10 @@ def test_other_encodings_are_read_line_by_line(tmp_path: Path) -> None:
         (gzip.compress(PAGE.encode() * 99)[:99], "has no text: Compressed file ended"),
         (b'{"results": [{"id": "https://ope', "no paper that can be used: not JSON, line 1"),
         (b'title,year\n"A,2001\nB,2002\n', "no paper that can be used"),
+        (
+            b'title,year\nA,2001\n"B,2001\n' + b"C,2002\n" * 300,
+            "a cell of line 3 does not end. Is a quot",
+        ),
     ],
 )
 def test_other_files_are_refused_in_one_line(
@@ -175,16 +181,18 @@ def test_a_bibliography_becomes_a_task_and_a_library_grows(tmp_path: Path, capsy
     task = f"{gold}=Reefs, a Survey@2019-05-02"
     words = ("build", "library", "--output", lib, "--papers")
     _, shown, _ = run(capsys, *words, one, "--gold", task)
-    assert "2 in reach" in shown
+    assert "3 in reach" in shown
     assert "1 records to papers that other records have: 1 by doi" in shown
     more = write(tmp_path, "more.json", PAGE)
     _, shown, _ = run(capsys, *words, more, "--add", lib, "--overwrite")
-    assert "2 of 4 searchable papers cite another or are cited" in shown
+    assert "2 of 5 searchable papers cite another or are cited" in shown
     corpus = Corpus.open(lib)
     assert [hit.id for hit in corpus.at("1999-03-05").search("tides")] == ["W1", "W2"]
     assert corpus.at("1999-03-05").references("W1") == ["W2"]
     rows = list(read_rows(lib / "tasks/gold.parquet", ("reference", "status")))
-    assert sorted(rows) == [("arxiv:1706.03762", "gold"), ("doi:10.1000/reef", "gold")]
+    assert sorted(rows) == [
+        ("arxiv:1706.03762", "gold"), ("doi:10.1000/a--b_c", "gold"), ("doi:10.1000/reef", "gold"),
+    ]  # fmt: skip
     assert run(capsys, "verify", lib)[0] == 0
 
 
