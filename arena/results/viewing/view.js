@@ -215,8 +215,9 @@ async function openPaper(id) {
 }
 function cited(text) {  // a report with its citations as buttons
   return el("div", { class: "text" }, text.split(/(@\{[^}]*\}|@[^\s;,\[\]{}]*[^\s;,\[\]{}@.:?!])/).map((part, i) => {
-    const id = i % 2 ? part.replace(/^@\{?|\}$/g, "") : "";
-    return id && numbers.has(id) ? el("button", { class: `paper${gainOf(id) ? " near" : ""}`, title: named(id).title, onclick: () => openPaper(id) }, part) : part;
+    if (i % 2 === 0) return part;
+    const id = part.replace(/^@\{?|\}$/g, "");
+    return el("button", { class: `paper${gainOf(id) ? " near" : ""}`, title: named(id).title, onclick: () => openPaper(id) }, el("bdi", {}, part));
   }));
 }
 function tree(node) {
@@ -236,13 +237,20 @@ function values(object, entry) {
 function listing(papers, fresh) {
   return el("ol", { class: "papers", start: 1 }, papers.map((paper) => el("li", { class: fresh.has(paper.id) ? "fresh" : null }, title_(paper, gainOf(paper.id)), " ", el("time", {}, paper.date), paper.score === undefined ? null : el("small", {}, ` ${paper.score}`))));
 }
+const plain = (part) => el("div", { class: "text" }, typeof part === "string" ? part : JSON.stringify(part));
 function result(value, fresh) {
   const isList = ([, part]) => Array.isArray(part) && part[0]?.id !== undefined;
   const all = Object.entries(value), lists = all.filter(isList), rest = all.filter((entry) => !isList(entry));
   return [
-    rest.length ? values(Object.fromEntries(rest), (_, part) => el("div", { class: "text" }, typeof part === "string" ? part : JSON.stringify(part))) : null,
+    rest.length ? values(Object.fromEntries(rest), (_, part) => plain(part)) : null,
     lists.map(([name, papers]) => [el("h4", {}, `${papers.length} ${name}`), listing(papers, fresh)]),
   ].flat(2);
+}
+function argument(name, part, map) {  // of a call
+  if (name === "paper_ids" && Array.isArray(part)) return listing(part.map(named), new Set());
+  if (name === "paper_id" && numbers.has(part)) return title_(named(part), gainOf(part));
+  if (name === "mind_map" && map) return "below, each heading with its number of papers";
+  return name === "text" ? cited(String(part)) : plain(part);
 }
 function exact(text) {
   const pre = el("pre");
@@ -275,7 +283,7 @@ async function showStep(n) {
     const isCall = given && typeof given === "object";
     const map = isCall && given.mind_map?.label !== undefined ? await besideGold(given.mind_map) : null;
     did.push(el("p", { class: "call" }, el("code", {}, isCall ? action.tool : "not a call")));
-    did.push(isCall ? values(given, (name, part) => (Array.isArray(part) && name === "paper_ids" ? listing(part.map(named), new Set()) : name === "mind_map" && map ? "below, each heading with its number of papers" : name === "text" ? cited(String(part)) : name === "paper_id" && numbers.has(part) ? title_(named(part), gainOf(part)) : el("div", { class: "text" }, typeof part === "string" ? part : JSON.stringify(part)))) : el("pre", {}, JSON.stringify(action)));
+    did.push(isCall ? values(given, (name, part) => argument(name, part, map)) : el("pre", {}, JSON.stringify(action)));
     if (map) did.push(map);
     if (after.error) did.push(el("p", { class: "labels" }, `Refused: ${after.error}`));
     if (own.w) {
