@@ -193,6 +193,36 @@ class EpisodeSession:
                 self._valid,
             )
 
+    def save(self) -> dict[str, Any]:
+        """Return the state of the episode as `SurveyEnv.save` does, with what it has earned."""
+        with self._lock:
+            return {
+                "env": self._env.save(),
+                "steps": self._steps,
+                "over": self._over,
+                "valid": self._valid,
+                "played": list(map(list, self.played)),
+                "rewards": list(self._rewards),
+                "terms": {name: list(values) for name, values in self._terms.items()},
+                "metrics": dict(self._metrics),
+            }
+
+    def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Continue from a state that `save` returned; return the observation.
+
+        Raises:
+            DataError: The state is of another release, corpus, task set or other settings.
+        """
+        with self._lock:
+            self._observation, self.last = self._env.restore(state["env"]), None
+            self.survey = state["env"]["survey"]
+            self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
+            self.played = [(action, head) for action, head in state["played"]]
+            self._rewards, self._metrics = list(state["rewards"]), dict(state["metrics"])
+            self._terms = {name: list(values) for name, values in state["terms"].items()}
+            self.used = self._clock()
+            return self._observation
+
     @property
     def opening(self) -> str:
         """The first observation as the JSON text that a model reads, see `opening_text`."""

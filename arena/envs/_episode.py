@@ -206,6 +206,23 @@ class ScoredEpisode:
             "budget": dict(self._state.budget),
         }
 
+    def save(self) -> dict[str, Any]:
+        """Return all that changes, as values of JSON and without a label."""
+        return {
+            **self._state.save(),
+            "shown": list(self.shown),
+            "result": self.result,
+            "ended": self.over,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Continue from what `save` returned in an episode of the same survey and settings."""
+        self._state.restore(saved)
+        self.shown = dict.fromkeys(saved["shown"])
+        self.result, self.over = saved["result"], saved["ended"]
+        self._gold_shown = self._gains.keys() & self.shown.keys()
+        self._gold_cited = self._gains.keys() & self._state.cited
+
     def render(self) -> str:
         """Return the state as text for a person to read."""
         left = ", ".join(f"{name} left {n}" for name, n in self._state.budget.items())

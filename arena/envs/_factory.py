@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
-from arena import trec
-from arena._internal.files import read_json
+from arena import __version__, trec
+from arena._internal.files import read_json, sha256_json
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
@@ -61,6 +62,7 @@ class EpisodeFactory:
         surveys: Sequence[str] | int | None,
         tasks: str | Path | None,
     ) -> None:
+        self._config = config
         self.task_name, self._task = config.task, TASKS.get(config.task)
         self._prompt = config.prompt or "title"
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
@@ -102,6 +104,19 @@ class EpisodeFactory:
                 "budget": Dict({name: Discrete(n + 1) for name, n in self._budget.items()}),
             }
         )
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """What a saved state of an episode depends on besides the survey, by name."""
+        names = dict.fromkeys(self._engines)
+        engines = {name: self.corpus.index_sha256(name) for name in names}
+        return {
+            "release": __version__,
+            "corpus": self.corpus.sha256,
+            "task set": str(self.tasks.sha256),
+            "index": sha256_json(engines),
+            "settings": sha256_json(self._config.model_dump(mode="json")),
+        }
 
     def named(self, options: Mapping[str, Any] | None) -> str | None:
         """Return the id of the survey that ``reset(options=...)`` names, or None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,40 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if search is None:
             return episode.complete()
         return episode.complete(make_searches([search])[0])
+
+    def save(self) -> dict[str, Any]:
+        """Return the state of the episode, for `restore`: values of JSON, and no label.
+
+        It can be taken at any time, also after the end, and changes nothing.
+        """
+        if self._episode is None:
+            raise ResetNeeded("there is no episode yet. Call reset() first.")
+        return {
+            "of": dict(self._factory.identity),
+            "survey": self._episode.survey.id,
+            "episode": self._episode.save(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Continue from a state that `save` returned, as often as you like; return the observation.
+
+        What follows is what would have followed there, in the same process or in another one.
+
+        Raises:
+            DataError: The state is of another release, corpus, task set or other settings.
+        """
+        for name, value in self._factory.identity.items():
+            if (other := state["of"].get(name)) != value:
+                raise DataError(
+                    f"the state is of another {name}: {clip(other)}, this is {clip(value)}. "
+                    "Restore it where it was saved, or play the episode again."
+                )
+        if self._episode is None or self._episode.survey.id != state["survey"]:
+            self._episode = self._factory.start(state["survey"])
+        episode = self._episode
+        episode.restore(state["episode"])
+        self.action_space.look(episode.topic, episode.shown)
+        return episode.observation()
 
     def render(self) -> str | None:
         """Return the state as text for a person to read (render mode ``"ansi"``)."""

@@ -21,7 +21,7 @@ from arena.tools.base import (
     tool_schemas,
 )
 from arena.tools.episode import Episode
-from arena.tools.search import encode, make_searches
+from arena.tools.search import encode, make_searches, queries_of
 
 __all__ = [
     "MAX_QUERIES",
@@ -40,5 +40,6 @@ __all__ = [
     "json_action",
     "make_searches",
     "parse_action",
+    "queries_of",
     "tool_schemas",
 ]

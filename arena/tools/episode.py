@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +56,14 @@ class Draft:
         """Return the headings in order."""
         return list(self._sections)
 
+    def save(self) -> list[Any]:
+        """Return heading, text and cited ids of each section."""
+        return [[heading, s.text, list(s.cited)] for heading, s in self._sections.items()]
+
+    def restore(self, saved: Sequence[Any]) -> None:
+        """Put saved sections in the place of all."""
+        self._sections = {heading: _Section(text, tuple(ids)) for heading, text, ids in saved}
+
     def markdown(self) -> str:
         """Return the report: each heading as ``## HEADING``, then its text."""
         return "\n".join(f"## {heading}\n\n{s.text}\n" for heading, s in self._sections.items())
@@ -99,6 +108,31 @@ class Episode:
     digests: ShownDigests | None = None
     digested: dict[str, bool] = field(default_factory=dict)
     _at: int = 0
+
+    def save(self) -> dict[str, Any]:
+        """Return all that changes in an episode, as values of JSON; no later change shows in it."""
+        kinds = dict(self.stages)
+        answers = {s: ANSWERS.get(kinds[s]).to_json(answer) for s, answer in self.answers.items()}
+        return {
+            "budget": dict(self.budget),
+            "selected": list(self.selected),
+            "draft": self.draft.save(),
+            "cited": list(self.cited),
+            "answers": copy.deepcopy(answers),
+            "over": self.over,
+            "digested": dict(self.digested),
+            "at": self._at,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Continue from what `save` returned in an episode of the same survey and settings."""
+        kinds = dict(self.stages)
+        self.budget, self.digested = dict(saved["budget"]), dict(saved["digested"])
+        self.selected = dict.fromkeys(saved["selected"])
+        self.cited = dict.fromkeys(saved["cited"])
+        self.draft.restore(saved["draft"])
+        self.answers = {s: ANSWERS.get(kinds[s]).read(a) for s, a in saved["answers"].items()}
+        self.over, self._at = saved["over"], saved["at"]
 
     @property
     def stage(self) -> str:

@@ -8,7 +8,7 @@ per paper.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import add
 from typing import Annotated, Any
 
@@ -57,6 +57,12 @@ def search(
     for _ in asked:
         episode.spend("searches")
     return Search(view, asked, k, offset, fuse)
+
+
+def queries_of(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the queries in the arguments of a call; none of a call that searches nothing."""
+    query = arguments.get("query")
+    return tuple(arguments.get("queries") or ()) if query is None else (query,)
 
 
 def make_searches(searches: Sequence[Search]) -> list[Shown]:

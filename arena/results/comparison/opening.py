@@ -19,7 +19,7 @@ from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import EXPERT, EXPERT_PAPERS, tools_of
-from arena.tools import TOOLS, parse_action
+from arena.tools import TOOLS, parse_action, queries_of
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,7 @@ def played_episode(
         gain, error = _number(step.get(GAIN, step["reward_terms"].get(GAIN))), step.get("error")
         call = parse_action(step["action"], tools)
         given: dict[str, Any] = {} if isinstance(call, str) else call.arguments
-        query = given.get("query")
-        if asked := given.get("queries") or ([] if query is None else [query]):
+        if asked := queries_of(given):
             engine = str(given.get("retriever") or manifest["environment"]["retriever"])
             k, offset = given.get("k", 10), given.get("offset", 0)
             queries.append(Query(" | ".join(asked), k, offset, engine, gain, error))

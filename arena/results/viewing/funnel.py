@@ -17,7 +17,7 @@ from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from arena.runs.trajectories import answers_of
 from arena.tasks import TaskSet, kind_of, stages_of, tools_of
-from arena.tools import TOOLS, Call, parse_action
+from arena.tools import TOOLS, Call, parse_action, queries_of
 
 DEPTH = 1_000
 """Ranks of a query within which a paper counts as retrievable."""
@@ -85,19 +85,23 @@ class RunFunnel:
         Returns step -> paper -> rank, and step -> hits that did not exist yet.
         """
         survey = self._tasks.survey(record["survey"])
-        sent = [(n, c.arguments) for n, c in self._calls(record) if "query" in c.arguments]
+        calls = self._calls(record)
+        sent = [(n, query, c.arguments) for n, c in calls for query in queries_of(c.arguments)]
         asked = []
         for day in (survey.date, FUTURE):
-            for _, given in sent:
+            for _, query, given in sent:
                 engine = self._engines[given.get("retriever") or self._own]
                 view = self._corpus.at(day, exclude=[survey.id], retriever=engine)
                 k = DEPTH if day != FUTURE else given.get("k", 10) + given.get("offset", 0)
-                asked.append((view, given["query"], k))
+                asked.append((view, query, k))
         found = search_batch(asked)
-        steps, then, now = [n for n, _ in sent], found[: len(sent)], found[len(sent) :]
-        ranks = [{hit.id: rank for rank, hit in enumerate(hits, 1)} for hits in then]
-        later = [[hit for hit in hits if hit.date >= survey.date] for hits in now]
-        return dict(zip(steps, ranks, strict=True)), dict(zip(steps, later, strict=True))
+        ranks = {n: dict[str, int]() for n, *_ in sent}
+        later = {n: list[Hit]() for n in ranks}
+        for (n, *_), then, now in zip(sent, found, found[len(sent) :], strict=False):
+            for rank, hit in enumerate(then, 1):  # the best of several queries
+                ranks[n][hit.id] = min(rank, ranks[n].get(hit.id, rank))
+            later[n] += [hit for hit in now if hit.date >= survey.date]
+        return ranks, later
 
     def follow(
         self,
