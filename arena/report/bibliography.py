@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
+from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock
@@ -14,6 +15,7 @@ from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_en
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
     r"(?:references?|sources?|citations|literature)(?: list| cited| and notes| and links)?"
+    r"(?: (?:used|read but not used) in the report)?"
     r"|bibliography|works cited|footnotes|参考文献|参考资料|参考来源|引用文献|引用来源)\W*",
     re.IGNORECASE,
 )
@@ -26,6 +28,7 @@ _FOOTNOTE = re.compile(r"^\[\^[^\[\]\s]{1,60}\](?!:)", re.MULTILINE)
 _LABEL = re.compile(  # [KMF17], [Fang et al., 2022]
     r"^\[((?=[^\[\]]*?[^\W\d])[^\[\]]{1,60}?\d\d[a-z]?)\)?\]:?\s+", re.MULTILINE
 )
+_RAISED = re.compile(r"^(?:\^\{(\d{1,4})\}|([⁰¹²³⁴-⁹]{1,4}))\s*", re.MULTILINE)
 _LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or 1]
 _POINT = re.compile(r"^(\d{1,3})\.\s")
 _BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
@@ -97,6 +100,7 @@ _SENTENCE = re.compile(
 _TITLE_FIRST = re.compile(  # Title. A. Lee, B. Wu. 2020; Title - Lee et al., 2020
     rf"([^,;]{{8,300}}?)(?:\.|,|\s[-–—])\s(?:{_STRAIGHT}(?:,|{_ET_AL}|\sand\s|\.\s)|{_WORD}{_ET_AL})"
 )
+_ACCESSED = re.compile(r",? \(?(?:accessed|retrieved)(?: on)? \w+ \d{1,2}, \d{4}\)?", re.IGNORECASE)
 _BEHIND_TITLE = re.compile(
     r"(?:\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, \d\w\w ed|^(?:19|20)\d\d"
     r"|,(?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)?"
@@ -213,6 +217,7 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
     texts: list[str] = []
     for block in blocks:
         text = _FOOTNOTE.sub(r"\g<0>:", _with_addresses(block.inline))
+        text = _RAISED.sub(lambda each: f"[{int(each[1] or normalize('NFKC', each[2]))}] ", text)
         if (definition := _DEFINITION.match(text)) and not definition[1].isdigit():
             _, *labelled = _DEFINITION.split(text)
             yield from zip(labelled[::2], labelled[1::2], strict=True)
@@ -234,7 +239,8 @@ def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
         re.match(r"\d{1,3}(?: \d{1,3})*(?:\s\D|$)", text) is not None for text in texts
     ) * 4 > len(texts)  # fmt: skip
     if not is_bracketed and not is_bare:
-        yield from (("", text) for text in _unnumbered(texts))
+        items = all(block.is_item for block in blocks)
+        yield from (("", text) for text in (texts if items else _unnumbered(texts)))
         return
     starts = _bracketed if is_bracketed else _bare
     if is_bracketed and not any(next(starts(text), (1,))[0] == 0 for text in texts):
@@ -292,7 +298,8 @@ def _bare(text: str) -> Iterator[tuple[int, int, str]]:
     address = 0
     for match in _BARE.finditer(text):
         at_line = match.start() == 0 or text[match.start() - 1] == "\n"
-        if at_line or " " in match[1]:
+        behind = _ADDRESS_ENDS.search(text[max(0, match.start() - 2000) : match.start()].rstrip())
+        if at_line or behind or " " in match[1]:
             if at_line or URL.search(text, address, match.start()):
                 yield match.start(), match.end(), match[1]
             address = match.start()  # an address ends at the blank before it
@@ -305,8 +312,13 @@ def _unnumbered(texts: Sequence[str]) -> Iterator[str]:
         before = joined[-1][-1][-4:] if joined else "."
         if joined and (
             re.search(r"(?:,|\band|&|-)$", before)
-            or (before[-1:].islower() and not (_begins(text) and _YEAR.search(joined[-1][-1])))
-            or (text[:1].islower() and not _begins(text))
+            or (
+                not _ADDRESS_ENDS.search(joined[-1][-1])
+                and (
+                    (before[-1:].islower() and not (_begins(text) and _YEAR.search(joined[-1][-1])))
+                    or (text[:1].islower() and not _begins(text))
+                )
+            )
         ):
             joined[-1].append(text)
         else:
@@ -355,8 +367,10 @@ def _work(text: str) -> _Work:
     Behind the authors stand the year, a colon or a full stop; then the title, in quotation marks or
     up to the end of a sentence. An entry without authors begins with its title.
     """
-    text = " ".join(URL.sub(" ", text).split())
+    text = _ACCESSED.sub("", " ".join(URL.sub(" \ue001 ", text).split()))
     text = re.sub(r"^(?:\[(?:PDF|\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})\]\s*)+", "", text)
+    behind = text.find("\ue001")
+    text = " ".join(text.replace("\ue001", " ").split())
     turned, dated, straight, dotted = (head.match(text) for head in _HEADS)
     of_one = turned and not re.search(r",.*,|&|\d| and ", turned[0])
     if (  # Robert F. Rosin. 1969.
@@ -381,16 +395,16 @@ def _work(text: str) -> _Work:
     elif start and (sentence := _SENTENCE.match(text, start)):
         title = sentence[0]
     else:
-        parts = text.split(" | ")  # a short one is the name of a site
+        lead = text[:behind] if behind > 8 else text  # what stands behind its address is a note
+        parts = lead.split(" | ")  # a short one is the name of a site
         title = parts[0] if len(parts[0]) > 8 else max(parts, key=len)
-        title = re.split(r"\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", title)[0]
+        title = re.split(r"\s[-–—]\s(?=(?:[A-Z]|arXiv)\S*(?:\s\S+){0,3}$)|\s\.\.\.", title)[0]
         if first := _TITLE_FIRST.match(text):
             title = first[1]
     years = _YEAR.findall(head[0] if head else "") or _YEAR.findall(text)
     people = _surnames((head["people"] if head else text)[:2000])
-    return _Work(
-        people, "".join(years[-1]) if years else "", _BEHIND_TITLE.sub("", title).strip(' .*_"|-–—')
-    )
+    title = _BEHIND_TITLE.sub("", title).strip(' .,:*_"|-–—')
+    return _Work(people, "".join(years[-1]) if years else "", title)
 
 
 def _surnames(people: str) -> list[str]:
@@ -409,6 +423,7 @@ def _surnames(people: str) -> list[str]:
 _URL_PART = r"[^\s<>\[\]\"“”{}|\\^`\x00\ue000\ue001，。；、）】]"
 _SICI = r"<\d{1,9}:[^\s<>]{1,40}>(?=\d)"  # as in 10.1002/(SICI)1097(199009)41:6<391::AID>3.0.CO;2-9
 URL = re.compile(rf"https?://{_URL_PART}{{1,4000}}+(?:{_SICI}{_URL_PART}{{1,40}})?", re.IGNORECASE)
+_ADDRESS_ENDS = re.compile(rf"https?://{_URL_PART}+$", re.IGNORECASE)
 _BROKEN = re.compile(
     r"((?:https?://|\b10\.\d{4,9}/)\S{0,999}+)(?:(?<=[-_]) +(?=[^\s\[(])"
     r"|(?<=\.) +(?=(?:pdf|html?)\b|[a-z]+- ?[a-z])|(?<=\.(?:19|20)\d\d\.) +(?=\d{5}))",

@@ -75,7 +75,7 @@ def _pandoc(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 # By address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
 
 _NO_WORDS = re.compile(
-    r"https?://\S+|(?<![\w-])(?<![\w-]\.)(?:[\w-]++\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv",
+    r"https?://\S+|(?<![\w-])(?<![\w-]\.)(?:[\w-]++\.)+[a-z]{2,}(?:/\S*)?|†\S*|source|link|pdf|arxiv",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
@@ -91,10 +91,9 @@ def _links(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         if not link.address.lower().startswith(("http://", "https://")):
             continue
         words = text.text[link.start : link.end]
-        title = words if re.search(r"[^\W\d]", _NO_WORDS.sub(" ", words)) else ""
-        yield Mark(
-            link.start, link.end, _linked(link.address, title, bibliography), kept=bool(title)
-        )
+        kept = re.search(r"[^\W\d]", _NO_WORDS.sub(" ", words)) is not None
+        title = link.title or (words if kept else "")
+        yield Mark(link.start, link.end, _linked(link.address, title, bibliography), kept=kept)
     for start, end in addresses_in(text.bare):
         yield Mark(start, end, _linked(text.bare[start:end], "", bibliography))
     for start, end, key in bare_ids(text.bare):

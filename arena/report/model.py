@@ -104,11 +104,12 @@ MATH = re.compile(
 
 
 class Link(NamedTuple):
-    """A link of Markdown: where its text stands, and its address."""
+    """A link of Markdown: where its text stands, its address, and its title if it has one."""
 
     start: int
     end: int
     address: str
+    title: str = ""
 
 
 class Inline(NamedTuple):

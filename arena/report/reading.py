@@ -46,6 +46,11 @@ _ANCHORED = re.compile(
 )  # [1](#ref-1)
 
 
+_LISTED = re.compile(  # "Sources:" right above the first entry
+    r"^(\W*(?:sources|references|citations)\W*?)\n(?=\W{0,3}1\W)", re.MULTILINE | re.IGNORECASE
+)
+
+
 def read_report(source: str | bytes | Path, styles: Collection[str] | None = None) -> Report:
     """Read a report in Markdown or HTML.
 
@@ -61,7 +66,8 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
-    text = from_latex(_ANCHORED.sub(r"[\1]", unwrap(text).replace("[cite_start]", "")))
+    text = _LISTED.sub(r"\1\n\n", unwrap(text).replace("[cite_start]", ""))
+    text = from_latex(_ANCHORED.sub(r"[\1]", text))
     # Exports escape the brackets of their marks; who writes [@id] means what is escaped literally.
     blocks = parse(text, literal=bool(cited_ids(text)))
     title, start = "", 0
@@ -223,7 +229,7 @@ def _joined(cells: Sequence[Inline]) -> Inline:
     cells = list(dropwhile(lambda cell: not cell.text, cells))
     links, size = [], 0
     for cell in cells:
-        links += [Link(size + a, size + b, where) for a, b, where in cell.links]
+        links += [Link(size + a, size + b, *more) for a, b, *more in cell.links]
         size += len(cell.text) + len(" | ")
     text, bare = " | ".join(cell.text for cell in cells), " | ".join(cell.bare for cell in cells)
     return Inline(text, bare, tuple(links))
@@ -234,7 +240,7 @@ def flatten(tokens: Sequence[Token], literal: bool) -> Inline:
     shown: list[str] = []
     bare: list[str] = []
     links: list[Link] = []
-    opened: list[tuple[int, str]] = []
+    opened: list[Link] = []
     size = 0
     for token in tokens:
         kind, content = token.type, token.content
@@ -247,9 +253,11 @@ def flatten(tokens: Sequence[Token], literal: bool) -> Inline:
             if raised or cell or _TAG.match(content):
                 content = ("}" if raised[1] else "^{") if raised else BREAK if cell else ""
         elif kind == "link_open":
-            opened.append((size, str(token.attrs["href"])))
+            opened.append(
+                Link(size, size, str(token.attrs["href"]), str(token.attrs.get("title", "")))
+            )
         elif kind == "link_close" and opened:
-            links.append(Link(opened[-1][0], size, opened.pop()[1]))
+            links.append(opened.pop()._replace(end=size))
         elif kind == "image":
             content = ""
         elif kind == "math" and (raised := _RAISED.fullmatch(token.meta["inside"])):
