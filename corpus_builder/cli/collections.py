@@ -22,11 +22,11 @@ def list_collections(*, json: bool = False) -> None:
 
     known = collections()
     if json:
-        print_json({name: _described(about) for name, about in known.items()})
+        print_json(known)
         return
-    rows = [tuple(_described(about).values()) for about in known.values()]
-    columns = ("collection", "contains", "good for", "licence", "day", "files")
-    print_table([(name, *row[:5]) for name, row in zip(known, rows, strict=True)], columns)
+    columns = ("contains", "good_for", "licence", "day")
+    rows = [(name, *map(of.get, columns), _held(of)) for name, of in known.items()]
+    print_table(rows, ("collection", *columns, "files"))
     print(
         "No address was tried over a network unless it is marked as tried; downloads are tested "
         "against a server of the tests. ARENA_COLLECTIONS=FILE adds collections of your own."
@@ -77,23 +77,13 @@ def download_openalex(
     print(f"Next: arena-corpus build library --papers {file} --output DIR")
 
 
-def _described(about: Mapping[str, Any]) -> dict[str, Any]:
+def _held(about: Mapping[str, Any]) -> str:
+    """Say what a download fetches, and how much of it is verified from the first time on."""
     files = about.get("files", {})
     known = sum(sha256 is not None for sha256 in files.values())
-    held = f"{len(files):,} files, {known:,} with a known SHA-256" if files else "none"
-    for key in ("archive", "folder"):
-        held = f"{key} {about[key]}" if key in about else held
-    if "why" in about:
-        held = "none: get it by hand"
-    return {
-        "contains": about.get("contains"),
-        "good_for": about.get("good_for"),
-        "licence": about.get("licence") or "not said",
-        "day": about.get("day"),
-        "files": held + " (tried)" * bool(about.get("tried")),
-        "home": about["home"],
-        "sha256": about.get("sha256"),
-    }
+    held = f"{len(files):,}, {known:,} with a known SHA-256" if files else "get them by hand"
+    held = next((f"{key} {about[key]}" for key in ("archive", "folder") if key in about), held)
+    return held + " (tried)" * bool(about.get("tried"))
 
 
 def add_collections(group: Any) -> None:
@@ -130,6 +120,6 @@ def _download(*, name: str, output: str, mirror: str | None = None, json: bool =
         print(f"{name}: licence {about.get('licence') or 'not said'}, {about['home']}", flush=True)
     report = fetch_collection(name, output, mirror, quiet=json)
     if json:
-        print_json({**_described(about), **report})
+        print_json(report)
     elif about.get("good_for"):
         print(f"Good for {about['good_for']}.")

@@ -87,7 +87,7 @@ def download_works(
         stack.enter_context(writing(directory))
         fetcher = stack.enter_context(closing(Fetcher(1, 30.0, attempts, on_message)))
         bar = stack.enter_context(progress(total=papers, desc="works", unit="work"))
-        pages = _Pages(directory / WORKS, fetcher, base_url, kind, last, papers, bar)
+        pages = _Pages(directory / WORKS, fetcher, base_url, last, papers, bar)
         if query is not None:
             list(pages.ask("", search=query))
         else:
@@ -130,9 +130,10 @@ def _parts(values: Sequence[str]) -> Iterator[str]:
 class _Pages:
     """Answers to requests, from the file or the server; `works` maps ids to what they cite."""
 
-    def __init__(self, path: Path, fetcher: Fetcher, base_url: str, kind: str, last: dt.date,
-                 most: int, bar: Any) -> None:  # fmt: skip
-        self._path, self._fetcher, self._kind, self._bar = path, fetcher, kind, bar
+    def __init__(
+        self, path: Path, fetcher: Fetcher, base_url: str, last: dt.date, most: int, bar: Any
+    ) -> None:
+        self._path, self._fetcher, self._bar = path, fetcher, bar
         self._url, self._last, self._most = f"{base_url.rstrip('/')}/works", last, most
         self.works: dict[str, list[str]] = {}
         self.calls, self.left_out = 0, dict[str, int]()
