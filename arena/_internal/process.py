@@ -48,9 +48,6 @@ def _controller(*loaded: bool) -> Any:
 @contextmanager
 def block_sigint_in_children() -> Iterator[None]:
     """Start child processes that ignore Ctrl-C: this process handles it for all of them."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # started later, it would undo the next line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from io import RawIOBase
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,16 @@ def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -
     return done
 
 
-def append(file: RawIOBase, record: Mapping[str, Any]) -> None:
+def append(file: FileIO, record: Mapping[str, Any]) -> None:
     """Write one episode in one piece and sync it to the disk."""
     # Not sorted: the order of keys in an action is part of it.
     line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
-    while line:  # more than one piece only where the disk is full or a signal comes
-        line = line[file.write(line) or 0 :]
-    os.fsync(file.fileno())
+    try:
+        while line:  # more than one piece only where the disk is full or a signal comes
+            line = line[file.write(line) or 0 :]
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file.name)) from error
 
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:

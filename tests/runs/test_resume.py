@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,3 +224,11 @@ def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, chan
         arena.run(world, "discovery", "title", output)
     assert path.read_bytes() == b"".join(lines)
     arena.run(world, "discovery", "title", output, overwrite=True)
+
+
+def test_a_full_disk_is_said_with_the_file():
+    with (
+        Path("/dev/full").open("ab", buffering=0) as file,
+        pytest.raises(OSError, match="No space left on device: '/dev/full'"),
+    ):
+        append(file, {})
