@@ -399,7 +399,9 @@ async function route() {
   }
   await showStep(n);
   if ($("aligned").open) await showAligned();
-  if (isNew) $("next").focus({ preventScroll: true });
+  if (!isNew) return;
+  $("next").focus({ preventScroll: true });
+  await load([...current.own.o, ...current.own.a].flatMap(numbersOf));  // for the steps to come
 }
 const trouble = (error) => {
   $("trouble").hidden = false;
