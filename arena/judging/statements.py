@@ -112,7 +112,8 @@ def judge_reports(
 
     Args:
         reports: Id -> report, its references resolved; None counts as one without statements.
-        views: Id of every report -> the corpus as of its day, with an engine to search it.
+        views: Id of a report -> the corpus as of its day, with an engine to search it; what a
+            report without one cites is read in `pages` alone, and `votes` must be 0.
         client: The model that extracts and compares.
         voters: The models that vote, of distinct names; by default `client`. The paper has two.
         votes: Votes of each model on a statement; 0 leaves statements without citations out.
@@ -227,7 +228,8 @@ def _sources(
         for each in report.cited:
             page = next((pages[key] for key in each.ids if key in pages), Page("", "", False))
             parts = [Passage(page.title, "Page", part) for part in pieces(page.text, LONGEST)]
-            found[name, each.key] = passages_of(views[name], each.paper) or parts
+            view = views.get(name)
+            found[name, each.key] = (passages_of(view, each.paper) if view else []) or parts
     return found
 
 

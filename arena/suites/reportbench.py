@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.code import code_sha256
 from arena._internal.files import json_value, sha256_file
 from arena._internal.terminal import progress
-from arena.corpus import Corpus
+from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
@@ -82,13 +82,17 @@ def score_reports(
         passages: Passages of a source that a statement is compared with.
         pages (FILE): JSON lines of url, title, text and is_paper, which stand for the web: a page
             names the work that its address leads to, other pages than papers are not cited works,
-            and the judge reads it; an address without a page is a dead link.
+            and the judge reads it; an address without a page is a dead link. Without --corpus the
+            judge reads pages alone, and no statements without a citation.
 
     Example:
         arena evaluate reportbench --data reportbench --reports reports --json
     """
-    if llm_option and corpus is None:
-        raise DataError("--llm-option: a judge reads papers; name a corpus with --corpus.")
+    if llm_option and corpus is None and pages is None:
+        raise DataError(
+            "--llm-option: a judge reads what is cited; name a corpus with --corpus, or web pages "
+            "with --pages."
+        )
     every = read_data(data)
     gold = chosen(every, only)
     if corpus and not {f"reportbench:{name}" for name in gold} & TaskSet(corpus).surveys.keys():
@@ -107,8 +111,13 @@ def score_reports(
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
         "pages": pages and sha256_file(pages),
     }  # fmt: skip
-    if llm_option and corpus is not None:
-        more = {"votes": votes, "schemas": schemas, "passages": passages, "pages": web}
+    if llm_option:
+        more = {
+            "votes": votes if corpus else 0,
+            "schemas": schemas,
+            "passages": passages,
+            "pages": web,
+        }
         judged = _judge(readable, gold, corpus, llm_option, voters or (), more)
         for name, of_report in judged.reports.items():
             surveys[name] |= {key: of_report["rates"].get(key) for key in JUDGED}
@@ -187,7 +196,7 @@ def _no_scores(official: bool) -> dict[str, Any]:
 def _judge(
     reports: Mapping[str, Report],
     gold: Mapping[str, GoldSurvey],
-    corpus: str,
+    corpus: str | None,
     options: dict[str, Any],
     voters: Sequence[str],
     more: Mapping[str, Any],
@@ -195,16 +204,17 @@ def _judge(
     from arena.judging import judge_reports
     from arena.llm import Client
 
-    opened = Corpus.open(corpus)
-    views = {
-        name: opened.at(format_day(gold[name].cutoff), [f"reportbench:{name}"]) for name in reports
-    }
-    tasks = TaskSet(opened)
-    status = {
-        name: tasks.citation_status(own, [each.paper for each in report.references if each.paper])
-        for name, report in reports.items()
-        if (own := f"reportbench:{name}") in tasks.surveys
-    }
+    views: dict[str, CorpusView] = {}
+    status: dict[str, dict[str, str]] = {}
+    if corpus:
+        opened = Corpus.open(corpus)
+        tasks = TaskSet(opened)
+        for name, report in reports.items():
+            own = f"reportbench:{name}"
+            views[name] = opened.at(format_day(gold[name].cutoff), [own])
+            if own in tasks.surveys:
+                papers = [each.paper for each in report.references if each.paper]
+                status[name] = tasks.citation_status(own, papers)
     client = Client.from_options(options, "--llm-option")
     others = [Client.from_options(options | {"model": name}, "--voters") for name in voters]
     return judge_reports(reports, views, client, voters=others, status=status, **more)
@@ -214,7 +224,8 @@ def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[s
     """Return a report with the titles of pages, and without citations of other pages than papers.
 
     Also returned are the numbers of cited references that are such pages, and of those with an
-    address alone that no page has (ReportBench, section 2.2).
+    address alone that no page has (ReportBench, section 2.2); and of the statements that cite a
+    page of any kind, and that do not.
     """
     found = {
         each.key: page
@@ -238,6 +249,8 @@ def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[s
     counts = {
         "not_papers": sum(each.key in others for each in report.cited),
         "dead_links": len(dead),
+        "cited_statements": sum(bool(each.citations) for each in report.statements),
+        "uncited_statements": sum(not each.citations for each in report.statements),
     }
     return report._replace(references=references, statements=statements), counts
 

@@ -131,11 +131,30 @@ def test_pages_stand_for_the_web(score, tmp_path):
     row = score({"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"))["surveys"][
         "2004.05937"
     ]
-    assert (row["hits"], row["cited"]) == (
-        2,
-        3,
-    )  # the blog is no work, the journal's title is known
-    assert (row["not_papers"], row["dead_links"]) == (1, 1)
+    # The blog is no work, the journal's title is known
+    assert (row["hits"], row["cited"]) == (2, 3)
+    assert (row["not_papers"], row["dead_links"], row["cited_statements"]) == (1, 1, 4)
+
+
+def test_a_judge_reads_pages_without_a_corpus(score, tmp_path):
+    def answer(body):
+        text = body["messages"][0]["content"]
+        if "Does the quotation" in text:
+            return json.dumps({"reason": "So.", "match": "Depth" in text})
+        return text[text.index("A blog.") :][:7] if "A blog." in text else "Depth helps."
+
+    lines(tmp_path / "pages.jsonl", PAGES)
+    with LLMServer(answer) as server:
+        option = {"model": "m", "base_url": server.url, "store": str(tmp_path / "judge.db")}
+        result = score(
+            {"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"), llm_option=option
+        )
+    judged = result["surveys"]["2004.05937"]["judgements"]
+    assert [row["outcome"] for row in judged["cited"]] == [
+        "mismatch", "match", "unreachable", "unreachable"
+    ]  # fmt: skip
+    assert judged["counts"]["unreachable_unknown"] == 2
+    assert judged["counts"]["claims"] == 0
 
 
 @pytest.mark.parametrize("page", [[], {"title": "x"}, {"url": "a.org", "is_paper": "no"}])
