@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import arena
 from arena.corpus import Corpus
@@ -46,40 +45,37 @@ def measure(*, corpus: str, questions: str, output: str, surveys: int | None = N
             days = Path(questions, SETS["autoscholarquery"]) if name == "scholargym" else None
             write_question_tasks(corpus, tasks, {name: str(Path(questions, file))}, days=days)
         opened = Corpus.open(corpus, tasks=tasks)
-        gold = TaskSet(opened).gold
-        chosen = TaskSet(opened).scorable[:surveys]
+        chosen, gold = TaskSet(opened).scorable[:surveys], TaskSet(opened).gold
         reach = {s: len(gold(s).gains) / gold(s).references for s in chosen}
         for agent, engine in SYSTEMS:
             if engine != "minilm" or engine in opened.manifest["indexes"]:
                 run = Path(output, name, f"{agent}-{engine}")
                 arena.run(opened, "question", agent, run, surveys=chosen, retriever=engine,
                           metrics=METRICS[:2], timed=True)  # fmt: skip
-                figures = _figures(run, reach) | {"distance": _distance(run, opened)}
+                figures = _figures(run, opened, reach)
                 rows.append({"set": name, "system": f"{agent}, {engine}"} | figures)
     return {"corpus": Corpus.open(corpus).sha256, "rows": rows}
 
 
-def _figures(run: Path, reach: dict[str, float]) -> dict[str, Any]:
+def _figures(run: Path, corpus: Corpus, reach: dict[str, float]) -> Results:
     """Return the figures of a run; `reach` are the shares of the gold in reach, by question."""
     compared = arena.compare([run])
-    metrics = {metric.metric: metric for metric in compared.metrics}
-    means = {name: metrics[name].means[compared.names[0]] for name in METRICS}
-    last, effort = metrics["recall@100"], compared.runs[0].effort
-    values = zip(last.surveys, last.values[compared.names[0]], strict=True)
+    (name,), effort = compared.names, compared.runs[0].effort
+    means = {metric.metric: metric.means[name] for metric in compared.metrics}
+    last = next(metric for metric in compared.metrics if metric.metric == "recall@100")
+    searched = figures_of_run(run, corpus).values()
+    values = zip(last.surveys, last.values[name], strict=True)
     return {
         "n": len(reach),
-        **{name: mean.mean for name, mean in means.items()},
+        **{metric: means[metric].mean for metric in METRICS},
         "95 % from": means["recall@100"].low,
         "to": means["recall@100"].high,
         "of all gold": fmean(value * reach[survey] for survey, value in values),
         "ceiling": fmean(reach.values()),
+        "distance": fmean(of["distance"] or 0.0 for of in searched),
         "searches": effort.searches / effort.episodes,
         "seconds": effort.seconds,
     }
-
-
-def _distance(run: Path, corpus: Corpus) -> float:
-    return fmean(of["distance"] or 0.0 for of in figures_of_run(run, corpus).values())
 
 
 def show(results: Results) -> str:

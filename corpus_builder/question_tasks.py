@@ -18,6 +18,7 @@ import pyarrow as pa
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json, write_json
 from arena._internal.options import checked
+from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
@@ -32,15 +33,12 @@ from corpus_builder.sources.matching import Collection, join
 
 _PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 _COLUMNS = ("id", "title", "date", "arxiv_id", "doi")
-_ASKED, _GOLD = schema("id title day:int32 total:int64"), schema("citing cited")
-_STAGED = """
-CREATE TABLE staged_survey_references AS SELECT citing, cited, false AS influential FROM gold;
-CREATE TABLE staged_surveys AS
-SELECT id, title, day, 'day' AS precision, total AS n_references_total, NULL AS arxiv_id,
-       NULL AS doi, NULL AS mind_map, NULL AS prompts, NULL AS domain, NULL AS outline,
-       NULL AS article
-FROM asked
-"""
+# What `write_tasks` reads of the surveys of a source; what is not given is null.
+_ASKED = schema(
+    "id title day:int32 precision n_references_total:int64 arxiv_id doi mind_map prompts domain "
+    "outline article"
+)
+_GOLD = schema("citing cited influential:bool")
 _REACHED = """
 SELECT count(*) FILTER (status = 'gold') / count(*) FROM read_parquet({gold}) GROUP BY survey
 HAVING count(*) FILTER (status = 'gold') > 0 ORDER BY survey
@@ -99,7 +97,7 @@ def _write(
     kept = [q for q in every if _is_in(part, found[q.id]["group"])]
     sought = [paper for q in kept for paper in (*q.gold, *q.asker)]
     collection = Collection(_papers(root), sought)
-    asked, gold, counts = list[dict[str, Any]](), list[dict[str, str]](), Counter[str]()
+    asked, gold, counts = list[dict[str, Any]](), list[dict[str, Any]](), Counter[str]()
     for q in kept:
         found[q.id]["asker"] = [p.id for paper in q.asker for p in collection.versions(paper)]
         day = _day(q, collection, dates)
@@ -112,14 +110,15 @@ def _write(
             place or next(iter(paper.keys), normal_title(paper.title))
             for place, paper in zip(places, q.gold, strict=True)
         }
-        asked.append({"id": q.id, "title": q.text, "day": day, "total": len(names)})
-        gold += [{"citing": q.id, "cited": name} for name in sorted(names)]
+        about = {"id": q.id, "title": q.text, "day": day, "precision": "day"}
+        asked.append(about | {"n_references_total": len(names)})
+        gold += [{"citing": q.id, "cited": name, "influential": False} for name in sorted(names)]
     if not asked:
         raise DataError("no question says on which day it was asked. Name a file with --days.")
-    for name, table, columns in (("asked", asked, _ASKED), ("gold", gold, _GOLD)):
-        connection.register(name, pa.Table.from_pylist(table, schema=columns))
+    for name, given in (("surveys", (asked, _ASKED)), ("survey_references", (gold, _GOLD))):
+        connection.register("given", pa.Table.from_pylist(*given))
+        connection.execute(f"CREATE TABLE staged_{name} AS SELECT * FROM given")
     execute(connection, DOCUMENTS.format(papers=literal(root / layout.PAPERS)))
-    execute(connection, _STAGED)
     tasks_sha256, written = write_tasks(connection, new)
     shares = [s for (s,) in rows(connection, _REACHED.format(gold=literal(new / layout.GOLD)))]
     listed = {q.id: found[q.id] for q in kept}
@@ -150,25 +149,21 @@ def _day(q: Question, collection: Collection, dates: str) -> int | None:
     if dates == "gold":
         end = min(days, default=layout.UNDATED)
         found = [match.paper.day for paper in q.gold if (match := collection.find(paper))]
-        if months := [
-            *(format_day(day)[:7] for day in found if day < end),
-            *([q.newest] if q.newest else []),
-        ]:
-            days.append(parse_date(max(months)).day + 1)
+        newest = max([q.newest, *(format_day(day)[:7] for day in found if day < end)])
+        days += [parse_date(newest).day + 1] if newest else []
     return min(days, default=None)
 
 
 FAULTS = ("one_paper", "gold_in_other", "names_answer")
-"""What the audit lists of a question: the others that may be of the same paper or have its text;
-the others whose text has the title of one of its gold papers; the gold that itself names."""
 
 
 def audit(questions: Sequence[Question]) -> dict[str, dict[str, Any]]:
-    """Return the `FAULTS` of each question by its id, and its ``group``: all that belong together.
+    """Return the `FAULTS` of each question by its id, and its ``group``: the least linked id.
 
-    Titles count from three words on; a question names its answer also by what stands before the
-    colon of a title, as written, if that has a capital or a digit inside. A group is named by the
-    least of its ids.
+    ``one_paper``: the others that may be of the same paper, or have its text; ``gold_in_other``:
+    the others that contain the title, of three words or more, of one of its gold papers;
+    ``names_answer``: its gold papers whose title it contains itself, or, as written, the name with
+    a capital or digit inside that stands before the colon of the title.
     """
     found: dict[str, dict[str, Any]] = {q.id: {} for q in questions}
     texts = {q.id: normal_title(q.text) for q in questions}
@@ -177,7 +172,7 @@ def audit(questions: Sequence[Question]) -> dict[str, dict[str, Any]]:
         for value in {q.source, texts[q.id]} - {""}:
             alike[value].append(q.id)
     links = [("one_paper", *pair) for ids in alike.values() for pair in permutations(ids, 2)]
-    for q in questions:
+    for q in progress(questions, desc="audit", unit="question"):
         for title in sorted({paper.title for paper in q.gold}):
             key = normal_title(title) if len(title.split()) > 2 else None
             named = [other for other, text in texts.items() if key and key in text]

@@ -17,12 +17,9 @@ def search_figures(
     """Return ScholarGym's figures of one question that need no model (arXiv:2601.21654, section 3).
 
     `found` is every paper that a search returned -> its best rank over all searches, from 1.
-
-    Returns:
-        ``retrieval_recall`` and ``retrieval_precision`` of what was found; ``discard_rate``, the
-        share of the gold found that was not submitted, None if none was found (the released code
-        divides by all that was discarded); ``distance``, the mean over the gold of
-        max(1 - rank / 100, 0), 0 for a paper that was not found.
+    ``discard_rate`` is the share of the gold found that was not submitted, None if none was found
+    (the released code divides by all that was discarded); ``distance`` the mean over the gold of
+    max(1 - rank / 100, 0), 0 for a paper that was not found.
 
     >>> search_figures({"a", "b"}, {"a": 20, "x": 1}, ["x"])["distance"]
     0.4

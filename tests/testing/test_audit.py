@@ -62,7 +62,7 @@ def test_a_world_is_clean_and_everything_is_tried(world):
     assert report.clean
     assert report.by_check == {}
     assert 3_000 <= report.counts["actions"] < 3_100
-    assert report.counts["contract checks"] == 5 * len(CONTRACT)
+    assert report.counts["contract checks"] == 6 * len(CONTRACT)
     assert sum(report.tools.values()) == sum(report.environments.values())
     assert set(report.tools) == {
         "search", "read", "references", "citations", "select", "submit", "organize", "finish",
@@ -70,7 +70,7 @@ def test_a_world_is_clean_and_everything_is_tried(world):
     }  # fmt: skip
     assert {name.split()[0] for name in report.environments} == {
         "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0",
-        "arena/Report-v0",
+        "arena/Report-v0", "arena/Question-v0",
     }  # fmt: skip
     assert sum("vector of 4" in name for name in report.environments) == 7
     assert report.counts["surveys"] == 8

@@ -24,6 +24,7 @@ TOOLS_OF = {
     "arena/Discovery-v0": [*RESEARCH, "submit", "finish"],
     "arena/Selection-v0": [*RESEARCH, "submit", "finish"],
     "arena/Organization-v0": [*RESEARCH, "organize", "finish"],
+    "arena/Question-v0": [*RESEARCH, "submit", "finish"],
     "arena/Report-v0": [*RESEARCH, "write", "submit_report", "finish"],
     "arena/Survey-v0": [*RESEARCH, "submit", "organize", "finish"],
 }
