@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock
+from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(
@@ -209,7 +209,8 @@ def read_bibliography(blocks: Sequence[TextBlock]) -> Bibliography:
     for reference in references:
         for name in reference.ids:
             names.setdefault(name, reference)
-    return Bibliography(tuple(references), names, bare)
+    plain = {unaccented(name): each for name, each in reversed(names.items())}
+    return Bibliography(tuple(references), plain | names, bare)
 
 
 def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from arena.report.bibliography import address_ids, addresses_in, bare_ids
-from arena.report.model import Bibliography, Inline, Mark, Reference
+from arena.report.model import Bibliography, Inline, Mark, Reference, unaccented
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
 
@@ -313,7 +313,8 @@ def _named(names: str, years: str, bibliography: Bibliography) -> tuple[Referenc
     for year in _each_year(years):
         keys = [" ".join([*people[:2], year]), f"{people[0]} {year}"]
         keys += [f"{people[-1]} {year}"]  # "Besides, Smith et al. (2020)"
-        entry = next((key for key in keys if key in bibliography.names), None)
+        spelt = (*keys, *map(unaccented, keys))
+        entry = next((key for key in spelt if key in bibliography.names), None)
         doubtful = len(people) > 1 or names.isupper() or _NO_NAME.fullmatch(people[0])
         if entry or several or not (doubtful or bibliography.references):
             found.append(bibliography.cited(entry or keys[-1 if " et" in names else 1]))

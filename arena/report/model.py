@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
@@ -177,6 +178,11 @@ class Bibliography(NamedTuple):
 
 
 T = TypeVar("T")
+
+
+def unaccented(text: str) -> str:
+    """Return a text without accents, of the same length."""
+    return "".join(unicodedata.normalize("NFD", character)[0] for character in text)
 
 
 def chunks(report: Report, size: int) -> list[tuple[str, list[Statement]]]:

@@ -20,6 +20,7 @@ from arena.report.model import (
     Report,
     ReportSection,
     TextBlock,
+    unaccented,
 )
 from arena.report.sentences import Draft, add_statements, as_statements
 from arena.text.identifiers import normal_title
@@ -101,11 +102,10 @@ def find_citations(
         for heading, text in sections.items()
     }
     lines = [
-        Inline(text, MATH.sub(lambda match: HIDDEN * len(match[0]), _plain(text)))
+        Inline(text, MATH.sub(lambda match: HIDDEN * len(match[0]), unaccented(text)))
         for text in texts.values()
     ]
-    called = {_plain(name): entry for name, entry in listed.names.items()}
-    listed = as_cited(listed._replace(names=called | dict(listed.names)), lines)
+    listed = as_cited(listed, lines)
     used: set[str] = set()
     marks = [find_marks(line, listed, _STYLES, used) for line in lines]
     if repaired:
@@ -218,17 +218,12 @@ def _explained(mark: Mark, entries: Sequence[Reference]) -> Mark:
         name, _, year = reference.key.partition(" ")
         if not reference.text and year:
             alike = {
-                _plain(each.key.split()[0]): each for each in entries if each.key.endswith(year)
+                unaccented(each.key.split()[0]): each for each in entries if each.key.endswith(year)
             }
-            close = difflib.get_close_matches(_plain(name), alike, 1, _ALIKE)
+            close = difflib.get_close_matches(unaccented(name), alike, 1, _ALIKE)
             reference = alike[close[0]] if close else reference
         found.append(reference)
     return mark._replace(references=tuple(dict.fromkeys(found)))
-
-
-def _plain(text: str) -> str:
-    """Return a text without accents, of the same length."""
-    return "".join(unicodedata.normalize("NFD", character)[0] for character in text)
 
 
 def _places(entries: Sequence[Reference], names: Sequence[_Name]) -> dict[str, int]:

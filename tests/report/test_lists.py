@@ -215,3 +215,12 @@ def test_a_report_whose_citations_are_not_recognised_says_so():
     report = read_report(f"It works {{1}}.{NUMBERED}")
     assert report.unread == "no citation in its text is recognised; entries of its list: 12"
     assert read_report(f"It works [1].{NUMBERED}").unread == read_report("It works.").unread == ""
+
+
+def test_a_name_without_its_accents_is_the_same():
+    entries = (
+        "A. Kopf and B. Li. Open talk. 2023.\n\nC. Müller. On sets. 2020.\n\nD. Muller. Maps. 2020."
+    )
+    text = "As some say (Köpf et al., 2023), and Müller (2020) and Muller (2020).\n\n"
+    report = read_report(f"# T\n\n{text}## References\n\n{entries}")
+    assert [each.title for each in report.cited] == ["Open talk", "On sets", "Maps"]
