@@ -86,7 +86,7 @@ def add_statements(
 
 def _clean(sentence: str) -> str:
     """Return a sentence without marks and the blanks and brackets that they leave."""
-    text = re.sub(rf" ?[(\[] ?(?:{MARK}[ ,;]*)++[)\]]", "", " ".join(sentence.split()))
+    text = re.sub(rf" ?[(\[【] ?(?:{MARK}[ ,;]*)++[)\]】]", "", " ".join(sentence.split()))
     text = re.sub(rf"(?<!{MARK})(?<!{MARK} ) ?(?:{MARK} ?)++(?=[.,;:!?)\]])", "", text)
     text = text.replace(MARK, " ").replace(BREAK, " ")
     return " ".join(text.split())

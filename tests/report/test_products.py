@@ -41,6 +41,11 @@ def test_an_export(name):
     assert len(report.references) == 3
 
 
+def test_a_mark_in_a_link_leaves_no_brackets_and_is_no_title():
+    report = read_report("It works【[3†L1-L9](https://j.org/1)】.")
+    assert (report.statements[0].text, report.cited[0].title) == ("It works.", "")
+
+
 def test_each_bullet_is_an_entry():
     listed = "- Lee, A. (2020). Deep nets\n- Wu, B. (2021). flat nets\n- Attention"
     report = read_report(f"It works (Wu, 2021).\n\n## References\n\n{listed}")
