@@ -181,7 +181,12 @@ for name, call in (calls | {{"rows": lambda _: doors.trl.rows({str(mini)!r})}}).
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         f"{name} pip install 'researcharena[{extra}]'"
-        for name, extra in (("inspect", "inspect"), ("verifiers", "verifiers"), ("rows", "trl"))
+        for name, extra in (
+            ("inspect", "inspect"),
+            ("pyterrier", "ir"),
+            ("verifiers", "verifiers"),
+            ("rows", "trl"),
+        )
     ]
 
 

