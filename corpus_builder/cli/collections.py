@@ -10,6 +10,7 @@ from arena.cli.app import add_command, print_json, print_table, resumable
 from arena.errors import DataError
 from arena.text.display import printable
 from corpus_builder.cli.build import fetch_collection
+from corpus_builder.collections import addresses, collections
 
 
 def list_collections(*, json: bool = False) -> None:
@@ -18,8 +19,6 @@ def list_collections(*, json: bool = False) -> None:
     Example:
         arena-corpus list collections
     """
-    from corpus_builder.download import collections
-
     known = collections()
     if json:
         print_json(known)
@@ -88,8 +87,6 @@ def _held(about: Mapping[str, Any]) -> str:
 
 def add_collections(group: Any) -> None:
     """Add a command for each collection to ``arena-corpus download``."""
-    from corpus_builder.download.published import addresses, collections
-
     try:
         known = collections()
     except DataError:  # `list collections` says what is wrong with a file of the user
@@ -113,8 +110,6 @@ def _download(*, name: str, output: str, mirror: str | None = None, json: bool =
         mirror (URL): Another server with the same files (default: the environment variable
             ARENA_MIRROR).
     """
-    from corpus_builder.download import collections
-
     about = collections()[name]
     if not json:
         print(f"{name}: licence {about.get('licence') or 'not said'}, {about['home']}", flush=True)

@@ -1,7 +1,4 @@
-"""Collections by name, fetched from where their authors publish them, or from the user's places.
-
-``published.json`` has the addresses, with the SHA-256 of each file of which it was known.
-"""
+"""Collections by name, fetched from where their authors publish them, or from the user's places."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import tarfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,40 +18,14 @@ from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
 from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from corpus_builder.collections import collections
 from corpus_builder.download.fetch import Fetcher, Known, RemoteFile, compare, writing
 from corpus_builder.manifest import verify
 
 MIRROR = "ARENA_MIRROR"
-COLLECTIONS = "ARENA_COLLECTIONS"
 RECORD = "download.json"
 
 _PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
-
-
-@cache
-def addresses() -> dict[str, Any]:
-    """Return what ``published.json`` says of each collection."""
-    return dict(json.loads(Path(__file__).with_name("published.json").read_bytes()))
-
-
-def collections() -> dict[str, Any]:
-    """Return the collections of ``published.json``, and those of the user.
-
-    The environment variable ``ARENA_COLLECTIONS`` lists files of the same form, separated as in
-    ``PATH``. An entry has ``files`` under an address ``base``, or ``archive`` (an address, with
-    ``sha256``), or ``folder`` (a path); an entry of a user replaces one of the same name.
-    """
-    found = dict(addresses())
-    for path in filter(None, os.environ.get(COLLECTIONS, "").split(os.pathsep)):
-        try:
-            own = json.loads(Path(path).read_bytes())
-            found |= {name: {"home": path, "licence": None, **about} for name, about in own.items()}
-        except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise DataError(
-                f"{path!r}, which {COLLECTIONS} names, is not a file of collections ({error}). "
-                'Write {"NAME": {"folder": "DIR", "licence": "...", "good_for": "..."}}.'
-            ) from None
-    return found
 
 
 def published_names() -> list[str]:

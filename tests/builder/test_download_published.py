@@ -18,7 +18,8 @@ import pytest
 from test_corpus_cli import fails, run
 
 from arena.errors import DataError, UnknownNameError
-from corpus_builder.download import fetch_published, published, published_names
+from corpus_builder import collections as named
+from corpus_builder.download import fetch_published, published_names
 
 PAPERS = [{"id": "p1", "title": "Old Nets", "abstract": "Nets.", "date": "2010-01-01"},
           {"id": "p2", "title": "New Nets", "abstract": "Nets.", "date": "2011-01-01"}]  # fmt: skip
@@ -83,8 +84,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def publish(monkeypatch: pytest.MonkeyPatch, **about: Any) -> None:
     """Replace the addresses of taxobench."""
-    known = published.addresses() | {"taxobench": {"home": "https://taxobench", **about}}
-    monkeypatch.setattr(published, "addresses", lambda: known)
+    known = named.addresses() | {"taxobench": {"home": "https://taxobench", **about}}
+    monkeypatch.setattr(named, "addresses", lambda: known)
 
 
 def get(directory: Path, mirror: str | None = None, name: str = "taxobench") -> dict[str, int]:
@@ -100,7 +101,7 @@ def test_the_addresses_are_well_formed() -> None:
         "autoscholarquery", "bloom-eval", "litsearch", "reportbench", "researcharena", "surge",
         "taxoalign", "taxobench",
     ]  # fmt: skip
-    for about in published.addresses().values():
+    for about in named.addresses().values():
         assert about["home"].startswith("https://")
         for file, digest in about.get("files", {}).items():
             assert re.fullmatch(r"[\w.-]+(/[\w.-]+)*", file) and ".." not in file
@@ -110,7 +111,7 @@ def test_the_addresses_are_well_formed() -> None:
 
 def test_the_checksums_are_those_of_the_real_files(real_data: Any) -> None:
     for name, folder in (("reportbench", "reportbench"), ("bloom-eval", "bloom_eval")):
-        files = published.addresses()[name]["files"]
+        files = named.addresses()[name]["files"]
         known = {file: digest for file, digest in files.items() if digest}
         assert len(known) == {"reportbench": 54, "bloom-eval": 53}[name]
         for file, digest in known.items():
@@ -120,13 +121,13 @@ def test_the_checksums_are_those_of_the_real_files(real_data: Any) -> None:
 def test_all_topics_of_bloom_eval_are_fetched(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    about = published.addresses()["bloom-eval"]
+    about = named.addresses()["bloom-eval"]
     files = dict.fromkeys(about["files"])
     for name in files:
         path = tmp_path / "www" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    monkeypatch.setattr(published, "addresses", lambda: {"bloom-eval": about | {"files": files}})
+    monkeypatch.setattr(named, "addresses", lambda: {"bloom-eval": about | {"files": files}})
     assert get(tmp_path / "d", server.url, "bloom-eval")["files"] == 85
     record = json.loads((tmp_path / "d/download.json").read_text())["files"]
     assert record == {name: sha256(name.encode()) for name in files}
@@ -236,7 +237,7 @@ def test_full_texts_are_not_fetched_if_they_are_left_out(
         (tmp_path / f"www/{name}.jsonl.gz").write_bytes(data)
     names = ["survey.jsonl.gz", "public_0.jsonl.gz", "corpus_0.jsonl.gz"]
     about = {"home": "https://x", "base": f"{server.url}/", "files": dict.fromkeys(names)}
-    monkeypatch.setattr(published, "addresses", lambda: {"researcharena": about})
+    monkeypatch.setattr(named, "addresses", lambda: {"researcharena": about})
     words = ["build", "researcharena", "--download", "--input", str(tmp_path / "in"),
              "--output", str(tmp_path / "out")]  # fmt: skip
     assert run(capsys, *words, "--no-full-text")[0] == 0
