@@ -25,6 +25,8 @@ def run(
     surveys: str | None = None,
     tasks: str | None = None,
     seed: int = 0,
+    repeats: int = 1,
+    success: str | None = None,
     agent_option: dict[str, Any] | None = None,
     retriever: str | None = None,
     retriever_option: dict[str, Any] | None = None,
@@ -51,6 +53,8 @@ def run(
         surveys (IDS|N): Survey ids with commas, or the first N (default: all).
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         seed: Seed of the run.
+        repeats: Episodes of each survey: mean, best and, with --success, pass@k of them.
+        success (METRIC>=X): What a successful episode reaches, such as recall@100>=.3.
         agent_option: Option of the agent.
         retriever (NAME): The setting `retriever`, see below.
         retriever_option: One of the setting `retriever_options`.
@@ -95,6 +99,8 @@ def run(
             surveys=parse_surveys(surveys, TaskSet(opened).surveys),
             metrics=metric or (),
             seed=seed,
+            repeats=repeats,
+            success=success,
             jobs=jobs,
             parallel=parallel,
             isolate=isolate,
@@ -252,10 +258,21 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     columns = [values, *(floors[kind] for kind in floors and ("other_topics", "random"))]
     columns.append(summary["ceiling"])
     titles = ("other topics", "random map") if floors else ()
+    if repeats := summary["counts"].get("repeats"):
+        columns.insert(1, _intervals(summary))
+        titles = ("95 % interval", *titles)
     print_table(
         [(metric, *(column.get(metric) for column in columns)) for metric in values],
         (summary["task"], name, *titles, "ceiling"),
     )
+    if repeats:
+        print(f"Each survey was played {repeats} times; intervals are over surveys.")
+    if profile := summary.get("profile"):
+        print(
+            f"{profile['success']}: never on {profile['never']} surveys, sometimes on "
+            f"{profile['sometimes']}, always on {profile['always']}. Only the middle ones have "
+            "unequal rewards to learn from."
+        )
     if floors:
         print(FLOORS_NOTE)
         if changed := floors["merged"]["gold"]:
@@ -281,6 +298,20 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         print(f"Every episode began with the {summary['papers']}.")
     for remark in _remarks(summary, lacking):
         print(remark)
+
+
+def _intervals(summary: dict[str, Any]) -> dict[str, str]:
+    """Return metric -> the interval of its mean over surveys, as `arena compare` takes it."""
+    from numpy import array
+
+    from arena.results.comparison.comparing import bootstrap
+
+    found = {}
+    for name in summary["mean"]:
+        rows = [[row[name]] for row in summary["per_survey"].values() if row[name] is not None]
+        ((low, high),) = bootstrap(array(rows), 0.95) if rows else ((None, None),)
+        found[name] = "-" if low is None else f"{low:.4f} to {high:.4f}"
+    return found
 
 
 def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:

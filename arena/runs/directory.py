@@ -65,8 +65,9 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
     for key, value in manifest.items():
         if key in ("environment", "budget") and isinstance(before.get(key), dict):
             differing += [part for part in value if before[key].get(part) != value[part]]
-        elif key not in ("sha256", "metrics", "agent_files") and before.get(key) != value:
-            differing.append(key)
+        elif key not in ("sha256", "metrics", "agent_files", "success"):
+            differing += [key] * (before.get(key) != value)
+    differing += ["repeats"] * (before.get("repeats") != manifest.get("repeats"))
     then, now = before["sha256"], manifest["sha256"]
     differing += [f"sha256 of {name}" for name in now if then.get(name) != now[name]]
     if "sha256 of environment" in differing and "sha256 of code" in differing:
@@ -164,7 +165,7 @@ class OpenedRun:
         if self.files is not None:
             return self.files
         played = sum(1 for _ in read_episodes(self.path))
-        total = len(self.manifest["surveys"])
+        total = len(self.manifest["surveys"]) * self.repeats
         raise CorpusError(
             f"{str(self.directory)!r} is not finished: {played} of {total} episodes are played. "
             "The `arena run` that began it resumes there."
@@ -206,21 +207,28 @@ class OpenedRun:
                     f"here it is {clip(value)}). Name the --corpus and --tasks of the run."
                 )
 
-    def episodes(self) -> Iterator[dict[str, Any]]:
-        """Yield the complete episodes in order."""
-        played: set[str] = set()
+    @property
+    def repeats(self) -> int:
+        """How many episodes the run plays of each survey."""
+        return int(self.manifest.get("repeats", 1))
+
+    def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the complete episodes in order: the first of each survey, or `every` repeat."""
+        played: set[tuple[str, int]] = set()
         for number, record in enumerate(read_episodes(self.path), 1):
             same = ("arena", "task", "sha256")
             foreign = [key for key in same if self.manifest[key] != record[key]]
-            if record["survey"] in played or record["survey"] not in self.manifest["surveys"]:
+            this = record["survey"], record.get("repeat", 0)
+            if this in played or record["survey"] not in self.manifest["surveys"]:
                 foreign = ["survey"]
             if foreign:
                 raise DataError(
                     f"{str(self.path)!r} line {number} is not of this run: it differs from "
                     f"{MANIFEST} in {', '.join(foreign)}."
                 )
-            played.add(record["survey"])
-            yield record
+            played.add(this)
+            if every or this[1] == 0:
+                yield record
         if not played:
             raise CorpusError(
                 f"{str(self.path)!r} contains no complete episode. Give the command that began the "
@@ -230,7 +238,7 @@ class OpenedRun:
     def remarks(self, played: int) -> list[str]:
         """Return sentences on what differs from a finished run; `played` episodes are complete."""
         remarks = []
-        total = len(self.manifest["surveys"])
+        total = len(self.manifest["surveys"]) * self.repeats
         if is_cut_off(self.path):
             remarks.append("The last line is incomplete and was skipped.")
         if played < total:

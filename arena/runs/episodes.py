@@ -85,8 +85,10 @@ class Player:
         agent_options: Mapping[str, Any],
         surveys: Sequence[str],
         seed: int,
+        repeats: int = 1,
     ) -> None:
-        self._made_from = (corpus, config, agent, agent_options, surveys, seed)
+        self._made_from = (corpus, config, agent, agent_options, surveys, seed, repeats)
+        self.repeats = repeats
         self.config, self.surveys, self.seed = config, surveys, seed
         tasks = TaskSet(corpus, config.references)
         self.agents = AgentFactory(agent, agent_options, config.task, tasks)
@@ -101,7 +103,8 @@ class Player:
         The agent's actions are converted to JSON values (see `arena.tools.json_action`) before
         they are played, so the record has exactly what was played.
         """
-        survey_id, seed = self.surveys[place], episode_seed(self.seed, place)
+        survey_id, repeat = self.surveys[place // self.repeats], place % self.repeats
+        seed = seed_of(self.seed, self.surveys, self.repeats, place)
 
         def agent_code() -> AbstractContextManager[None]:
             return failures(
@@ -128,6 +131,7 @@ class Player:
             notes = _checked_notes(agent.notes())
         return {
             "survey": survey_id,
+            **({"repeat": repeat} if self.repeats > 1 else {}),
             "seed": seed,
             "observation_sha256": begin,
             "steps": steps,
@@ -167,6 +171,14 @@ def episode_seed(seed: int, place: int) -> int:
     """Return the seed of the episode at a place of a run; it reveals nothing of the survey."""
     digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
+
+
+def seed_of(seed: int, surveys: Sequence[str], repeats: int, place: int) -> int:
+    """Return the seed of an episode; with repeats that of its survey and repeat in any run."""
+    if repeats == 1:
+        return episode_seed(seed, place)
+    words = f"{seed} {surveys[place // repeats]} {place % repeats}"
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:4], "little")
 
 
 def _checked_notes(notes: Any) -> dict[str, Any]:
@@ -265,7 +277,8 @@ def _received(process: BaseProcess, connection: Connection, player: Player, plac
     except (EOFError, ConnectionError):
         process.join()
         return AgentError(
-            f"agent {player.agents.name!r} failed on survey {player.surveys[place]!r}: its process "
+            f"agent {player.agents.name!r} failed on survey "
+            f"{player.surveys[place // player.repeats]!r}: its process "
             f"ended with exit code {process.exitcode}. The episodes before it are kept; the same "
             "command continues from here. (A script that plays in several processes must start "
             "under `if __name__ == '__main__':`.)"

@@ -19,7 +19,7 @@ from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you
 from arena.mindmap import identity
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
-from arena.runs.episodes import PlayedStep, episode_seed, play, record_end, record_step
+from arena.runs.episodes import PlayedStep, play, record_end, record_step, seed_of
 from arena.runs.runner import write_results
 from arena.runs.trajectories import TRAJECTORIES, plain
 from arena.tasks import TaskSet
@@ -122,9 +122,15 @@ def replay(
         recorded.refuse_other(hashes)
         episodes = steps = 0
         difference = None
-        bar = progress(recorded.episodes(), total=len(surveys), desc="replay", unit="survey")
+        repeats = recorded.repeats
+        total = len(surveys) * repeats
+        records = recorded.episodes(every=True)
+        bar = progress(
+            records, total=total, desc="replay", unit="survey" if repeats == 1 else "episode"
+        )
         for record in bar:
-            seed = episode_seed(recorded.manifest["seed"], surveys.index(record["survey"]))
+            place = surveys.index(record["survey"]) * repeats + record.get("repeat", 0)
+            seed = seed_of(recorded.manifest["seed"], surveys, repeats, place)
             difference, played = _replay_episode(env, record, seed)
             episodes, steps = episodes + 1, steps + max(len(played) - 1, 0)
             if difference is not None:
@@ -132,7 +138,7 @@ def replay(
             if watch is not None:
                 watch(record, played)
     changed = []
-    if difference is None and recorded.files is not None and episodes == len(surveys):
+    if difference is None and recorded.files is not None and episodes == total:
         changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from operator import itemgetter
 from pathlib import Path
@@ -32,6 +32,7 @@ from arena.runs.directory import (
     timing,
 )
 from arena.runs.episodes import Player, play_episodes
+from arena.runs.repeats import Success, merge
 from arena.runs.scoring import Answers, Scorer, checked_metrics
 from arena.runs.trajectories import (
     TRAJECTORIES,
@@ -70,6 +71,8 @@ def run(
     tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
     seed: Annotated[int, Ge(0)] = 0,
+    repeats: Annotated[int, Ge(1)] = 1,
+    success: str | None = None,
     jobs: Annotated[int, Ge(1)] = 1,
     parallel: Annotated[int, Ge(1)] | None = None,
     isolate: bool = False,
@@ -96,7 +99,10 @@ def run(
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
-        seed: Makes each episode's own seed, together with its place in the run.
+        seed: Makes each episode's own seed, together with its place in the run; with repeats,
+            together with survey and repeat.
+        repeats: Episodes of each survey; metrics are then their means, see `repeats.merge`.
+        success: What a successful episode reaches, such as ``recall@100>=.3``, for ``pass@k``.
         jobs: Number of episodes that are played at once, each in a process, for agents that
             compute; the files are the same.
         parallel: Number of episodes that are played at once in threads of this process, for agents
@@ -122,13 +128,19 @@ def run(
     if config.found is not None:
         starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
         config = config.model_copy(update={"found": starting_papers})
-    player = Player(corpus, config, agent, agent_options, chosen, seed)
+    if success is not None:
+        if repeats == 1:
+            raise DataError("success counts the episodes of one survey: give repeats > 1, too.")
+        Success.of(success, Scorer(task, task_set, besides=metrics).names)
+    player = Player(corpus, config, agent, agent_options, chosen, seed, repeats)
     if (jobs > 1 or isolate) and (parallel or 1) > 1:
         raise DataError("parallel episodes share a process: give parallel, or jobs or isolate.")
     if parallel is None:
         parallel = PARALLEL if player.agents.kind.waits and jobs == 1 and not isolate else 1
     player.agents.prepare()
     manifest = _manifest(player, corpus, task_set, metrics, agent_options)
+    manifest |= {"repeats": repeats} if repeats > 1 else {}
+    manifest |= {"success": success} if success is not None else {}
     if metrics:
         scorer = Scorer(task, task_set, metrics, encoder=config.encoder)
         manifest["metrics"] = {"names": metrics, "code": scorer.code_sha256()}
@@ -138,10 +150,16 @@ def run(
             write_json(output / FOUND_FILE, starting_papers)
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         path = output / TRAJECTORIES
-        rest = range(keep_complete(path, chosen, same), len(chosen))
+        total = len(chosen) * repeats
+        rest = range(keep_complete(path, chosen, same, repeats), total)
         records = play_episodes(player, rest, jobs, isolate, parallel)
-        bar = progress(records, total=len(rest), desc=f"{task} {player.agents.name}", unit="survey")
-        clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
+        bar = progress(
+            records,
+            total=len(rest),
+            desc=f"{task} {player.agents.name}",
+            unit="survey" if repeats == 1 else "episode",
+        )
+        clock = timing(output, len(rest) < total) if timed and rest else nullcontext()
         if rest:
             write_json(output / MACHINE, environment.machine())
         with clock, path.open("ab", buffering=0) as file, closing(records):
@@ -216,34 +234,47 @@ def write_results(
     output: Path, manifest: dict[str, Any], tasks: TaskSet
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
-    answers: dict[str, Answers] = {}
-    costs, seen, scores, failed = {}, {}, {}, {}
-    for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
-        answers[record["survey"]] = answers_of(record)
-        seen[record["survey"]] = seen_of(record)
-        scores[record["survey"]] = record["metrics"]
-        costs[record["survey"]] = record["spent"] | {
-            "return": math.fsum(step["reward"] for step in record["steps"]),
-            "truncated": record["truncated"],
-            **({"digests": record["digests"]} if "digests" in record else {}),
-        }
-        if "failed" in record:
-            failed[record["survey"]] = record["failed"]
     task, encoder = manifest["task"], manifest["environment"].get("encoder") or ENCODER
     besides = manifest.get("metrics", {}).get("names", ())
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
-    summary = scorer.summary(answers, seen, scores, failed)
-    for survey_id, entry in costs.items():
-        summary["per_survey"][survey_id] |= entry
+    records = sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey"))
+    summaries, answers = [], dict[str, Answers]()
+    for number in range(manifest.get("repeats", 1)):
+        these = {r["survey"]: r for r in records if r.get("repeat", 0) == number}
+        submitted: dict[str, Answers] = {s: answers_of(record) for s, record in these.items()}
+        answers = answers or submitted  # the files have those of the first
+        summaries.append(_summary(scorer, these, submitted))
+    success = manifest.get("success")
+    bound = None if success is None else Success.of(success, scorer.names)
+    summary = merge(summaries, scorer.names, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     names, stages = list[str](), [stage for stage, _ in stages_of(task)]
     for stage in stages:
-        submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
+        of_stage = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
         suffix = "" if len(stages) == 1 else f".{stage}"
-        names += kind_of(stage).write(output, suffix, submitted, manifest["agent"], tasks)
+        names += kind_of(stage).write(output, suffix, of_stage, manifest["agent"], tasks)
     if any(name.endswith(".trec") for name in names):
         names.append("qrels.trec")
         qrels = {survey_id: tasks.gold(survey_id).gains for survey_id in answers}
         trec.write_qrels(output / names[-1], qrels)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
+
+
+def _summary(
+    scorer: Scorer, records: Mapping[str, dict[str, Any]], answers: Mapping[str, Answers]
+) -> dict[str, Any]:
+    """Return the summary of one episode of each survey, with what it spent."""
+    summary = scorer.summary(
+        answers,
+        {survey_id: seen_of(record) for survey_id, record in records.items()},
+        {survey_id: record["metrics"] for survey_id, record in records.items()},
+        {survey_id: r["failed"] for survey_id, r in records.items() if "failed" in r},
+    )
+    for survey_id, record in records.items():
+        summary["per_survey"][survey_id] |= record["spent"] | {
+            "return": math.fsum(step["reward"] for step in record["steps"]),
+            "truncated": record["truncated"],
+            **({"digests": record["digests"]} if "digests" in record else {}),
+        }
+    return summary

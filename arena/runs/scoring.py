@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap import MindMap, floors, identity
 from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.directory import RUN, OpenedRun
+from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
     EXPERT_PAPERS,
@@ -248,23 +250,34 @@ def rescore(
     corpus, task_set = recorded.open_corpus(corpus, tasks)
     if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
-    answers, seen = {}, {}
-    for record in recorded.episodes():
-        answers[record["survey"]], seen[record["survey"]] = answers_of(record), seen_of(record)
     scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor)
-    summary = scorer.summary(answers, seen)
-    summary["counts"]["not_visible"] = _not_visible(corpus, task_set, answers)
+    records = list(recorded.episodes(every=True))
+    times = Counter(record["survey"] for record in records)
+    summaries, every = [], list[dict[str, Answers]]()
+    for number in range(recorded.repeats):
+        these = [r for r in records if r.get("repeat", 0) == number]
+        these = [
+            r for r in these if times[r["survey"]] == recorded.repeats
+        ]  # the last may lack some
+        every.append({record["survey"]: answers_of(record) for record in these})
+        seen = {record["survey"]: seen_of(record) for record in these}
+        summaries.append(scorer.summary(every[-1], seen))
+    success = recorded.manifest.get("success") if metrics is None else None
+    bound = None if success is None else Success.of(success, scorer.names)
+    summary = merge(summaries, scorer.names, bound)
+    summary["counts"]["not_visible"] = sum(_not_visible(corpus, task_set, a) for a in every)
     return summary | {
         "task": recorded.task,
         "agent": recorded.manifest["agent"],
         "encoder": scorer.encoder(),
-        "remarks": recorded.remarks(len(answers)),
+        "remarks": recorded.remarks(len(records)),
         "sha256": {
             "corpus": corpus.sha256,
             "tasks": task_set.sha256,
             "answers": sha256_json(
                 [
                     [survey_id, [stage, kind_of(stage).to_json(answer)]]
+                    for answers in every
                     for survey_id in sorted(answers)
                     for stage, answer in answers[survey_id].items()
                 ]

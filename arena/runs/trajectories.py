@@ -18,11 +18,14 @@ VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
 
 
-def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -> int:
+def keep_complete(
+    path: Path, surveys: Sequence[str], same: Mapping[str, Any], repeats: int = 1
+) -> int:
     """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
-    The lines stand in the order of `surveys`; every episode of this run has the keys and values of
-    `same`. A bad line before the last is refused: the episodes after it may have cost a lot.
+    The lines stand in the order of `surveys`, each with its `repeats`; every episode of this run
+    has the keys and values of `same`. A bad line before the last is refused: the episodes after it
+    may have cost a lot.
     """
     if not path.exists():
         return 0
@@ -30,8 +33,11 @@ def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -
     with path.open("r+b") as file:
         for line in file:
             record = parse_line(line)
-            expected = dict(same, survey=surveys[done]) if done < len(surveys) else None
-            if not expected or not record or any(record[key] != expected[key] for key in expected):
+            expected = None
+            if done < len(surveys) * repeats:
+                repeat = {"repeat": done % repeats} if repeats > 1 else {}
+                expected = {**same, "survey": surveys[done // repeats], **repeat}
+            if not expected or not record or any(record.get(k) != expected[k] for k in expected):
                 if file.read(1):
                     raise CorpusError(
                         f"{str(path)!r} line {done + 1} is not as the run wrote it. Repair it, "

@@ -149,6 +149,8 @@ def direction_of(column: str) -> bool | None:
     their headlines, of which more is better.
     """
     name = column.rpartition(".")[2]
+    if name.startswith("pass@"):
+        return False
     if name.partition("@")[0] in METRICS.names():
         return METRICS.get(name).lower_is_better
     headlines = [TASKS.get(task).headline for task in TASKS.names()]

@@ -215,7 +215,8 @@ def compare(
     places = {name: run.directory.resolve() for name, (run, _) in opened.items()}
     first, scores = opened[names[0]]
     definition = first.manifest["definition"]
-    chosen = _chosen(definition, scores, metrics)
+    shared = [n for n in scores["mean"] if all(n in each["mean"] for _, each in opened.values())]
+    chosen = _chosen(definition, shared, metrics)
     against = None if all_pairs or pairs else choose_baseline(baseline, places)
     pairs = pairs or (
         list(itertools.combinations(reversed(names), 2))[::-1]
@@ -223,7 +224,7 @@ def compare(
         else [(name, against) for name in names if name != against]
     )
 
-    total = sum(len(run.manifest["surveys"]) for run, _ in opened.values())
+    total = sum(len(run.manifest["surveys"]) * run.repeats for run, _ in opened.values())
     with progress(total=total, desc="reading runs", unit="episode") as bar:
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
@@ -256,10 +257,10 @@ def _check_options(test: str, correction: str, level: float) -> None:
 
 
 def _chosen(
-    definition: Mapping[str, Any], scores: Mapping[str, Any], metrics: Sequence[str] | None
+    definition: Mapping[str, Any], scores: Sequence[str], metrics: Sequence[str] | None
 ) -> list[str]:
     order = list(definition.get("metrics", ()))
-    known = sorted(scores["mean"], key=lambda name: order.index(name) if name in order else 99)
+    known = sorted(scores, key=lambda name: order.index(name) if name in order else 99)
     for name in metrics or ():
         if name not in known:
             raise UnknownNameError(

@@ -17,6 +17,7 @@ from arena import trec
 from arena.answers import file_name
 from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
+from arena.runs.repeats import is_of_repeats
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import EXPERT, EXPERT_PAPERS, tools_of
 from arena.tools import TOOLS, parse_action, queries_of
@@ -166,15 +167,17 @@ def read_compared_run(
     """Return a run by its name in the comparison, with its episodes; call `tick` after each."""
     manifest = run.manifest
     files = manifest["files"]
-    episodes = {}
-    for record in run.episodes():
+    episodes, efforts = dict[str, PlayedEpisode](), []
+    for record in run.episodes(every=True):
         if record["survey"] not in metrics["per_survey"]:
             continue
         picture = f"pictures/{file_name(record['survey'])}.svg"
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
-        episodes[record["survey"]] = played_episode(record, manifest, drawn)
+        played = played_episode(record, manifest, drawn)
+        episodes.setdefault(record["survey"], played)  # the first of several is shown
+        efforts.append(played.effort)
         tick()
-    effort = Effort.total([e.effort for e in episodes.values()], read_timing(run.directory))
+    effort = Effort.total(efforts, read_timing(run.directory))
     why = None
     if manifest["environment"].get("references") is not None:
         why = "its agent was given papers at the beginning"
@@ -307,7 +310,7 @@ def _identity(run: OpenedRun, metrics: Mapping[str, Any]) -> dict[str, Any]:
         "corpus": str(hashes.get("corpus")),
         "task set": str(hashes.get("tasks")),
         "surveys": sorted(metrics["per_survey"]),
-        "metrics": list(metrics["mean"]),
+        "metrics": [name for name in metrics["mean"] if not is_of_repeats(name)],
         "encoder": run.manifest.get("encoder"),
     }
 

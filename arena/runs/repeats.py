@@ -1,0 +1,121 @@
+"""Runs that play each survey several times: the mean, the best and the share of successes.
+
+``pass@j`` is the chance that one of j episodes of a survey succeeds, estimated from n of which c
+did (Chen et al., 2021, "Evaluating Large Language Models Trained on Code", equation 1)::
+
+    pass@j = 1 - C(n - c, j) / C(n, j)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.tasks import direction_of
+
+_FORM = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([0-9.]+)\s*")
+
+
+class Success(NamedTuple):
+    """A bound of a metric that a successful episode reaches."""
+
+    metric: str
+    at_least: bool
+    bound: float
+
+    @classmethod
+    def of(cls, text: str, metrics: Sequence[str]) -> Success:
+        """Return what a text such as ``recall@100>=.3`` says of one of `metrics`."""
+        try:
+            name, sign, bound = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
+            number = float(bound)
+        except (AttributeError, ValueError):
+            raise DataError(
+                f"success={clip(text)}: give a metric and its bound, such as recall@100>=.3."
+            ) from None
+        if name not in metrics:
+            raise DataError(
+                f"success={clip(text)}: the run has no metric {clip(name)}."
+                f"{did_you_mean(name, metrics)}"
+            )
+        return cls(name, sign == ">=", number)
+
+    def reached(self, value: float) -> bool:
+        """Return whether an episode with this score succeeds."""
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+def pass_at(j: int, n: int, c: int) -> float:
+    """Return the chance that one of j episodes, drawn of n of which c succeed, succeeds."""
+    return 1.0 - math.comb(n - c, j) / math.comb(n, j)
+
+
+def is_of_repeats(column: str) -> bool:
+    """Return whether a column compares the episodes of one survey."""
+    return column.startswith(("best@", "pass@"))
+
+
+def merge(
+    summaries: Sequence[dict[str, Any]], names: Sequence[str], success: Success | None
+) -> dict[str, Any]:
+    """Return one summary of those of the first, second, ... episode of each survey.
+
+    A metric is the mean over a survey's episodes; ``best@K.METRIC`` is the best of its K, and
+    ``pass@1``, 2, 4, ... and K count successes. A survey without a score in one episode has none.
+    What an episode spent is the mean, ``truncated`` a count, all else is of the first episode.
+    ``profile`` counts the surveys whose episodes never, sometimes and always succeed.
+    """
+    if (k := len(summaries)) == 1:
+        return summaries[0]
+    powers = [2**power for power in range(k.bit_length()) if 2**power < k]
+    per_survey, successes = {}, []
+    for survey in summaries[0]["per_survey"]:
+        rows = [summary["per_survey"][survey] for summary in summaries]
+        merged = {**next((row for row in rows if "failed" in row), rows[0])}
+        columns: dict[str, float | None] = {}
+        for name in names:
+            values = [row[name] for row in rows]
+            known = None not in values
+            columns[name] = math.fsum(values) / k if known else None
+            if (lower := direction_of(name)) is not None:
+                columns[f"best@{k}.{name}"] = (min if lower else max)(values) if known else None
+            if success is not None and name == success.metric:
+                c = sum(map(success.reached, values)) if known else None
+                for j in (*powers, k):
+                    columns[f"pass@{j}"] = None if c is None else pass_at(j, k, c)
+                successes.append(c)
+                merged["successes"] = c
+        for name in ("steps", "searches", "reads", "characters", "written", "return"):
+            if name in merged:
+                merged[name] = math.fsum(row[name] for row in rows) / k
+        if "truncated" in merged:
+            merged["truncated"] = sum(row["truncated"] for row in rows)
+        per_survey[survey] = merged | columns
+    first = summaries[0]
+    scored = sum(all(row[name] is not None for name in names) for row in per_survey.values())
+    failed = sum("failed" in row for row in per_survey.values())
+    counts = first["counts"] | {"scored": scored, "repeats": k}
+    result = first | {
+        "per_survey": per_survey,
+        "counts": counts | ({"failed": failed} if failed else {}),
+    }
+    result["mean"] = {name: _mean([row[name] for row in per_survey.values()]) for name in columns}
+    best = {n: first["ceiling"].get(n.partition(".")[2]) for n in columns if is_of_repeats(n)}
+    result["ceiling"] = first["ceiling"] | best
+    if success is not None:
+        known_counts = [c for c in successes if c is not None]
+        result["profile"] = {
+            "success": f"{success.metric}{'>=' if success.at_least else '<='}{success.bound:g}",
+            "never": known_counts.count(0),
+            "sometimes": sum(0 < c < k for c in known_counts),
+            "always": known_counts.count(k),
+        }
+    return result
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
