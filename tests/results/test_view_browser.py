@@ -197,6 +197,24 @@ def test_dark_narrow_print_and_landmarks(page, visit):
     assert heads[0] == 1 and all(b - a <= 1 for a, b in pairwise(heads))
 
 
+class Several(Agent):
+    """Sends two queries in one step."""
+
+    def act(self, observation):
+        search = call("search", queries=["neural", "encoders"], k=2, fuse=False)
+        return search if observation["budget"]["steps"] == 100 else call("finish")
+
+
+def test_lists_of_several_queries_are_shown(tiny, tmp_path, visit):
+    arena.run(tiny, "discovery", Several, tmp_path / "run", surveys=["s1"])
+    path = tmp_path / "view.html"
+    path.write_text(as_view([f"several={tmp_path / 'run'}"], tiny).html, "utf-8")
+    tab = visit(path, "#e/several/s1/2")
+    assert tab.locator("#saw ol.papers").count() == 2
+    tab.click("#aligned summary")
+    assert "search neural | encoders" in tab.locator("#beside a").first.inner_text()
+
+
 HOSTILE = "<img/src=x/onerror=alert(8)>\"'&"
 
 

@@ -183,7 +183,7 @@ function summary(action) {  // of an action whose texts are loaded
   const value = JSON.parse(build(action));
   const given = value?.arguments ?? {};
   const papers = given.paper_ids ? `${given.paper_ids.length} papers` : given.paper_id && (named(given.paper_id).title || given.paper_id);
-  return short(`${value?.tool ?? "malformed"} ${given.query ?? papers ?? given.heading ?? ""}`, 110);
+  return short(`${value?.tool ?? "malformed"} ${given.query ?? given.queries?.join(" | ") ?? papers ?? given.heading ?? ""}`, 110);
 }
 
 // An episode, step by step.
@@ -239,6 +239,7 @@ function listing(papers, fresh) {
 }
 const plain = (part) => el("div", { class: "text" }, typeof part === "string" ? part : JSON.stringify(part));
 function result(value, fresh) {
+  if (Array.isArray(value.lists)) return value.lists.flatMap((each) => result(each, fresh));
   const isList = ([, part]) => Array.isArray(part) && part[0]?.id !== undefined;
   const all = Object.entries(value), lists = all.filter(isList), rest = all.filter((entry) => !isList(entry));
   return [
