@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from arena._internal.process import one_thread
 from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
+from arena.ranker import explore, open_ranker
 from arena.text import analyze
 from baselines.clustering import cluster
 from baselines.parts.texts import encode, shared_encoder, unit
@@ -49,6 +50,9 @@ class Scout(Researcher):
         encoder: Name of the encoder of titles; None for their words alone.
         links: Most papers whose references and citations are listed, 0 to 100.
         mapped: Most papers of the ranking in a mind-map, 1 to 1000.
+        ranker: File of ``arena train ranker``, or ``learned`` for the one in this package. It
+            searches once, follows links in rounds and ranks by the trees; if the first papers
+            have no links, it keeps the rules above. None for the rules alone.
     """
 
     def __init__(
@@ -64,9 +68,11 @@ class Scout(Researcher):
         encoder: str | None = "static",
         links: Annotated[int, Interval(ge=0, le=100)] = 25,
         mapped: Annotated[int, Interval(ge=1, le=1000)] = 100,
+        ranker: str | None = None,
         **more: Any,
     ) -> None:
         super().__init__(seed, **more)
+        self._ranker = None if ranker is None else open_ranker(ranker)
         if encoder is not None:
             shared_encoder(encoder)
         self._seeds, self._rounds = seeds, rounds
@@ -99,6 +105,12 @@ class Scout(Researcher):
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search for the topic, then for the texts of papers, and rank all papers found."""
+        if self._ranker is not None:
+            pool = yield from explore(desk, self._ranker)
+            if pool.linked:
+                self._linked = True
+                desk.ranking = pool.ranking(self._ranker)
+                return
         yield from self._search(desk, desk.topic, self._topic_weight)
         self._rank(desk)
         for turn in range(self._rounds):
@@ -128,7 +140,8 @@ class Scout(Researcher):
 
     def notes(self) -> dict[str, Any]:
         """Return the papers whose texts were searched for, and whether the corpus has links."""
-        return {"seeds": list(self._used), "links": self._linked}
+        notes = {"seeds": list(self._used), "links": self._linked}
+        return notes | ({"ranker_sha256": self._ranker.sha256} if self._ranker else {})
 
     def _search(self, desk: Desk, text: str, weight: float, source: str = "") -> Steps[None]:
         for engine in desk.retrievers if self._engines and desk.retrievers else (None,):

@@ -49,8 +49,8 @@ ARITHMETIC = {
 # `arena._internal.options` checks numbers and names.
 KNOWS_NO_LABEL = {
     "arena._internal.options", "arena.agents", "arena.encoders", "arena.errors", "arena.llm",
-    "arena.mindmap.tree", "arena.report.listing", "arena.report.sentences", "arena.text",
-    "arena.text.display",
+    "arena.mindmap.tree", "arena.ranker", "arena.report.listing", "arena.report.sentences",
+    "arena.text", "arena.text.display",
 }  # fmt: skip
 DOORS = {"__import__", "__builtins__", "eval", "exec", "compile", "open", "getattr", "globals"}
 # Through a module that another one imports, as in `json.codecs.builtins`, every module is reached.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from arena.cli import judge, mindmap, results
+from arena.cli import judge, mindmap, results, train
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
 from arena.cli.list import list_names
 from arena.cli.report import report
@@ -48,6 +48,12 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
             "messages": results.export_messages,
             "requests": results.export_requests,
         },
+    ),
+    "train": (
+        "Train what agents use on the tasks of a corpus.",
+        "WHAT",
+        "arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json",
+        {"ranker": train.ranker},
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",

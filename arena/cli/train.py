@@ -1,0 +1,53 @@
+"""``arena train``: what learns from the tasks of a corpus."""
+
+from __future__ import annotations
+
+from arena.cli.app import print_json, print_table
+
+
+def ranker(
+    *,
+    corpus: str,
+    tasks: str,
+    output: str,
+    choose: str | None = None,
+    test: str | None = None,
+    most: int | None = None,
+    trees: int = 400,
+    leaves: int = 15,
+    seed: int = 0,
+    retriever: str = "bm25",
+    json: bool = False,
+) -> None:
+    """Train a ranker for agents that follow links, on what the papers of a corpus cite.
+
+    Args:
+        output (FILE): File to write, for --agent-option ranker=FILE of title and scout.
+        choose (DATE): Tasks from this day on decide how many trees there are (default: the latest
+            fifth); those before are learned from.
+        test (DATE): Tasks from this day on are only measured (default: none).
+        most: Learn from the latest tasks, this many (default: all).
+        trees: Most trees.
+        leaves: Leaves of a tree.
+        seed: Seed of the samples.
+
+    Example:
+        arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json
+    """
+    from arena.corpus import Corpus
+    from arena.training.ranker import train_ranker
+
+    made = train_ranker(
+        Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, most=most, trees=trees,
+        leaves=leaves, seed=seed, retriever=retriever,
+    )  # fmt: skip
+    if json:
+        print_json(made)
+        return
+    rows = [
+        (part, made["tasks"][part], by, *scores.values())
+        for part, of_part in made["measured"].items()
+        for by, scores in of_part.items()
+    ]
+    print_table(rows, ("tasks", "n", "ranked by", "recall@10", "recall@100", "recall of the pool"))
+    print(f"\nlearned from {made['tasks']['train']:,} tasks; written to {output}")

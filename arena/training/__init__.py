@@ -1,0 +1,1 @@
+"""Training on the labels of task sets; nothing that an agent imports."""

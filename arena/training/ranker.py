@@ -1,0 +1,236 @@
+"""Train a ranker on the papers that a corpus' own papers cite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from annotated_types import Ge, Interval
+
+from arena._internal.code import code_sha256
+from arena._internal.files import write_json
+from arena._internal.lazy import load
+from arena._internal.options import checked
+from arena._internal.terminal import progress
+from arena.agents import Desk, Researcher, Steps
+from arena.corpus import Corpus
+from arena.dates import format_day, parse_cutoff, parse_date
+from arena.errors import DataError
+from arena.ranker import FEATURES, Ranker, explore
+from arena.ranker.trees import FORMAT
+from arena.tasks import TaskSet
+from arena.tools import tool_schemas
+
+_PLAYS = 2  # first exploring by votes, then by the ranker that learned from that
+_BOOSTING = {
+    "objective": "lambdarank", "lambdarank_truncation_level": 100, "metric": "ndcg",
+    "eval_at": [100], "learning_rate": 0.05, "min_data_in_leaf": 50, "feature_fraction": 0.8,
+    "bagging_fraction": 0.8, "bagging_freq": 1, "num_threads": 1, "deterministic": True,
+    "force_row_wise": True, "verbose": -1,
+}  # fmt: skip
+
+
+class Played(NamedTuple):
+    """An episode: the features of its pool in each round, which papers are gold, how many are."""
+
+    features: list[np.ndarray[Any, Any]]
+    gold: np.ndarray[Any, Any]
+    in_reach: int
+
+
+class _Explorer(Researcher):
+    """Explores, and keeps the pool."""
+
+    ranker: Ranker | None = None
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        self.features: list[np.ndarray[Any, Any]] = []
+        self.pool = yield from explore(
+            desk, self.ranker, on_round=lambda pool: self.features.append(pool.features())
+        )
+
+
+@checked
+def train_ranker(
+    corpus: Corpus,
+    output: str | Path,
+    *,
+    choose: str | None = None,
+    test: str | None = None,
+    most: Annotated[int, Ge(1)] | None = None,
+    trees: Annotated[int, Interval(ge=1, le=2000)] = 400,
+    leaves: Annotated[int, Interval(ge=2, le=64)] = 15,
+    seed: int = 0,
+    retriever: str = "bm25",
+) -> dict[str, Any]:
+    """Train a ranker by LambdaMART on the tasks of a corpus, and write it as JSON.
+
+    Each task is explored (`arena.ranker.explore`), first by votes, then by the ranker that learned
+    from these pools. Tasks before `choose` are learned from; those from then on decide how many
+    trees there are; those from `test` on are only measured. The same input gives the same bytes.
+
+    Args:
+        corpus: A corpus with the tasks to learn from, see ``arena-corpus tasks``.
+        output: File to write.
+        choose: Day, month or year; by default that after four fifths of the tasks.
+        test: Day, month or year after `choose`; by default nothing is measured.
+        most: Learn from this many of the tasks before `choose`, the latest.
+        trees: Most trees.
+        leaves: Leaves of a tree.
+        seed: Seed of the samples of rows and columns.
+        retriever: Index to search.
+
+    Returns:
+        What the file has under ``made``: ``sha256`` of what it was made of, ``options``,
+        ``tasks``, and ``measured``: recall@10, recall@100 and the recall of the pool, each of
+        votes and of the ranker, on the tasks that chose and that tested.
+    """
+    tasks = TaskSet(corpus)
+    days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
+    if len(days) < 10:
+        raise DataError(
+            f"{len(days)} tasks have a paper in reach, which is too few. Make tasks of the "
+            "corpus' papers: `arena-corpus tasks`."
+        )
+    begin = (
+        sorted(days.values())[len(days) * 4 // 5] if choose is None else parse_cutoff(choose).day
+    )
+    end = 2**31 if test is None else parse_cutoff(test).day
+    parts = {
+        "train": [survey for survey, day in days.items() if day < begin][-(most or len(days)) :],
+        "choose": [survey for survey, day in days.items() if begin <= day < end],
+        "test": [survey for survey, day in days.items() if day >= end],
+    }
+    for name in ("train", "choose", "test")[: 2 + (test is not None)]:
+        if not parts[name]:
+            span = " to ".join(format_day(at(days.values())) for at in (min, max))
+            raise DataError(f"no task is left to {name}; the tasks are dated {span}.")
+    ranker: Ranker | None = None
+    measured: dict[str, Any] = {}
+    table: dict[str, list[Any]] = {}
+    for play in range(_PLAYS):
+        played = {
+            name: _play(corpus, parts[name], ranker, retriever, f"play {play + 1}, {name}")
+            for name in ("train", "choose")
+        }
+        if not play:
+            measured["choose"] = {"votes": _measure(played["choose"], None)}
+        table = _fit(played["train"], played["choose"], trees, leaves, seed)
+        ranker = Ranker(table)
+    last = _play(corpus, parts["choose"], ranker, retriever, "measure")
+    measured["choose"]["ranker"] = _measure(last, ranker)
+    if parts["test"]:
+        measured["test"] = {
+            name: _measure(_play(corpus, parts["test"], by, retriever, "test"), by)
+            for name, by in (("votes", None), ("ranker", ranker))
+        }
+    made = {
+        "sha256": {
+            "corpus": corpus.sha256, "tasks": tasks.sha256, "code": code_sha256(__name__),
+            "index": corpus.index_sha256(retriever),
+        },
+        "options": {
+            "choose": choose, "test": test, "most": most, "trees": trees, "leaves": leaves,
+            "seed": seed, "retriever": retriever,
+        },
+        "tasks": {name: len(of_part) for name, of_part in parts.items()},
+        "measured": measured,
+    }  # fmt: skip
+    write_json(
+        Path(output),
+        {"format": FORMAT, "features": list(FEATURES), "made": made, "trees": table},
+    )
+    return made
+
+
+def _play(
+    corpus: Corpus, surveys: Sequence[str], ranker: Ranker | None, retriever: str, what: str
+) -> list[Played]:
+    """Explore the tasks; one whose search finds nothing is left out of what is learned."""
+    env = gymnasium.make("arena/Discovery-v0", corpus=corpus, retriever=retriever)
+    tasks, tools, played = TaskSet(corpus), tool_schemas(env), []
+    for survey in progress(surveys, desc=what, unit="task"):
+        explorer = _Explorer()
+        explorer.ranker, explorer.tools = ranker, tools
+        observation, _ = env.reset(options={"survey": survey})
+        over = False
+        while not over:
+            observation, _, ended, cut, _ = env.step(explorer.act(observation))
+            over = ended or cut
+        gold = tasks.gold(survey).gains
+        is_gold = np.array([paper in gold for paper in explorer.pool.ids], bool)
+        played.append(Played(explorer.features, is_gold, len(gold)))
+    env.close()
+    return played
+
+
+def _fit(
+    train: Sequence[Played], choose: Sequence[Played], trees: int, leaves: int, seed: int
+) -> dict[str, list[Any]]:
+    """Return the table of the trees that LightGBM learns; see `Ranker`."""
+    lightgbm = load("lightgbm", "training a ranker")
+
+    def data(played: Sequence[Played], **more: Any) -> Any:
+        pools = [(pool, of.gold[: len(pool)]) for of in played for pool in of.features if len(pool)]
+        return lightgbm.Dataset(
+            np.vstack([pool for pool, _ in pools]),
+            np.concatenate([gold for _, gold in pools]).astype(int),
+            group=[len(pool) for pool, _ in pools],
+            **more,
+        )
+
+    learned = data(train)
+    model = lightgbm.train(
+        _BOOSTING | {"num_leaves": leaves, "seed": seed},
+        learned,
+        trees,
+        valid_sets=[
+            data([of._replace(features=of.features[-1:]) for of in choose], reference=learned)
+        ],
+        callbacks=[lightgbm.early_stopping(50, verbose=False)],
+    )
+    return table_of(model)
+
+
+def table_of(model: Any) -> dict[str, list[Any]]:
+    """Return the trees of a LightGBM model, up to its best iteration, as `Ranker` takes them."""
+    names = ("roots", "feature", "threshold", "left", "right", "value")
+    table: dict[str, list[Any]] = {name: [] for name in names}
+    for tree in model.dump_model(num_iteration=model.best_iteration)["tree_info"]:
+        table["roots"].append(len(table["feature"]))
+        _add(tree["tree_structure"], table)
+    return table
+
+
+def _add(node: dict[str, Any], table: dict[str, list[Any]]) -> int:
+    """Add a node and those below it; return its place."""
+    place = len(table["feature"])
+    is_leaf = "leaf_value" in node
+    row = {
+        "feature": -1 if is_leaf else node["split_feature"],
+        "threshold": 0.0 if is_leaf else node["threshold"],
+        "left": 0,
+        "right": 0,
+        "value": node["leaf_value"] if is_leaf else 0.0,
+    }
+    for name, value in row.items():
+        table[name].append(value)
+    if not is_leaf:
+        table["left"][place] = _add(node["left_child"], table)
+        table["right"][place] = _add(node["right_child"], table)
+    return place
+
+
+def _measure(played: Sequence[Played], ranker: Ranker | None) -> dict[str, float]:
+    """Return mean recalls: of the first 10 and 100 papers, and of the whole pool."""
+    sums = dict.fromkeys(("recall@10", "recall@100", "recall of the pool"), 0.0)
+    for of in played:
+        features = of.features[-1]
+        scores = features[:, FEATURES.index("vote")] if ranker is None else ranker.scores(features)
+        gold = of.gold[np.argsort(-scores, kind="stable")]
+        for name, most in zip(sums, (10, 100, None), strict=True):
+            sums[name] += float(gold[:most].sum() / of.in_reach)
+    return {name: round(total / len(played), 4) for name, total in sums.items()}
