@@ -288,14 +288,20 @@ class Sessions:
         task: EnvConfig | str = "discovery",
         *,
         surveys: Sequence[str] | int | None = None,
+        tasks: str | Path | None = None,
         most: int = MOST,
         idle: float = IDLE,
         record: str | Path | None = None,
         **settings: Any,
     ) -> Sessions:
-        """Return sessions of a task's environment; `settings` are those of `EnvConfig`."""
+        """Return sessions of a task's environment; `settings` are those of `EnvConfig`.
+
+        `tasks` is a directory of ``arena-corpus tasks``, played in place of the corpus' surveys.
+        """
         config = EnvConfig.of(task, settings)
-        return cls(config.make(corpus, surveys), most=most, idle=idle, record=record)
+        return cls(
+            config.make(Corpus.of(corpus, tasks), surveys), most=most, idle=idle, record=record
+        )
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""

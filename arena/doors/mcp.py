@@ -259,6 +259,7 @@ def serve(
     corpus: str,
     task: str | None = None,
     before: str | None = None,
+    tasks: str | None = None,
     retriever: str = "bm25",
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
@@ -277,6 +278,7 @@ def serve(
     /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of surveys.
         before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its first day)
             or YYYY (1 January).
         seed: Over stdio: seed of the draw of the survey.
@@ -307,7 +309,7 @@ def serve(
         assert task is not None
         settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
         config = EnvConfig.of(task, settings)
-        sessions = Sessions.make(corpus, config, most=most, idle=idle, record=record)
+        sessions = Sessions.make(corpus, config, most=most, idle=idle, record=record, tasks=tasks)
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = episode_server(sessions, only)
     if http:

@@ -170,6 +170,7 @@ def serve(
     *,
     corpus: str,
     task: str,
+    tasks: str | None = None,
     retriever: str = "bm25",
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
@@ -182,6 +183,7 @@ def serve(
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
     Args:
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of surveys.
         most: Clients at a time.
         idle: Seconds after which the session of a client that sends nothing is closed.
 
@@ -194,5 +196,5 @@ def serve(
     settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
     # A reset opens an episode before it closes another.
     config = EnvConfig.of(task, settings)
-    sessions = Sessions.make(corpus, config, most=2 * most, idle=idle, record=record)
+    sessions = Sessions.make(corpus, config, most=2 * most, idle=idle, record=record, tasks=tasks)
     serve_app(make_app(sessions, most, idle), host, port, websockets=True)

@@ -223,7 +223,7 @@ def test_list(world, capsys):
     assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0
     surveys = json.loads(capsys.readouterr().out)
     assert len(surveys) == 8
-    keys = ("id", "title", "date", "date_guessed", "prompts", "domain")
+    keys = ("id", "title", "date", "date_guessed", "prompts", "domain", "question")
     assert {tuple(s) for s in surveys} == {keys}
     assert main(["list", "surveys"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
