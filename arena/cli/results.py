@@ -141,7 +141,7 @@ def experiment(
 
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
-            researcharena, taxobench, reportbench.
+            researcharena, taxobench, reportbench, honest-dates.
         output (DIR): Directory for runs and tables.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         tables (NAMES): Tables with commas (default: all).
