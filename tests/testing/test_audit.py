@@ -155,7 +155,7 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch, attack):
         for name in ("arena/Survey-v0", "arena/Organization-v0"):
             check_contract(CheckedEnv(name, {"corpus": world}), report, checks)
     else:
-        report = attack(world, 450, [organization, survey, survey_vector])
+        report = attack(world, 600, [organization, survey, survey_vector])
     assert not report.clean
     assert checks <= set(report.by_check)
     assert {finding.check for finding in report.findings} == set(report.by_check)
