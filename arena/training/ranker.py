@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from annotated_types import Ge, Interval
 
 from arena._internal.code import code_sha256
-from arena._internal.files import write_json
+from arena._internal.files import atomic_write
 from arena._internal.lazy import load
 from arena._internal.options import checked
 from arena._internal.terminal import progress
@@ -139,10 +140,8 @@ def train_ranker(
         "tasks": {name: len(of_part) for name, of_part in parts.items()},
         "measured": measured,
     }  # fmt: skip
-    write_json(
-        Path(output),
-        {"format": FORMAT, "features": list(FEATURES), "made": made, "trees": table},
-    )
+    content = {"format": FORMAT, "features": list(FEATURES), "made": made, "trees": table}
+    atomic_write(output, json.dumps(content, separators=(",", ":")) + "\n")
     return made
 
 
