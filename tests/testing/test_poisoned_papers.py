@@ -47,8 +47,9 @@ ORDERS = [
 
 # Whether each agent shows its model what papers say.
 SHOWS = {
-    "zero-shot": False, "decomposer": False, "few-shot": False, "self-rag": True, "react": True,
-    "storm": True, "bottom-up": True, "scout-llm": True, "outline-first": True,
+    "zero-shot": False, "closed-book": False, "decomposer": False, "few-shot": False,
+    "self-rag": True, "react": True, "storm": True, "bottom-up": True, "scout-llm": True,
+    "outline-first": True,
 }  # fmt: skip
 
 
@@ -203,7 +204,8 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
         if agent != "react":  # a model that writes the report itself may cite what it likes
             cited = cited_ids(episode["answers"].get("report", ""))
             assert not set(cited) & set(UNREACHABLE)
-            assert bool(cited) == (task == "report")
+            # the model names no title of a paper to the agent that looks titles up
+            assert bool(cited) == (task == "report" and agent != "closed-book")
         for answer in ("discovery", "selection"):
             assert not set(episode["answers"].get(answer) or []) & set(UNREACHABLE)
         assert '"p:future"' not in re.sub(r'"label": "[^"]*"', "", submitted)

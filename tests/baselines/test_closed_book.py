@@ -1,0 +1,42 @@
+"""The agent `closed-book`: titles from memory, looked up."""
+
+from __future__ import annotations
+
+import pytest
+from llm_server import LLMServer
+from scripted_agents import LETTERS, corpus_of, episodes, play
+
+from arena.llm import ParseError
+from baselines.closed_book import titles
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+def test_only_titles_that_the_corpus_has_are_submitted(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus", LETTERS)
+    known = LETTERS["p:e"]
+    named = f"<Titles>\n- No paper of this title\n- {known.upper()}\n- {known}\n</Titles>"
+    with LLMServer([named]) as server:
+        play(corpus, "discovery", "closed-book", "run", server)
+    (episode,) = episodes("run")
+    assert episode["answers"]["discovery"] == ["p:e"]
+    assert (episode["notes"]["titles"], episode["notes"]["found"]) == (3, 1)
+
+
+def test_no_more_titles_are_looked_up_than_asked_for(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus", LETTERS)
+    named = "\n".join(f"- Title {n}" for n in range(9))
+    with LLMServer([f"<Titles>\n{named}\n</Titles>"]) as server:
+        play(corpus, "discovery", "closed-book", "run", server, most=4)
+    (episode,) = episodes("run")
+    assert episode["spent"]["searches"] == 4
+
+
+def test_an_answer_without_titles_submits_nothing(tmp_path):
+    with pytest.raises(ParseError):
+        titles("I know none.")
+    corpus = corpus_of(tmp_path / "corpus", LETTERS)
+    with LLMServer(["I know none."] * 2) as server:
+        play(corpus, "discovery", "closed-book", "run", server)
+    (episode,) = episodes("run")
+    assert episode["answers"]["discovery"] == []
