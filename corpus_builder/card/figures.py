@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import LinearRegression, StatisticsError, linear_regression, median_low
+from statistics import LinearRegression, StatisticsError, linear_regression, mean, median_low
 from typing import Any
 
 import duckdb
@@ -80,8 +80,9 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         in the corpus; ``coverage``: see `_coverage`; ``without``: survey tasks that list no
         reference; ``listed``, ``available``, ``gold``: references of the survey tasks over all, in
         the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the root is
-        neither; ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at
-        least `LEAST` papers in reach, and how many of them are older than every survey task.
+        neither; ``taxonomies``: papers, depth and leaf categories of each mind-map;
+        ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
+        `LEAST` papers in reach, and how many of them are older than every survey task.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
              "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS,
@@ -94,7 +95,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
     surveys = _disciplines(connection, "surveys")
     (sums,) = rows(connection, _SUMS)
     maps: Counter[tuple[int, int]] = Counter()
-    unreadable = 0
+    each, unreadable = list[tuple[int, int, int]](), 0
     for (text,) in rows(
         connection,
         f"SELECT mind_map FROM read_parquet({names['mind_maps']}) WHERE mind_map IS NOT NULL",
@@ -105,6 +106,8 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
             unreadable += 1
         else:
             maps[tree.depth, tree.size] += 1
+            leaves = sum(not node.children for level, node in tree.levels() if level)
+            each.append((len(tree.all_papers()), tree.depth, leaves))
     first_sections = f"SELECT count(*) FROM read_parquet({names['sections']}) WHERE position = 0"
     return {
         **dict(zip(("listed", "available", "gold", "found", "without"), sums, strict=True)),
@@ -115,6 +118,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         "surveys": surveys,
         "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),
         "maps": dict(sorted(maps.items())),
+        "taxonomies": each,
         "unreadable": unreadable,
         "as_tasks": as_tasks,
     }
@@ -273,6 +277,22 @@ def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
     text = f"Nodes against depth of mind-maps, {number:,} in all"
     return {"file": "mind-maps.svg", "label": text, "rows": rows, "paint": paint,
             "number": number, **said}  # fmt: skip
+
+
+def taxonomies(facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of TaxoBench's Table 1: what, of this corpus, least, most, the paper's."""
+    papers, depths, leaves = zip(*facts["taxonomies"], strict=True)
+    means = (("papers a taxonomy", papers, "53.0"), ("levels of headings", depths, "3.2"),
+             ("leaf categories", leaves, "12.4"))  # fmt: skip
+    return [
+        ("taxonomies", len(papers), None, None, 72),
+        ("disciplines of the survey tasks", facts["surveys"]["kinds"] or None, None, None, 8),
+        ("papers in all taxonomies", sum(papers), None, None, 3815),
+        *(
+            (f"{what}, mean", f"{mean(of):.1f}", min(of), max(of), theirs)
+            for what, of, theirs in means
+        ),
+    ]
 
 
 def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:

@@ -33,6 +33,7 @@ from corpus_builder.card.figures import (
     disciplines,
     measure,
     percent,
+    taxonomies,
 )
 from corpus_builder.database import connected, readable_errors
 from corpus_builder.manifest import register
@@ -130,6 +131,8 @@ def _counts(facts: Mapping[str, Any]) -> dict[str, int]:
         "references_in_corpus": facts["available"],
         "references_in_reach": facts["gold"],
         "mind_maps": sum(facts["maps"].values()),
+        "mind_map_papers": sum(papers for papers, _, _ in facts["taxonomies"]),
+        "mind_map_leaves": sum(leaves for _, _, leaves in facts["taxonomies"]),
         "mind_maps_unreadable": facts["unreadable"],
         "papers_as_tasks": facts["as_tasks"][0],
         "papers_as_tasks_before_surveys": facts["as_tasks"][1],
@@ -168,6 +171,7 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         source_rows=described,
         command=command(manifest),
         drawn=drawn,
+        taxonomies=taxonomies(facts) if facts["maps"] else [],
         **figures,
     )  # fmt: skip
     pictures = {

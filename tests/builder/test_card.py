@@ -160,6 +160,28 @@ def test_complexity_by_hand(tmp_path: Path) -> None:
     assert "Unreadable, and left out: 1." in page(corpus)
 
 
+def test_taxonomies_by_hand(tmp_path: Path) -> None:
+    # The first map: leaves B and C, p filed twice, depth 2. The second: leaf D with q, depth 1.
+    papers = [{"id": x, "title": f"Paper {x}", "date": "2000"} for x in ("p", "q", "r")]
+    b, c = {"name": "B", "papers": ["p", "q"]}, {"name": "C", "papers": ["p", "r"]}
+    first = {"name": "S", "subtopics": [{"name": "A", "subtopics": [b, c]}]}
+    second = {"name": "T", "subtopics": [{"name": "D", "papers": ["q"]}]}
+    papers += [{"id": "s0", "title": "T0", "date": "2001", "fields": ["X"], "is_survey": True}]
+    surveys = [
+        {"id": f"s{i}", "title": f"T{i}", "date": "2001", "references": ["p"], "mind_map": m}
+        for i, m in enumerate((first, second))
+    ]
+    text = page(made(tmp_path / "c", papers, surveys))
+    assert rows(text.replace("\n###", "\n##"), "As Table 1") == [
+        ["taxonomies", "2", "-", "-", "72"],
+        ["disciplines of the survey tasks", "1", "-", "-", "8"],
+        ["papers in all taxonomies", "4", "-", "-", "3,815"],
+        ["papers a taxonomy, mean", "2.0", "1", "3", "53.0"],
+        ["levels of headings, mean", "1.5", "1", "2", "3.2"],
+        ["leaf categories, mean", "1.5", "1", "2", "12.4"],
+    ]
+
+
 def test_nothing_to_draw(tmp_path: Path) -> None:
     """No disciplines, no references, no mind-maps, nothing dated: sentences, and no picture."""
     papers = [{"id": "p", "title": "Paper"}]
