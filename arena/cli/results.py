@@ -132,6 +132,7 @@ def experiment(
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
     judge_option: dict[str, Any] | None = None,
+    extractor_option: dict[str, Any] | None = None,
     dry_run: bool = False,
     keep_going: bool = False,
     overwrite: bool = False,
@@ -153,6 +154,7 @@ def experiment(
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
             or most=... (docs/reportbench.md).
+        extractor_option: Short for --set extractor_options.NAME=VALUE, such as model=ner.pt.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Play the runs from scratch.
 
@@ -173,7 +175,8 @@ def experiment(
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
-        | {f"judge.{name}": value for name, value in (judge_option or {}).items()},
+        | {f"judge.{name}": value for name, value in (judge_option or {}).items()}
+        | {f"extractor_options.{name}": v for name, v in (extractor_option or {}).items()},
         "overwrite": overwrite,
     }
     if dry_run:

@@ -181,6 +181,7 @@ def rescore(
     metric: list[str] | None = None,
     encoder: str | None = None,
     extractor: str = "spacy",
+    extractor_option: dict[str, Any] | None = None,
     json: bool = False,
 ) -> None:
     """Score the submissions of a run by other metrics, without acting.
@@ -190,13 +191,14 @@ def rescore(
         metric (NAME): Metric such as ndcg@20 (default: the task's; `arena list metrics`).
         encoder (NAME): Encoder that compares headings of mind-maps (default: the run's).
         extractor (NAME): Extractor of the entities in headings (`arena list extractors`).
+        extractor_option: Option of the extractor, such as model=ner.pt.
 
     Example:
         arena rescore runs/title --corpus demo/world --metric ndcg@20 --metric recall@50
     """
     from arena.runs import rescore as score_again
 
-    summary = score_again(run, corpus, metric, encoder, extractor, tasks)
+    summary = score_again(run, corpus, metric, encoder, extractor, tasks, extractor_option)
     if json:
         print_json(summary)
         return

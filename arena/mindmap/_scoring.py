@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -75,18 +75,20 @@ def _metric_names(extractor: object = EXTRACTOR) -> list[str]:
     ]
 
 
-def identity(encoder: str = "static", extractor: str | None = None) -> dict[str, Any]:
+def identity(
+    encoder: str = "static", extractor: str | None = None, options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return what a record of scores must name besides the metrics: what compared the labels.
 
     Returns:
         ``encoder``, its name, and ``config``, all that shapes its vectors: the model, hashes of
         its files and, under ``runtime``, versions. With an extractor also ``extractor`` and
-        ``extractor_config``.
+        ``extractor_config``, which its `options` shape.
     """
     names = {"encoder": encoder, "config": dict(kept("encoder", encoder).config)}
     if extractor is None:
         return names
-    config = dict(kept("extractor", extractor).config)
+    config = dict(kept("extractor", extractor, options).config)
     return names | {"extractor": extractor, "extractor_config": config}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
+from arena._internal.options import check_options
 from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
@@ -21,6 +22,7 @@ from arena.failures import failure_of_answer
 from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap import MindMap, floors, identity
 from arena.mindmap.extractors import EXTRACTORS
+from arena.mindmap.metrics import kept
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
@@ -62,9 +64,10 @@ class Scorer:
         besides: Sequence[str] = (),
         encoder: str = ENCODER,
         extractor: str = EXTRACTOR,
+        extractor_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._task, self._tasks = task, tasks
-        self._context = ScoreContext(encoder, extractor, tasks=tasks)
+        self._extractor = extractor, extractor_options
         self._own = metrics is None
         own = TASKS.get(task).metrics if self._own else ()
         columns = scored_stages(task, [*(metrics or ()), *besides])
@@ -73,6 +76,8 @@ class Scorer:
         self._metrics = [*(own_metrics(task) if self._own else ())]
         self._metrics += [metric for _, metric in self._columns.values()]
         self._needs = needs_of(self._metrics) & {"encoder", "extractor"}
+        made: Any = kept("extractor", *self._extractor) if "extractor" in self._needs else extractor
+        self._context = ScoreContext(encoder, made, tasks=tasks)
 
     def __call__(
         self,
@@ -193,13 +198,13 @@ class Scorer:
         """Return what compares the headings; None where none is compared."""
         if not self._needs:
             return None
-        extracts = "extractor" in self._needs
-        return identity(self._context.encoder, self._context.extractor if extracts else None)
+        extractor = self._extractor if "extractor" in self._needs else ()
+        return identity(self._context.encoder, *extractor)
 
     def code_sha256(self) -> str:
         """Return the hash of the code that makes the scores."""
         plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
-        plug_ins += [EXTRACTORS.get(self._context.extractor)] if "extractor" in self._needs else []
+        plug_ins += [EXTRACTORS.get(self._extractor[0])] if "extractor" in self._needs else []
         return code_sha256("arena.runs.scoring", *functions_of(self._metrics), *plug_ins)
 
 
@@ -221,6 +226,7 @@ def rescore(
     encoder: str | None = None,
     extractor: str = EXTRACTOR,
     tasks: str | Path | None = None,
+    extractor_options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Score the recorded answers of a run; no environment, engine or agent is needed.
 
@@ -231,6 +237,7 @@ def rescore(
         encoder: Encoder by which headings are compared; by default that of the run.
         extractor: Extractor of the entities in headings, for metrics that count them.
         tasks: Directory of the task set that the run played, if any.
+        extractor_options: Options of the extractor.
 
     Returns:
         What `arena.run` returns, except what an episode spent: ``mean``, ``ceiling``,
@@ -245,12 +252,13 @@ def rescore(
         encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
         recorded.check_name(ENCODERS, encoder)
     ENCODERS.get(encoder)
-    EXTRACTORS.get(extractor)
+    check_options(f"extractor {extractor}", EXTRACTORS.get(extractor), extractor_options or {})
     names = checked_metrics(metrics, recorded.task)  # an unknown one is reported first
     corpus, task_set = recorded.open_corpus(corpus, tasks)
     if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
-    scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor)
+    scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor,
+                    extractor_options=extractor_options)  # fmt: skip
     records = list(recorded.episodes(every=True))
     times = Counter(record["survey"] for record in records)
     summaries, every = [], list[dict[str, Answers]]()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Kept:
         return getattr(self.source, name)
 
 
-_shared: dict[tuple[str, str], Kept] = {}
+_shared: dict[tuple[str, str, str], Kept] = {}
 
 
 def forget_labels() -> None:
@@ -48,11 +49,11 @@ def forget_labels() -> None:
     _shared.clear()
 
 
-def kept(kind: str, plugin: Any) -> Kept:
+def kept(kind: str, plugin: Any, options: Mapping[str, Any] | None = None) -> Kept:
     """Return an encoder or extractor that keeps what it makes.
 
-    All scoring in this process shares that of a name, which is made with its default options. An
-    object keeps nothing from one score to the next: the caller may change it between them.
+    All scoring in this process shares that of a name and its `options`, which only an extractor
+    has; an object keeps nothing from one score to the next: the caller may change it between them.
     """
     if isinstance(plugin, Kept):
         return plugin
@@ -60,15 +61,16 @@ def kept(kind: str, plugin: Any) -> Kept:
         if not hasattr(plugin, "queries" if kind == "encoder" else "entities"):
             raise DataError(f"{kind} {clip(plugin)}: expected the name of one, or an {kind}.")
         return Kept(plugin)
-    if (kind, plugin) not in _shared:
+    key = kind, plugin, json.dumps(options or {}, sort_keys=True)
+    if key not in _shared:
         if kind == "extractor":
-            made: Any = make_extractor(plugin, {})
+            made: Any = make_extractor(plugin, options or {})
         else:
             # BGE's instruction is for finding passages; labels are compared with their like.
             takes_one = "query_instruction" in parameters_of(ENCODERS.get(plugin))
             made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
-        return _shared.setdefault((kind, plugin), Kept(made))
-    return _shared[kind, plugin]
+        return _shared.setdefault(key, Kept(made))
+    return _shared[key]
 
 
 def _values(

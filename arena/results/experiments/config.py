@@ -134,6 +134,7 @@ class Experiment(Settings):
     retrievers: dict[str, Engine] = Field(default={"BM25": Engine(retriever="bm25")}, min_length=1)
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
+    extractor_options: dict[str, Any] = Field(default={})
     llm: dict[str, Any] = Field(default={})
     judge: dict[str, Any] = Field(default={})
     tables: dict[str, TableSpec] = Field(min_length=1)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena._internal.options import check_options
 from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
 from arena.corpus import Corpus
@@ -95,6 +96,9 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     for key, registry in (("encoder", ENCODERS), ("extractor", EXTRACTORS)):
         with experiment.located(key):
             registry.get(getattr(experiment, key))
+    with experiment.located("extractor_options"):
+        name = experiment.extractor
+        check_options(f"extractor {name}", EXTRACTORS.get(name), experiment.extractor_options)
     tasks = TaskSet(corpus)
     surveys = functools.cache(functools.partial(_surveys, experiment.surveys, tasks))
     cells: dict[str, Cell] = {}

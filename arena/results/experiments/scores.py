@@ -45,7 +45,7 @@ def score_runs(
         names |= dict.fromkeys(
             name
             for name in reported.values()
-            if name.startswith(JUDGED) or _is_possible(name, experiment.extractor)
+            if name.startswith(JUDGED) or _is_possible(name, experiment)
         )
     kinds = sorted({table.by for table in experiment.tables.values() if table.by})
     scores: dict[str, dict[str, Any]] = {}
@@ -74,11 +74,11 @@ def score_runs(
     return scores
 
 
-def _is_possible(metric: str, extractor: str) -> bool:
+def _is_possible(metric: str, experiment: Experiment) -> bool:
     """Return whether the packages that a metric needs are installed."""
     if "extractor" in METRICS.get(metric.rpartition(".")[2]).needs:
         try:
-            make_extractor(extractor, {})
+            make_extractor(experiment.extractor, experiment.extractor_options)
         except DataError:
             return False
     return True
@@ -92,7 +92,10 @@ def _score(
     kinds: Sequence[str],
 ) -> dict[str, Any]:
     names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
-    scores = rescore(directory, corpus, names, experiment.encoder, experiment.extractor)
+    scores = rescore(
+        directory, corpus, names, experiment.encoder, experiment.extractor,
+        extractor_options=experiment.extractor_options,
+    )  # fmt: skip
     rows, tasks = scores["per_survey"], TaskSet(corpus)
     ((name, opened),) = open_runs([directory]).items()
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
