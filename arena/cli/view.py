@@ -54,8 +54,8 @@ def view(
     from arena.corpus import Corpus
     from arena.results.comparison.opening import split_name
     from arena.results.viewing import as_view
+    from arena.results.viewing.rollouts import play_rollouts
     from arena.runs.directory import OpenedRun
-    from arena.runs.rollouts import play_rollouts
     from arena.session import ROLLOUTS
     from arena.tasks import TaskSet
 
