@@ -6,6 +6,7 @@ import importlib.util
 import platform
 import sys
 import time
+from contextlib import suppress
 from importlib import metadata
 from itertools import cycle
 from typing import Any
@@ -92,10 +93,13 @@ def _check(directory: str) -> dict[str, Any]:
     """Open a corpus, whose files are checked by their hashes, and search each of its indexes."""
     from arena.corpus import Corpus
     from arena.corpus.indexes import index_names
+    from arena.errors import NoLabelsError
     from arena.tasks import TaskSet
 
     opened = Corpus.open(directory)
-    surveys = list(TaskSet(opened).surveys.values())
+    surveys = []
+    with suppress(NoLabelsError):
+        surveys = list(TaskSet(opened).surveys.values())
     papers = len(opened.at("9999"))
     topics = [(survey.title, survey.date) for survey in surveys] or [("neural networks", "9999")]
     speeds = {}

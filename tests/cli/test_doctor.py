@@ -6,6 +6,7 @@ import pytest
 
 from arena.cli import main
 from arena.cli.doctor import GIVES
+from corpus_builder.cli import main as build
 
 
 def test_the_doctor_says_what_is_there(tiny, capsys):
@@ -17,6 +18,17 @@ def test_the_doctor_says_what_is_there(tiny, capsys):
     assert found["extras"].keys() == GIVES.keys()
     assert found["extras"]["build"]
     assert found["corpus"]["searches_per_second"]["bm25"] > 0
+
+
+def test_a_corpus_without_surveys_is_timed_too(mini_records, tmp_path, capsys):
+    papers, _ = mini_records.write(tmp_path)
+    corpus = str(tmp_path / "corpus")
+    assert build(["build", "jsonl", "--papers", str(papers), "--output", corpus]) == 0
+    capsys.readouterr()
+    assert main(["doctor", corpus, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["corpus"]
+    assert found["surveys"] == 0
+    assert found["searches_per_second"]["bm25"] > 0
 
 
 def test_an_absent_package_is_named(monkeypatch, capsys):
