@@ -71,6 +71,8 @@ def select_surveys(
         ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and ``domains``
         of what is written.
     """
+    if (top is None) != (citations is None):
+        raise DataError("top and citations need each other: give both, or neither.")
     output = Path(output)
     days = (parse_cutoff(since).day, parse_cutoff(before).day if before else 2**31)
     config = {
@@ -103,7 +105,7 @@ def select_surveys(
             records[record["arxiv_id"]] = record
     records = {id_: records[id_] for id_ in _judged(judged_by, records)}
     counts["judged"] = len(records)
-    if citations is not None and top is not None:
+    if citations is not None:
         cited = {
             key: row["citation_count"] for key, row in _by_id(citations, "citation_count", int)
         }

@@ -264,7 +264,7 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
 
 def print_rows(rows: Sequence[tuple[str, object]]) -> None:
     """Print names and values in two columns."""
-    width = max(len(name) for name, _ in rows)
+    width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         print(f"{name:{width}}  {printable(str(value), 1000)}")
 

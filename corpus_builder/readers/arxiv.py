@@ -27,8 +27,8 @@ def read_arxiv(path: str | Path) -> Iterator[LocatedRecord]:
         key = arxiv_key(known)
         if key is None or not isinstance(raw.get("title"), str):
             raise DataError(
-                f"{where}: {clip(raw)} is not a record of arXiv's metadata: it has an id and a "
-                "title."
+                f"{where}: {clip(raw)} is not a record of arXiv's metadata, which has an arXiv "
+                "id, such as 2312.04861, and a title."
             )
         yield LocatedRecord({**raw, "arxiv_id": key.removeprefix("arxiv:")}, file, line)
 

@@ -100,10 +100,28 @@ def test_mistakes_are_named(tmp_path):
     file = metadata(tmp_path / "m.jsonl", one={})
     with pytest.raises(DataError, match="title='\\('"):
         select_surveys(file, tmp_path / "out", title="(")
+    with pytest.raises(DataError, match="top and citations need each other"):
+        select_surveys(file, tmp_path / "out", top=1)
     file.write_text('{"id": "p1", "title": "No arXiv id"}\n')
     with pytest.raises(DataError, match=r"line 1.*not a record of arXiv's metadata"):
         select_surveys(file, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_selection_of_nothing_prints_what_each_step_left(tmp_path, capsys):
+    file = metadata(tmp_path / "m.jsonl", one={})
+    assert main(["select", str(file), "--since", "2025", "--output", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.split() == [
+        "papers",
+        "1",
+        "in",
+        "time",
+        "0",
+        "judged",
+        "0",
+        "selected",
+        "0",
+    ]
 
 
 def test_the_released_records_pass_the_filters(real_data, tmp_path):
