@@ -89,6 +89,8 @@ def train_ranker(
         ``tasks``, and ``measured``: recall@10, recall@100 and the recall of the pool, each of
         votes and of the ranker, on the tasks that chose and that tested.
     """
+    if not Path(output).absolute().parent.is_dir():
+        raise DataError(f"{output}: its directory does not exist; create it first.")
     tasks = TaskSet(corpus)
     days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
     if len(days) < 10:

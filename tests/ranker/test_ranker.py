@@ -104,6 +104,8 @@ def papers_with_links(world, tmp_path_factory):
 
 def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, tmp_path):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed: make test")
+    with pytest.raises(DataError, match="create it first"):  # before it learns
+        train_ranker(papers_with_links, tmp_path / "nothing" / "a.json")
     made = train_ranker(papers_with_links, tmp_path / "a.json", trees=40)
     again = train_ranker(papers_with_links, tmp_path / "b.json", trees=40)
     assert made == again
