@@ -73,7 +73,7 @@ def view(
             made = as_view(
                 runs,
                 opened,
-                surveys=parse_surveys(surveys, TaskSet(opened).surveys),
+                surveys=parse_surveys(surveys, () if surveys is None else TaskSet(opened).surveys),
                 answers=answers,
                 compared=compared,
                 labels=labels,

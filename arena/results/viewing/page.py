@@ -82,6 +82,8 @@ def as_view(
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [OpenedRun(directory) for directory in directories]
     page = _Page(Corpus.of(corpus, tasks), labels, answers)
+    for run in opened:
+        run.open_corpus(page.corpus)
     played = dict.fromkeys(s for run in opened for s in run.manifest["surveys"])
     chosen = choose_surveys(page.tasks, surveys, play_order(page.tasks, played))
     for name, run in zip(name_runs(given, opened), opened, strict=True):
@@ -113,7 +115,6 @@ class _Page:
 
     def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
         """Add the episodes of a run."""
-        run.open_corpus(self.corpus)
         funnel = RunFunnel(run, self.corpus, self.tasks)
         headline = str(run.manifest["definition"].get("headline"))
         about = {"name": name, "task": run.task, "depth": funnel.depth, "budget": list[str]()}
