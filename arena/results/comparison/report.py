@@ -173,7 +173,7 @@ def effort(comparison: Comparison) -> Table:
         values = [getattr(total, name) for name in names]
         rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     number = len(comparison.surveys)
-    title = f"Effort of each run in {number} episode{'s' * (number != 1)}"
+    title = f"Effort of each run over {number} survey{'s' * (number != 1)}"
     return _table(title, "effort", ["run", *map(heading, names)], rows)
 
 
