@@ -151,7 +151,7 @@ class _Pairs(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, item: Any, option: str | None = None) -> None:
         name, equals, value = item.partition("=")
         if not equals or not name:
-            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
+            raise DataError(f"{option} {item!r}: write {self.metavar}.")
         if name in getattr(namespace, self.dest):
             raise DataError(f"{option} {name!r} is given twice. Give each name once.")
         with suppress(ValueError):
@@ -260,7 +260,7 @@ def read_docstring(text: str) -> tuple[str, dict[str, tuple[str, str]], str]:
             r"^ {4}(\w+)(?: \((.+?)\))?: (.*(?:\n {6,}.*)*)", sections.get("Args", ""), re.MULTILINE
         )
     }
-    example = re.sub(r"\\\n\s*", "", sections.get("Example", "")).strip()
+    example = " ".join(sections.get("Example", "").replace("\\\n", "").split())
     return text.split("\n", 1)[0], helps, example
 
 
@@ -299,7 +299,7 @@ def add_argument(
             settings |= {"action": "extend", "nargs": "+"}
     elif kind is dict:
         settings |= {"action": _Pairs, "default": {}, "help": f"{text}; may be repeated"}
-    elif not required and default is not None:
+    elif not required and default not in (None, ""):
         shown = ",".join(default) if kind is tuple else default
         settings |= {"default": default, "help": f"{text} (default: {shown})"}
     parser.add_argument(option, required=required, **settings)

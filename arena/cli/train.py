@@ -22,6 +22,7 @@ def ranker(
     """Train a ranker for agents that follow links, on what the papers of a corpus cite.
 
     Args:
+        tasks (TASKS): Directory of a task set, which `arena-corpus tasks` wrote, to learn from.
         output (FILE): File to write, for --agent-option ranker=FILE of title and scout.
         choose (DATE): Tasks from this day on decide how many trees there are (default: the latest
             fifth); those before are learned from.

@@ -30,8 +30,8 @@ class Library(ConstructorOptions):
 
     Args:
         papers: Files of papers, recognised by their content.
-        gold: Files of what surveys of yours cite, each with title and day of its survey, which
-            becomes a task: related.bib="A Survey of Reefs@2021-05-02".
+        gold (FILE=TITLE@DAY): Files of what surveys of yours cite, each with title and day of its
+            survey, which becomes a task: related.bib="A Survey of Reefs@2021-05-02".
         add: A corpus of this source whose papers and tasks are taken, too.
     """
 
