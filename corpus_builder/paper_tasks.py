@@ -197,8 +197,9 @@ def _write(
     candidates, drawn = _draw(connection, query, papers, seed)
     chosen = drawn[:most]
     if not chosen:
+        until = f"before {format_day(end)} " if end < parse_date("9999").day else ""
         raise DataError(
-            f"no paper before {format_day(end)} cites {least} papers in reach and has a title of "
+            f"no paper {until}cites {least} papers in reach and has a title of "
             "its own. Lower --least, name later --test surveys, or build a larger corpus."
         )
     connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))

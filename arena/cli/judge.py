@@ -236,6 +236,7 @@ def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool =
         return
     rows = [(name, *row.values()) for name, row in found["judges"].items()]
     print_table(rows, (f"{found['surveys']} surveys", "mean", "sd", f"at least {parity:g}"))
+    print()
     pairs = [(" and ".join(row.pop("judges")), *row.values()) for row in found["pairs"]]
     print_table(pairs, ("judges", "same direction", "pearson", "spearman"))
 

@@ -17,7 +17,8 @@ def read(path: Path) -> Iterator[Question]:
     """
     keys = {"question": str, "source_meta": dict}
     for number, record in enumerate(records(path, keys, "SPARBench"), 1):
-        meta = check_record(record["source_meta"], "source_meta", {"answers": list}, "SPARBench")
+        where = f"{path.name} record {number}: source_meta"
+        meta = check_record(record["source_meta"], where, {"answers": list}, "SPARBench")
         gold = tuple(named(paper.get("title"), paper.get("paperID")) for paper in meta["answers"])
         day = dashed(meta.get("published_time"))
         yield Question(f"SPARBench_{number}", record["question"], day, gold)
