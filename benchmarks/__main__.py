@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time engines and environments; compare baselines; simulate releases."""
+"""``python -m benchmarks``: time engines; compare baselines, date filters; simulate releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import environments, matrix, search, simulate
+from benchmarks import dates, environments, matrix, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -17,6 +17,7 @@ from corpus_builder.world import WorldConfig
 COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
+    "dates": (dates.measure, dates.show),
     "matrix": (matrix.measure, matrix.show),
     "simulate": (simulate.measure, simulate.show),
 }
