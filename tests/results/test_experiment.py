@@ -374,7 +374,8 @@ def test_options_of_the_extractor_are_recorded_and_shape_scores(world, tmp_path)
     changes = {"extractor_options.entity": "x"}  # as --extractor-option entity=x
     found = arena.run_experiment(config, world, output, changes=changes)
     assert found["tables"]["3"]["blocks"][0]["rows"][0][-1] == "1.0000"  # x alone
-    assert read(output / "experiment.json")["config"]["extractor_options"] == {"entity": "x"}
+    manifest = json.loads((output / "experiment.json").read_text())
+    assert manifest["config"]["extractor_options"] == {"entity": "x"}
 
 
 def test_a_metric_that_scores_some_surveys_says_how_many(world, tmp_path, monkeypatch):
