@@ -171,7 +171,7 @@ def test_a_file_of_the_name_of_a_library_and_a_changed_one(tmp_path):
             "from arena.metrics import metric\n@metric('mine', 'ranking')\n"
             f"def mine(ranking, gains, context):\n    return {value}\n"
         )
-        os.utime(file, ns=(int(value), int(value)))
+        os.utime(file, (value, value))  # in seconds, as byte code is compared
         name = METRICS.resolve(f"{file}:mine")
         assert name == "mine"
         assert METRICS.get(name)([], {"a": 1}) == value
