@@ -24,9 +24,9 @@ class ConstructorOptions:
         descriptions = argument_descriptions(cls)
         for parameter in cls._parameters():
             name, kinds = parameter.name, {parameter.annotation, *get_args(parameter.annotation)}
-            metavar = "PATH" if Path in kinds else "NAME" if str in kinds else ""
-            text = getattr(cls, f"{name}_help", descriptions.get(name, ""))
-            add_argument(parser, parameter, metavar, text)
+            usual = "PATH" if Path in kinds else "NAME" if str in kinds else ""
+            metavar, text = descriptions.get(name, ("", ""))
+            add_argument(parser, parameter, metavar or usual, getattr(cls, f"{name}_help", text))
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Self:
@@ -39,7 +39,7 @@ class ConstructorOptions:
         return [p.replace(kind=p.KEYWORD_ONLY) for p in known if p.kind is not p.VAR_POSITIONAL]
 
 
-def argument_descriptions(kind: type) -> dict[str, str]:
-    """Return the entries under "Args:" in the docstrings of a class and its parents."""
+def argument_descriptions(kind: type) -> dict[str, tuple[str, str]]:
+    """Return metavar and text of each entry under "Args:" of a class and its parents."""
     helps = [read_docstring(inspect.getdoc(parent) or "")[1] for parent in reversed(kind.__mro__)]
-    return {name: text for entries in helps for name, (_, text) in entries.items()}
+    return {name: entry for entries in helps for name, entry in entries.items()}

@@ -33,7 +33,7 @@ class WorldSource:
         )
         descriptions = argument_descriptions(WorldConfig)
         for field in dataclasses.fields(WorldConfig):
-            text = descriptions.get(field.name, "").split(". ")[0]
+            text = descriptions.get(field.name, ("", ""))[1].split(". ")[0]
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
                 type=type(field.default),

@@ -180,6 +180,7 @@ def test_a_bibliography_becomes_a_task_and_a_library_grows(tmp_path: Path, capsy
     lib = tmp_path / "lib"
     task = f"{gold}=Reefs, a Survey@2019-05-02"
     words = ("build", "library", "--output", lib, "--papers")
+    assert "write FILE=TITLE@DAY" in fails(capsys, *words, one, "--gold", gold)
     _, shown, _ = run(capsys, *words, one, "--gold", task)
     assert "3 in reach" in shown
     assert "1 records to papers that other records have: 1 by doi" in shown
