@@ -33,6 +33,7 @@ def compare(
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
     funnel: bool = False,
+    model_cutoff: str | None = None,
     corpus: str | None = None,
     tasks: str | None = None,
     json: bool = False,
@@ -53,7 +54,10 @@ def compare(
             means.
         html (FILE): Write one page with everything, labels too (of experiments one a task).
         funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
-        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, and for --funnel.
+        model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
+            which on a language model knows nothing, and for the others.
+        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, and for --funnel
+            and --model-cutoff.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
@@ -67,7 +71,11 @@ def compare(
 
     if tasks is not None and corpus is None:
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
-    if corpus is not None and html is None and not funnel:
+    if model_cutoff is not None and (corpus is None or format == "csv"):
+        raise DataError(
+            "--model-cutoff needs the --corpus, for dates of surveys, and prints no csv."
+        )
+    if corpus is not None and html is None and not funnel and model_cutoff is None:
         raise DataError("--corpus gives the page its titles: name the page with --html.")
     if funnel and (corpus is None or format not in ("text", "json")):
         raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
@@ -85,6 +93,11 @@ def compare(
     else:
         compared = {"": comparison.compare(runs, **options)}
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+    if model_cutoff is not None and opened is not None:
+        compared = {
+            task: comparison.split_by_day(each, opened, model_cutoff)
+            for task, each in compared.items()
+        }
     for task, each in compared.items():
         if html is not None:
             page = Path(html)

@@ -14,6 +14,7 @@ from compare_helpers import TwoSearches
 import arena
 import arena.cli
 from arena.results.comparison import as_json, as_latex, as_markdown, as_text
+from arena.tasks import TaskSet
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,7 @@ def test_each_format_is_that_of_python(runs, capsys):
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
         (["{0}", "--corpus", "x"], "name the page with --html"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),
+        (["{0}", "--model-cutoff", "2020"], "--model-cutoff needs the --corpus"),
         (["{0}", "--html", "/nowhere/page.html"], "there is no directory '/nowhere'"),
     ],
 )
@@ -72,6 +74,26 @@ def test_mistakes_are_told_in_one_line(runs, arguments, told, capsys, tmp_path, 
     assert captured.err.count("\n") == 1 and captured.err.startswith("arena: error: ")
     assert told in captured.err
     assert not list(tmp_path.iterdir())
+
+
+def test_surveys_before_and_after_the_cutoff_of_a_model(runs, world, capsys):
+    dates = {name: survey.date for name, survey in TaskSet(world).surveys.items()}
+    day = sorted(dates.values())[3]  # three of the eight are earlier
+    options = ["--model-cutoff", day, "--corpus", str(world)]
+    assert run(*runs, *options) == 0
+    text = capsys.readouterr().out
+    assert run(*runs, *options, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    values = found["metrics"][found["headline"]]["per_survey"]
+    for words, number, kept in (
+        (f"dated before {day}", 3, [v for s, v in values.items() if dates[s] < day]),
+        (f"dated {day} or later", 5, [v for s, v in values.items() if dates[s] >= day]),
+    ):
+        part = found["parts"][words]
+        assert f"{found['headline']} over {number} surveys {words}\n" in text
+        assert part["surveys"] == len(kept) == number and part["ceiling"] is None
+        for name, mean in part["means"].items():
+            assert mean["mean"] == pytest.approx(sum(row[name] for row in kept) / number)
 
 
 def test_processes_agree_to_the_byte(runs, world, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from arena._internal.lazy import load
 from arena._internal.terminal import progress
-from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.corpus import Corpus
+from arena.dates import parse_cutoff
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import METRICS
 from arena.results.comparison.opening import (
     ComparedRun,
@@ -25,7 +27,7 @@ from arena.results.comparison.opening import (
     read_compared_run,
     read_gold,
 )
-from arena.tasks import direction_of
+from arena.tasks import TaskSet, direction_of
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -119,6 +121,8 @@ class Comparison:
             task has no ranking.
         notes: Remarks for a reader, such as differences between runs that may be compared all the
             same.
+        parts: Words such as "dated before 2024-01-01" -> the headline over those surveys alone; see
+            `split_by_day`.
     """
 
     task: str
@@ -132,6 +136,7 @@ class Comparison:
     surveys: tuple[str, ...]
     gold: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
+    parts: Mapping[str, MetricComparison] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -246,6 +251,41 @@ def compare(
         read_gold(first, scores["per_survey"]),
         tuple(notes),
     )
+
+
+def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
+    """Return the tasks that the runs played; raise CorpusError if they are not of `corpus`."""
+    tasks, then = TaskSet(corpus), comparison.runs[0].manifest["sha256"]
+    if (then.get("corpus"), then.get("tasks")) != (corpus.sha256, tasks.sha256):
+        raise CorpusError(
+            f"{str(corpus.directory)!r} is not the corpus of these runs. Name the --corpus that "
+            "they were run with."
+        )
+    return tasks
+
+
+def split_by_day(comparison: Comparison, corpus: Corpus, day: str) -> Comparison:
+    """Return a comparison with the headline apart for surveys dated before a day, and from it on.
+
+    Args:
+        comparison: The comparison.
+        corpus: The corpus of the runs, which has the dates of the surveys.
+        day: First day of which a model knows nothing: its cutoff, as `Corpus.at` takes one.
+    """
+    tasks, day = tasks_of(comparison, corpus), str(parse_cutoff(day))
+    whole = next(each for each in comparison.metrics if each.metric == comparison.headline)
+    pairs = [(each.run, each.against) for each in whole.differences]
+    how = (comparison.test, comparison.correction, comparison.level)
+    parts: dict[str, MetricComparison] = {}
+    for words, early in ((f"dated before {day}", True), (f"dated {day} or later", False)):
+        chosen = [s for s in whole.surveys if (tasks.survey(s).date < day) == early]
+        runs = [
+            replace(run, metrics={"per_survey": {s: run.metrics["per_survey"][s] for s in chosen},
+                                  "ceiling": {}})
+            for run in comparison.runs
+        ]  # fmt: skip
+        parts[words] = compare_by(whole.metric, whole.lower_is_better, runs, pairs, *how)
+    return replace(comparison, parts=parts)
 
 
 def _check_options(test: str, correction: str, level: float) -> None:

@@ -19,12 +19,16 @@ from arena._internal.files import atomic_write
 from arena._internal.terminal import MISSING, progress
 from arena.corpus import Corpus
 from arena.dates import GUESS_MARK
-from arena.errors import CorpusError
 from arena.results.comparison import report as reports
-from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
+from arena.results.comparison.comparing import (
+    Comparison,
+    MetricComparison,
+    PairedDifference,
+    tasks_of,
+)
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
-from arena.tasks import TaskSet, kind_of, stages_of
+from arena.tasks import kind_of, stages_of
 from arena.text.display import shown
 from arena.text.identifiers import arxiv_key, doi_key
 
@@ -174,13 +178,7 @@ class _Papers:
         self._corpus = None if corpus is None else Corpus.of(corpus)
         if self._corpus is None:
             return
-        self._tasks = TaskSet(self._corpus)
-        then = comparison.runs[0].manifest["sha256"]
-        if (then.get("corpus"), then.get("tasks")) != (self._corpus.sha256, self._tasks.sha256):
-            raise CorpusError(
-                f"{str(self._corpus.directory)!r} is not the corpus of these runs. Name the "
-                "--corpus that they were run with."
-            )
+        self._tasks = tasks_of(comparison, self._corpus)
 
     def survey(self, survey_id: str) -> _Titled:
         """Return a survey."""

@@ -39,6 +39,7 @@ def tables(comparison: Comparison) -> list[Table]:
     listed = [*floors(comparison), means(comparison)]
     if len(comparison.runs) > 1 or len(comparison.metrics) <= _MOST_COLUMNS:
         listed += [by_metric(comparison, metric) for metric in comparison.metrics]
+    listed += [by_metric(comparison, part, f" {dated}") for dated, part in comparison.parts.items()]
     if comparison.baseline is None and len(comparison.runs) > 1:
         listed += [pairs(comparison, metric) for metric in comparison.metrics if metric.surveys]
     listed += [searches(comparison)] if comparison.curves else []
@@ -124,9 +125,12 @@ def floors(comparison: Comparison) -> list[Table]:
     return [_table(title, "floors", [comparison.task, *names], rows)] if names else []
 
 
-def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
-    """Return one metric with intervals and, against a baseline, the tests."""
-    title = f"{metric.metric} over {_surveys(len(metric.surveys))}{_mark(comparison)}"
+def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "") -> Table:
+    """Return one metric with intervals and, against a baseline, the tests.
+
+    `dated` says in the title which surveys they are.
+    """
+    title = f"{metric.metric} over {_surveys(len(metric.surveys))}{dated}{_mark(comparison)}"
     title += "; lower is better" if metric.lower_is_better else ""
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
@@ -139,7 +143,7 @@ def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
             rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
     header = [metric.metric, "mean", _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
-    return _table(title, metric.metric, header, rows)
+    return _table(title, metric.metric + dated, header, rows)
 
 
 def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
@@ -330,25 +334,28 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """Return how the runs were compared, the metrics and the remarks as plain dicts and lists."""
+    parts = comparison.parts
     return {
         **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
         "level": comparison.level,
         "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
         "resamples": RESAMPLES,
         "surveys": list(comparison.surveys),
-        "metrics": {
-            metric.metric: {
-                "lower_is_better": metric.lower_is_better,
-                "surveys": len(metric.surveys),
-                "ceiling": metric.ceiling,
-                "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
-                "differences": [dataclasses.asdict(each) for each in metric.differences],
-                "per_survey": {
-                    survey: {name: values[place] for name, values in metric.values.items()}
-                    for place, survey in enumerate(metric.surveys)
-                },
-            }
-            for metric in comparison.metrics
-        },
+        "metrics": {metric.metric: _metric_json(metric) for metric in comparison.metrics},
+        **({"parts": {k: _metric_json(v) for k, v in parts.items()}} if parts else {}),
         "notes": remarks(comparison),
+    }
+
+
+def _metric_json(metric: MetricComparison) -> dict[str, Any]:
+    return {
+        "lower_is_better": metric.lower_is_better,
+        "surveys": len(metric.surveys),
+        "ceiling": metric.ceiling,
+        "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
+        "differences": [dataclasses.asdict(each) for each in metric.differences],
+        "per_survey": {
+            survey: {name: values[place] for name, values in metric.values.items()}
+            for place, survey in enumerate(metric.surveys)
+        },
     }
