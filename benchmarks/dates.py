@@ -116,9 +116,8 @@ def _try_filters(corpus: Corpus, day: str) -> Iterator[dict[str, Any]]:
     columns = ("id", "title", "abstract", "date", "is_survey")
     rows = read_rows(corpus.directory / layout.PAPERS, columns)
     papers = [(i, f"{t} {a}", str(date or "")) for i, t, a, date, survey in rows if not survey]
-    engines = {"bm25", "dense", "lucene" if find_spec("jnius") else ""} & corpus.manifest[
-        "indexes"
-    ].keys()
+    usable = {"bm25", "dense", *["lucene"] * bool(find_spec("jnius"))}
+    engines = usable & corpus.manifest["indexes"].keys()
     names = [name for name in SYSTEMS if set(re.findall("bm25|dense|lucene", name)) <= engines]
     with tempfile.TemporaryDirectory(prefix="arena-dates-") as place:
         with Path(place, "papers").open("w") as file:
