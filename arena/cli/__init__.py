@@ -55,6 +55,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
         {
             "inspect": results.export_inspect,
+            "examples": results.export_examples,
             "messages": results.export_messages,
             "requests": results.export_requests,
         },

@@ -265,6 +265,24 @@ def export_messages(
     print(f"{output}: {number} episodes")
 
 
+def export_examples(*, corpus: str, output: str, before: str, n: int = 2, seed: int = 0) -> None:
+    """Write few-shot's prompt with sampled mind-maps of earlier surveys, and say what to play.
+
+    Args:
+        output (DIR): Folder for the prompt, for --agent-option prompts=DIR.
+        before (DAY): Examples are dated before it; a run must play surveys from it on alone.
+        n: Number of examples.
+        seed: Seed of the sample.
+
+    Example:
+        arena export examples --corpus demo/world --before 2014-01-01 --output prompts
+    """
+    from arena.results.requests import write_examples
+
+    for what, surveys in write_examples(corpus, output, before, n, seed).items():
+        print(f"{what}: {','.join(surveys)}")
+
+
 def export_requests(
     *, corpus: str, output: str, tasks: str | None = None, surveys: str | None = None,
     prompt: str = "any", prompts: str | None = None,

@@ -1,14 +1,21 @@
-"""What other systems are asked for: the prompts of surveys, with the rules of the game."""
+"""What models are asked for: surveys, with the rules of the game, and maps, after examples."""
 
 from __future__ import annotations
 
+import inspect
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from arena._internal.files import atomic_write
+from arena.agents import AGENTS
 from arena.corpus import Corpus
+from arena.dates import parse_date
+from arena.errors import DataError
 from arena.llm.prompts import Fields, load_templates
+from arena.mindmap import MindMap
 from arena.tasks import TaskSet, choose_surveys, topic_of, with_topic
 
 
@@ -48,3 +55,41 @@ def write_requests(
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     atomic_write(output, "".join(lines))
     return len(lines)
+
+
+def write_examples(
+    corpus: Corpus | str | Path, output: str | Path, before: str, n: int = 2, seed: int = 0
+) -> dict[str, list[str]]:
+    """Write a prompt of `few-shot` with `n` sampled mind-maps of surveys dated before a day.
+
+    Of surveys from that day on, no example is the target's, or later (ResearchArena, section 6.1);
+    none has half of its headings in the map of one, as another survey of the same topic may.
+    Returns ids: ``examples``; ``leave out``, all earlier surveys; ``play``, others with a mind-map.
+    """
+    tasks, day = TaskSet(corpus), str(parse_date(before))
+    early = [name for name, survey in tasks.surveys.items() if survey.date < day]
+    maps = {name: tree for name in tasks.surveys if (tree := tasks.mind_map(name)) is not None}
+    labels = {name: {label.casefold() for label in tree.labels()} for name, tree in maps.items()}
+    play = [s for s in maps if s not in early]
+    known = [s for s in maps if s in early
+             and all(2 * len(labels[s] & labels[of]) < len(labels[s]) for of in play)]  # fmt: skip
+    if not 1 <= n <= len(known) or not play:
+        raise DataError(
+            f"before={day}: {len(known)} earlier mind-maps can be examples for the {len(play)} "
+            f"from that day on. n={n} and one to play are needed: choose another day."
+        )
+
+    def below(node: MindMap) -> Any:
+        return {child.label: below(child) for child in node.children} or None
+
+    text, chosen = "", random.Random(seed).sample(known, n)
+    for name in chosen:
+        topic, typology = tasks.survey(name).title.lower(), below(maps[name])
+        shown = [s.replace("<", "&lt;") for s in (topic, json.dumps(typology, ensure_ascii=False))]
+        text += "<topic>\n{}\n</topic>\n\n<typology>\n{}\n</typology>\n\n".format(*shown)
+    file = Path(inspect.getfile(AGENTS.get("few-shot"))).parent / "prompts/few-shot/map.txt"
+    start, _, rest = file.read_text(encoding="utf-8").partition("<topic>")
+    prompt = start + text.replace("$", "$$") + rest.rpartition("</typology>\n\n")[2]
+    Path(output).mkdir(parents=True, exist_ok=True)
+    atomic_write(Path(output) / "map.txt", prompt)
+    return {"examples": chosen, "leave out": early, "play": play}

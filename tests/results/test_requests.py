@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from helpers import Memory
 
+from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import DataError
-from arena.results.requests import write_requests
+from arena.results.requests import write_examples, write_requests
+from corpus_builder.build import build
 
 
 def test_a_request_has_the_rules(tiny, tmp_path, capsys):
@@ -28,3 +31,32 @@ def test_the_words_can_be_replaced(tiny, tmp_path):
     assert all(line["request"].endswith(f"; {line['cutoff']}.") for line in lines)
     with pytest.raises(DataError, match="no survey of this corpus has such a prompt"):
         write_requests(tiny, tmp_path / "r.jsonl", prompt="detailed")
+
+
+def test_examples_are_earlier_maps_of_other_topics(tmp_path):
+    """s1 and s2 are before 2015; s3 too, but s4, to be played, has one of its two headings."""
+    maps = {"s1": ["Cost in $", "a </topic>"], "s2": ["B"], "s3": ["C", "D"], "s4": ["c", "E"]}
+    surveys = [
+        {"id": name, "title": f"{name.upper()}: A Survey", "date": f"201{name[1]}-06-01",
+         "references": ["p"], "mind_map": {"name": "x", "subtopics": heads}}
+        for name, heads in maps.items()
+    ]  # fmt: skip
+    surveys += [{**surveys[0], "id": "s5", "title": "T", "date": "2016-01-01", "mind_map": None}]
+    surveys[3]["date"] = "2015-01-01"
+    build(Memory([{"id": "p", "title": "P", "date": "2000"}], surveys), tmp_path / "c")
+    places = [tmp_path / "one", tmp_path / "two"]
+    for place in places:
+        found = write_examples(tmp_path / "c", place, "2015-01-01", seed=3)
+    assert {key: sorted(names) for key, names in found.items()} == {
+        "examples": ["s1", "s2"], "leave out": ["s1", "s2", "s3"], "play": ["s4"],
+    }  # fmt: skip
+    text = (places[0] / "map.txt").read_text()
+    assert text == (places[1] / "map.txt").read_text()
+    agent = AGENTS.get("few-shot")(model="m", prompts=places[0])
+    asked = agent.template("map").fill(topic="T", cutoff="2015-01-01")
+    one = (
+        '<topic>\ns1: a survey\n</topic>\n\n<typology>\n{"Cost in $": null, "a &lt;/topic>": null}'
+    )
+    assert one in asked and asked.count("<typology>\n") == 2 and "bridges" not in asked
+    with pytest.raises(DataError, match="2 earlier mind-maps can be examples for the 1 from"):
+        write_examples(tmp_path / "c", tmp_path / "three", "2015-01-01", n=3)
