@@ -232,3 +232,7 @@ def select(
         return
     print_rows([(name.replace("_", " "), f"{n:,}") for name, n in report["counts"].items()])
     print_rows([(f"{number:,}", printable(name)) for name, number in report["domains"].items()])
+    if sources is None and report["domains"]:
+        print(
+            "No references: name LaTeX sources with --sources for what `build reportbench` reads."
+        )

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,7 +119,8 @@ class _Page:
         funnel = RunFunnel(run, self.corpus, self.tasks)
         headline = str(run.manifest["definition"].get("headline"))
         about = {"name": name, "task": run.task, "depth": funnel.depth, "budget": list[str]()}
-        efforts, values = [], []
+        efforts: list[Effort] = []
+        values: dict[str, list[float]] = {}
         episodes = replay_episodes(run, self.corpus, surveys)
         for record, steps in progress(episodes, desc=name, unit="episode"):
             value = record["metrics"].get(headline) if self._labels else None
@@ -127,14 +129,17 @@ class _Page:
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
             about["budget"] = list(steps[0].observation["budget"])
             efforts.append(played_episode(record, run.manifest, None).effort)
-            values += [] if value is None else [value]
+            if value is not None:
+                values.setdefault(record["survey"], []).append(value)
         self.runs.append(about)
         if efforts:
             manifest, played = run.manifest, run.manifest["surveys"]
             row = [name, run.task, manifest["agent"], manifest["environment"]["retriever"]]
             row.append(f"{len(efforts)} of {len(played)}")
             if self._labels:
-                row += [headline, *_scores(run, values, headline, surveys >= set(played))]  # type: ignore[operator]
+                # A survey counts once, in the order in which comparisons resample
+                means = [fmean(each) for _, each in sorted(values.items())]
+                row += [headline, *_scores(run, means, headline, surveys >= set(played))]  # type: ignore[operator]
             self._rows.append((row, Effort.total(efforts, None)))
 
     def table(self) -> Table:
