@@ -12,7 +12,7 @@ from typing import Any
 from arena._internal.files import atomic_write
 from arena.agents import AGENTS
 from arena.corpus import Corpus
-from arena.dates import parse_date
+from arena.dates import parse_cutoff
 from arena.errors import DataError
 from arena.llm.prompts import Fields, load_templates
 from arena.mindmap import MindMap
@@ -66,7 +66,7 @@ def write_examples(
     none has half of its headings in the map of one, as another survey of the same topic may.
     Returns ids: ``examples``; ``leave out``, all earlier surveys; ``play``, others with a mind-map.
     """
-    tasks, day = TaskSet(corpus), str(parse_date(before))
+    tasks, day = TaskSet(corpus), str(parse_cutoff(before))
     early = [name for name, survey in tasks.surveys.items() if survey.date < day]
     maps = {name: tree for name in tasks.surveys if (tree := tasks.mind_map(name)) is not None}
     labels = {name: {label.casefold() for label in tree.labels()} for name, tree in maps.items()}
