@@ -550,4 +550,4 @@ def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):
         "episodes": 2, "done": 0, "state": "to do",
     }  # fmt: skip
     assert main([*command, "--retriever", "BM25"]) == 2
-    assert "write NAME=VALUE" in capsys.readouterr().err
+    assert "write LABEL=NAME" in capsys.readouterr().err
