@@ -137,8 +137,8 @@ def _try_filters(corpus: Corpus, day: str) -> Iterator[dict[str, Any]]:
         found[1] += _bm25s([each for each in papers if each[2] < view.cutoff], view.cutoff, queries)
     for name, *both in zip(names, *found, strict=True):
         hits = zip(*both, strict=True)
-        told = [({*a} != {*b}, a != b, any(p not in view for p in a), len(a)) for a, b in hits]
-        means = np.mean(told, axis=0).tolist()
+        changes = [({*a} != {*b}, a != b, any(p not in view for p in a), len(a)) for a, b in hits]
+        means = np.mean(changes, axis=0).tolist()
         yield {"engine and filter": name} | dict(zip(COLUMNS, means, strict=True))
 
 

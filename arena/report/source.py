@@ -104,14 +104,19 @@ def _place(files: dict[str, str], name: str, suffix: str) -> str | None:
     return next((each for each in (plain, plain + suffix) if each in files), None)
 
 
-def _expanded(files: dict[str, str], name: str, inside: tuple[str, ...] = ()) -> str:
-    """Return a file's text without comments, with the files that it reads."""
+def _expanded(files: dict[str, str], name: str, done: set[str] | None = None) -> str:
+    """Return a file's text without comments, with the files that it reads, each at its first place.
+
+    Files that read one another twice would double the text at every level.
+    """
+    done = {name} if done is None else done
 
     def read(match: re.Match[str]) -> str:
         found = _place(files, match[1] or match[2], ".tex")
-        if found is None or found in (*inside, name) or len(inside) > 20:
+        if found is None or found in done:
             return ""
-        return _expanded(files, found, (*inside, name))
+        done.add(found)
+        return _expanded(files, found, done)
 
     return _INPUT.sub(read, _COMMENT.sub(r"\1", files[name]))
 

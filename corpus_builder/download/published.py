@@ -110,7 +110,7 @@ def fetch_published(
 def _copy(folder: str, output: Path) -> dict[str, int]:
     """Copy a folder; a corpus in it must be as it was built."""
     if not Path(folder).is_dir():
-        raise DataError(f"the collection is in {folder!r}, which is no folder here.")
+        raise DataError(f"the collection is in {folder!r}, which is not a folder here.")
     if output.exists() and any(output.iterdir()):
         raise DataError(f"{str(output)!r} contains files already. Name a new directory.")
     output.parent.mkdir(parents=True, exist_ok=True)

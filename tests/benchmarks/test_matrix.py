@@ -42,7 +42,7 @@ def test_matrix(tmp_path):
     places = {"corpus": str(tmp_path / "corpus"), "questions": str(tmp_path)}
     results = matrix.measure(**places, output=str(tmp_path / "out"))
     rows = {(row["set"], row["system"]): row for row in results["rows"]}
-    assert len(rows) == len(results["rows"]) == 30  # 5 sets, 6 systems: there is no index minilm
+    assert len(rows) == len(results["rows"]) == 30  # 5 sets, 6 systems: without an index minilm
     row = rows["scholargym", "title, bm25"]
     assert (row["recall@100"], row["of all gold"], row["ceiling"]) == (1, 0.5, 0.5)
     assert row["distance"] == pytest.approx(0.99)

@@ -98,6 +98,24 @@ def test_a_list_inside_the_text_is_read(tmp_path):
     assert [title for _, title, *_ in found(tmp_path)] == ["Tr\xe9es as forests"]
 
 
+def test_files_that_read_each_other_twice_cost_no_more_than_one(tmp_path):
+    for n in range(60):
+        (tmp_path / f"f{n}.tex").write_text(rf"\cite{{k{n}}}\input{{f{n + 1}}}\input{{f{n + 1}}}")
+    entries = "".join(
+        rf"\bibitem{{k{n}}} A. Lee. Title number {n}. 2001." + "\n" for n in range(60)
+    )
+    (tmp_path / "a.tex").write_text(rf"\begin{{document}}\input{{f0}}{entries}\end{{document}}")
+    assert [key for key, *_ in found(tmp_path)] == [f"k{n}" for n in range(60)]
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[", "%", "\\", "\\cite{", "\\bibitem[", "\\bibitem[{", "@a{", "$"]
+)
+def test_no_source_takes_long(tmp_path, text):
+    (tmp_path / "a.tex").write_text("\\begin{document}\\cite{a}" + text * (100_000 // len(text)))
+    assert latex_references(tmp_path) == ()
+
+
 @pytest.mark.parametrize("name", ["empty", "file.pdf", "absent"])
 def test_what_is_no_source_is_refused(tmp_path, name):
     (tmp_path / "empty").mkdir()
