@@ -65,7 +65,8 @@ def merge(
 
     A metric is the mean over a survey's episodes; ``best@K.METRIC`` is the best of its K, and
     ``pass@1``, 2, 4, ... and K count successes. A survey without a score in one episode has none.
-    What an episode spent is the mean, ``truncated`` a count, all else is of the first episode.
+    What an episode spent is the mean, ``truncated`` a count, ``submitted_each`` lists ``submitted``
+    of each episode, and all else is of the first.
     ``profile`` counts the surveys whose episodes never, sometimes and always succeed.
     """
     if (k := len(summaries)) == 1:
@@ -91,6 +92,7 @@ def merge(
         for name in ("steps", "searches", "reads", "characters", "written", "return"):
             if name in merged:
                 merged[name] = math.fsum(row[name] for row in rows) / k
+        merged["submitted_each"] = [row["submitted"] for row in rows]
         if "truncated" in merged:
             merged["truncated"] = sum(row["truncated"] for row in rows)
         per_survey[survey] = merged | columns

@@ -133,7 +133,8 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
 
 def nothing_submitted(task: str, entries: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return in words in how many episodes, as ``per_survey`` has them, a stage got no answer."""
-    stages, submitted = stages_of(task), [entry["submitted"] for entry in entries]
+    stages = stages_of(task)
+    submitted = [s for e in entries for s in e.get("submitted_each", [e["submitted"]])]
     return [
         f"nothing {f'in the stage {stage} ' * (len(stages) > 1)}in {missing} of {len(submitted)} "
         "episodes; nothing scores as an empty answer."

@@ -11,6 +11,7 @@ from helpers import run_contents
 import arena
 from arena.errors import CorpusError, DataError
 from arena.runs.repeats import pass_at
+from arena.tasks import nothing_submitted
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,8 @@ def test_metrics_by_hand(run):
         assert row["successes"] == sum(score >= 0.2 for score in scores)
         assert row["pass@1"] == row["successes"] / 4
         assert row["pass@4"] == float(row["successes"] > 0)
+        assert len(row["submitted_each"]) == 4
+        assert row["submitted_each"][0] == row["submitted"]
         assert row["steps"] == sum(r["spent"]["steps"] for r in played if r["survey"] == survey) / 4
     found = [row["successes"] for row in summary["per_survey"].values()]
     assert summary["profile"] == {
@@ -49,6 +52,13 @@ def test_metrics_by_hand(run):
     }
     assert summary["mean"]["pass@4"] == sum(c > 0 for c in found) / 3
     assert summary["counts"]["repeats"] == 4
+
+
+def test_what_was_submitted_is_counted_in_every_episode():
+    rows = [{"submitted": {"discovery": n}} for n in (0, 5)]
+    rows[0]["submitted_each"] = [{"discovery": n} for n in (0, 3, 0)]
+    (line,) = nothing_submitted("discovery", rows)
+    assert line.startswith("nothing in 2 of 4 episodes;")
 
 
 @pytest.mark.parametrize("n", [1, 4, 7])
