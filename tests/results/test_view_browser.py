@@ -91,8 +91,7 @@ def test_steps_links_and_keys(page, visit):
     tab.keyboard.press("ArrowRight")
     wait_at(tab, "step 3 ")
     assert tab.evaluate("location.hash") == step(page, 3)
-    tab.click("#previous")
-    tab.keyboard.press("ArrowLeft")
+    tab.evaluate("for (const _ of [1, 2]) document.querySelector('#previous').click()")  # at once
     wait_at(tab, "step 1 ")
     assert tab.is_disabled("#previous") and tab.inner_text("#saw").count("cutoff")
     tab.go_back()

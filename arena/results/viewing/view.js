@@ -372,7 +372,9 @@ function merge(rows, keys, run) {  // along a longest common subsequence
   rows.splice(0, n, ...merged);
 }
 function go(step) {
-  if (current && step >= 1 && step <= current.steps + 1) location.hash = address(current.run, current.place, step);
+  if (!current || step < 1 || step > current.steps + 1) return;
+  current.step = step;  // now: the event comes later, perhaps after another key
+  location.hash = address(current.run, current.place, step);
 }
 async function route() {
   const [kind, ...rest] = location.hash.slice(1).split("/");
@@ -439,7 +441,8 @@ document.addEventListener("keydown", (event) => {
   $("previous").addEventListener("click", () => go(current.step - 1));
   $("next").addEventListener("click", () => go(current.step + 1));
   $("aligned").addEventListener("toggle", () => $("aligned").open && current && showAligned().catch(trouble));
-  addEventListener("hashchange", () => route().catch(trouble));
-  await route();
+  let shown = route();
+  addEventListener("hashchange", () => (shown = shown.then(route).catch(trouble)));  // one after another
+  await shown;
   document.body.dataset.ready = "true";
 })().catch(trouble);
