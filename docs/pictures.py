@@ -1,0 +1,110 @@
+"""Take pictures of the pages of a demo in Debian's Chromium: wide, narrow, dark and printed.
+
+apt-get install chromium; pip install playwright; python docs/pictures.py demo [FOLDER]
+
+Without a folder, writes the pictures that pages of the documentation show, into docs/. With one,
+writes every view of `arena view` and of the comparison into it, to look at.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, sync_playwright
+
+from arena.results.viewing import as_view
+from arena.runs.directory import OpenedRun
+
+DOCS = Path(__file__).parent
+
+
+class Picture(NamedTuple):
+    """A picture of a page.
+
+    Attributes:
+        name: Name of its file, without ``.png``.
+        page: Name of the page in the folder of the demo.
+        address: What follows the ``#`` of the page's address.
+        click: Selectors that are clicked, in order, before the picture is taken.
+        width: Width of the window in pixels.
+        height: Its height; 0 takes the whole page.
+        scheme: ``light`` or ``dark``.
+        media: ``screen`` or ``print``.
+    """
+
+    name: str
+    page: str
+    address: str = ""
+    click: tuple[str, ...] = ()
+    width: int = 1200
+    height: int = 900
+    scheme: str = "light"
+    media: str = "screen"
+
+
+def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
+    """Return the pictures of the documentation, and all views to look at."""
+    runs = [demo / "runs" / f"discovery-{agent}-bm25" for agent in ("title", "scout")]
+    page = demo / "pictures.html"
+    surveys = [record["survey"] for record in OpenedRun(runs[1]).episodes()]
+    page.write_text(as_view(runs, demo / "world", surveys=surveys[:10]).html, "utf-8")
+
+    def at(step: int) -> str:
+        return f"e/{quote('scout, bm25')}/{quote(surveys[0])}/{step}"
+
+    shown = [Picture("viewing", page.name, at(2))]
+    views = {
+        "runs": Picture("", page.name, click=("#funnel button.lost >> nth=1",)),
+        "episode": Picture("", page.name, at(2)),
+        "steps": Picture("", page.name, at(4), ("#aligned summary",)),
+        "paper": Picture("", page.name, at(2), ("#saw button.paper >> nth=0",), height=700),
+        "end": Picture("", page.name, at(10**6)),
+        "comparison": Picture("", "comparison.html"),
+    }
+    ways = {
+        "wide": {}, "narrow": {"width": 390}, "dark": {"scheme": "dark"},
+        "print": {"width": 800, "media": "print"},
+    }  # fmt: skip
+    return shown, [
+        view._replace(name=f"{name}-{way}", **({"height": 0} | how))  # type: ignore[arg-type]
+        for name, view in views.items()
+        for way, how in ways.items()
+    ]
+
+
+def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
+    """Write a picture into a folder."""
+    tab = browser.new_page(
+        viewport={"width": picture.width, "height": picture.height or 900},
+        color_scheme=picture.scheme,  # type: ignore[arg-type]
+    )
+    tab.goto(f"{(demo / picture.page).resolve().as_uri()}#{picture.address}")
+    if picture.page != "comparison.html":
+        tab.wait_for_selector("body[data-ready]")
+    for selector in picture.click:
+        tab.click(selector)
+        tab.wait_for_timeout(300)
+    tab.emulate_media(media=picture.media)  # type: ignore[arg-type]
+    tab.screenshot(path=folder / f"{picture.name}.png", full_page=not picture.height)
+    tab.close()
+
+
+def main(demo: Path, folder: Path | None = None) -> None:
+    """Take the pictures of the documentation, or all views into a folder."""
+    shown, views = pictures(demo)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        for picture in shown if folder is None else views:
+            take(browser, demo, picture, folder or DOCS)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
