@@ -185,6 +185,7 @@ def test_dark_narrow_print_and_landmarks(page, visit):
         narrow.goto(page.as_uri() + address)
         narrow.wait_for_timeout(200)
         assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert narrow.locator("#h-did").bounding_box()["y"] < 2 * 700  # not below 100 hits
     narrow.emulate_media(media="print")
     assert narrow.is_hidden("#next") and narrow.is_visible("#did")
     assert narrow.locator("main").count() == narrow.locator("body > header").count() == 1
