@@ -274,6 +274,7 @@ class Sessions:
         self._rollouts = None if record is None else Path(record) / ROLLOUTS
         if self._rollouts is not None:
             self._rollouts.parent.mkdir(parents=True, exist_ok=True)
+            self._rollouts.touch()
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock, self._writing = threading.RLock(), threading.Lock()

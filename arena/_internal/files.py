@@ -21,24 +21,29 @@ Form = Mapping[str, Any]
 """Key -> a type, several types as ``int | float``, or the `Form` of the object there."""
 
 
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Return the real path of a file to write; raise DataError if it cannot be one."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise DataError(f"{path}: there is no directory {str(target.parent)!r}; create it first.")
+    # Renaming over a device would replace the device itself.
+    if target.exists() and not target.is_file():
+        raise DataError(f"{path}: is not a regular file, so it cannot be replaced.")
+    return target
+
+
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     r"""Write `data` to `path`, replacing an old file in one step.
 
     A reader sees the old content or the new one, never a part, also after a crash. Symbolic links
     are followed, the mode of an old file is kept. Text is written as UTF-8 with ``\n`` unchanged.
     """
-    target = Path(os.path.realpath(path))
+    target = check_target(path)
     try:
         content = data.encode("utf-8") if isinstance(data, str) else data
     except UnicodeEncodeError as error:
         raise DataError(f"{path}: text cannot be written as UTF-8: {error}") from error
-    if not target.parent.is_dir():
-        raise DataError(f"{path}: there is no directory {str(target.parent)!r}; create it first.")
     old = target.stat() if target.exists() else None
-    # Renaming over a device would replace the device itself.
-    if old is not None and not stat.S_ISREG(old.st_mode):
-        raise DataError(f"{path}: is not a regular file, so it cannot be replaced.")
-
     temporary = target.parent / f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
     try:
         # Unlike the tempfile module, "x" gives the permissions of any new file (0o666 & ~umask).

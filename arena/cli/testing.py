@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json
-from arena.errors import DataError
 from arena.text.display import printable
 
 if TYPE_CHECKING:
@@ -64,12 +62,10 @@ def audit(
     Example:
         arena audit --corpus demo/world
     """
-    from arena._internal.files import write_json
+    from arena._internal.files import check_target, write_json
     from arena.testing import audit as audit_corpus
 
-    path = None if output is None else Path(output)
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
+    path = None if output is None else check_target(output)
     engines, ids = retriever or ["bm25"], environments or None
     report = audit_corpus(corpus, actions, seed, engines, ids, tool or (), tasks, env_option)
     if path is not None:

@@ -11,7 +11,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write
+from arena._internal.files import atomic_write, check_target
 from arena.cli.app import print_table
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
@@ -44,7 +44,8 @@ def view(
         output (FILE): File to write, FILE.html.
         compared (PAGE): Page of `arena compare --html` to link to.
         open: Open the page in a browser.
-        watch (SECONDS): Write the page again so often, until all runs are finished.
+        watch (SECONDS): Write the page again so often, until all runs are finished; of what a door
+            records until Ctrl-C.
         labels: Leave out the labels and what depends on them: rewards, scores, missed papers.
 
     Example:
@@ -54,7 +55,7 @@ def view(
     from arena.corpus import Corpus
     from arena.results.comparison.opening import split_name
     from arena.results.viewing import as_view
-    from arena.results.viewing.rollouts import play_rollouts
+    from arena.results.viewing.rollouts import is_recorded, runs_of
     from arena.runs.directory import OpenedRun
     from arena.session import ROLLOUTS
     from arena.tasks import TaskSet
@@ -62,16 +63,17 @@ def view(
     opened = Corpus.open(corpus, tasks=tasks)
     if watch is not None and watch <= 0:
         raise DataError(f"--watch {watch}: give seconds above 0.")
-    seen, given, runs = None, runs, []
-    for each in given:
-        recorded_here = (Path(each) / ROLLOUTS).is_file()
-        runs += map(str, play_rollouts(each, opened)) if recorded_here else [each]
+    check_target(output)
+    seen, folders = None, [run for run in runs if is_recorded(run)]
     while True:
-        recorded = [OpenedRun(split_name(run)[1]) for run in runs]
-        sizes = [run.path.stat().st_size for run in recorded]
-        if sizes != seen:
+        recorded = [OpenedRun(split_name(run)[1]) for run in runs if run not in folders]
+        files = [*(run.path for run in recorded), *(Path(each) / ROLLOUTS for each in folders)]
+        sizes = [path.stat().st_size for path in files]
+        if not any(sizes) and watch is None:
+            raise DataError(f"{runs[0]}: no episode has ended yet. --watch 10 waits for one.")
+        if sizes != seen and any(sizes) and (played := runs_of(runs, opened)):
             made = as_view(
-                runs,
+                played,
                 opened,
                 surveys=parse_surveys(surveys, () if surveys is None else TaskSet(opened).surveys),
                 answers=answers,
@@ -89,7 +91,7 @@ def view(
                     print("The page shows the labels: keep it from agents.", file=sys.stderr)
                 webbrowser.open(Path(output).resolve().as_uri())
         seen = sizes
-        if watch is None or all(run.files is not None for run in recorded):
+        if watch is None or not (folders or any(run.files is None for run in recorded)):
             return
         time.sleep(watch)
 

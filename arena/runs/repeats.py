@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
+from arena.metrics import METRICS
 from arena.tasks import direction_of
 
 _FORM = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([0-9.]+)\s*")
@@ -41,6 +42,10 @@ class Success(NamedTuple):
                 f"success={clip(text)}: the run has no metric {clip(name)}."
                 f"{did_you_mean(name, metrics)}"
             )
+        base = name.partition("@")[0]
+        ours = base in METRICS.names() and METRICS.get(base).__module__.startswith("arena.metrics.")
+        if ours and number > 1:
+            raise DataError(f"success={clip(text)}: {name} is at most 1. Write .3 for 30 %.")
         return cls(name, sign == ">=", number)
 
     def reached(self, value: float) -> bool:

@@ -318,9 +318,9 @@ def score(
         metrics: Names of metrics; by default those of the task.
 
     Returns:
-        What `Scorer.summary` returns, with ``missing`` (surveys not in the run) and ``not_visible``
-        (papers in the run that are not visible) among the counts, ``task``, and ``sha256`` of
-        corpus, tasks, run and code.
+        What `Scorer.summary` returns, with ``missing`` (scored surveys that the run lacks) and
+        ``not_visible`` (papers in the run that are not visible) among the counts, ``task``, and
+        ``sha256`` of corpus, tasks, run and code.
     """
     corpus = Corpus.of(corpus)
     specification = TASKS.get(task)
@@ -344,7 +344,8 @@ def score(
     answers = {survey_id: {task: ranking} for survey_id, ranking in rankings.items()}
     scorer = Scorer(task, tasks, names)
     summary = scorer.summary(answers)
-    summary["counts"]["missing"] = sum(survey_id not in run for survey_id in chosen)
+    rows = summary["per_survey"]
+    summary["counts"]["missing"] = sum(s not in run and None not in rows[s].values() for s in rows)
     summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
     return summary | {
         "task": task,

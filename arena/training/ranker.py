@@ -12,7 +12,7 @@ import numpy as np
 from annotated_types import Ge, Interval
 
 from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write
+from arena._internal.files import atomic_write, check_target
 from arena._internal.lazy import load
 from arena._internal.options import checked
 from arena._internal.terminal import progress
@@ -89,8 +89,7 @@ def train_ranker(
         ``tasks``, and ``measured``: recall@10, recall@100 and the recall of the pool, each of
         votes and of the ranker, on the tasks that chose and that tested.
     """
-    if not Path(output).absolute().parent.is_dir():
-        raise DataError(f"{output}: its directory does not exist; create it first.")
+    check_target(output)
     tasks = TaskSet(corpus)
     days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
     if len(days) < 10:

@@ -167,8 +167,9 @@ def test_commands(title_run, world, tmp_path, capsys):
         (["--surveys", "nobody"], "no survey 'nobody'"),
         (["--watch", "-1"], "give seconds above 0"),
         (["--answers", "nowhere"], "nowhere"),
+        (["--output", str(tmp_path / "no" / "v.html")], "there is no directory"),
     ):
-        assert main([*command, *bad, "--output", str(output)]) == 2
+        assert main([*command, "--output", str(output), *bad]) == 2
         assert said in capsys.readouterr().err
     show = ["show", str(title_run), "--corpus", str(world), "--json", "--steps"]
     assert main([*show, "1-2"]) == 0
@@ -250,3 +251,26 @@ def test_rollouts_of_a_door_are_seen(tiny, tmp_path, capsys):
     (folder / "rollouts.jsonl").write_text("{}\n")
     assert main(["view", str(folder), "--corpus", str(tiny), "--output", str(output)]) == 2
     assert "line 1 is not a rollout" in capsys.readouterr().err
+
+
+def test_rollouts_are_watched_while_a_trainer_records(tiny, tmp_path, capsys, monkeypatch):
+    folder, output, waits = tmp_path / "rollouts", tmp_path / "view.html", []
+    sessions = Sessions.make(tiny, record=folder, max_steps=3)
+    command = ["view", str(folder), "--corpus", str(tiny), "--output", str(output)]
+    assert main(command) == 2
+    assert "no episode has ended yet" in capsys.readouterr().err
+
+    def train(seconds):
+        waits.append(seconds)
+        if len(waits) > 3:
+            raise KeyboardInterrupt
+        if len(waits) < 3:  # no episode ended before the third look
+            session = sessions.open(survey="s1")
+            session.step(call("search", query="encoders", k=len(waits)))
+            session.finish()
+
+    monkeypatch.setattr("time.sleep", train)
+    assert main([*command, "--watch", "7"]) == 130
+    assert waits == [7] * 4
+    lines = [line for line in capsys.readouterr().out.splitlines() if "episodes" in line]
+    assert [line.split()[1] for line in lines] == ["1", "2"]

@@ -117,8 +117,9 @@ def test_it_is_replayed_rescored_and_compared(run, world, title_run, tmp_path):
         ("recall@100", "give a metric and its bound"),
         ("recal@100>=.3", "no metric 'recal@100'. Did you mean 'recall@100'"),
         ("recall@100>=1.2.3", "give a metric and its bound"),
+        ("recall@100>=3", "recall@100 is at most 1"),
     ],
-    ids=range(3),
+    ids=range(4),
 )
 def test_a_bad_success_is_refused(world, tmp_path, success, message):
     with pytest.raises(DataError, match=message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,13 +32,30 @@ class Recorded(Agent):
         return actions[self._taken] if self._taken < len(actions) else finish
 
 
+def is_recorded(folder: str | Path) -> bool:
+    """Return whether a door records its episodes in a folder."""
+    return (Path(folder) / ROLLOUTS).is_file()
+
+
+def runs_of(given: Sequence[str], corpus: Corpus) -> list[str]:
+    """Return runs as they are given; in the place of a folder of rollouts, these as runs."""
+    return [
+        str(run)
+        for each in given
+        for run in (play_rollouts(each, corpus) if is_recorded(each) else [each])
+    ]
+
+
 def play_rollouts(folder: str | Path, corpus: Corpus) -> list[Path]:
     """Play the last rollouts of each survey again, the n-th of all as a run; return the runs.
 
     The runs are written into `folder`. They have scores, which a rollout lacks.
     """
     folder, kept = Path(folder), defaultdict[tuple[str, str], list[dict[str, Any]]](list)
-    for number, line in enumerate((folder / ROLLOUTS).read_text("utf-8").splitlines(), 1):
+    lines = (folder / ROLLOUTS).read_text("utf-8").splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        if not line.endswith("\n"):  # it is being written
+            break
         try:
             rollout = json.loads(line)
             played = json.dumps([rollout["task"], rollout["settings"]], sort_keys=True)

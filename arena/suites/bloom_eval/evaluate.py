@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file
+from arena._internal.files import atomic_write, check_target, sha256_file
 from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
@@ -110,8 +110,8 @@ def score_surveys(
     for option, names in {"only": only, "metrics": metrics}.items():
         if names == ():
             raise DataError(f"--{option} names none: leave it out for all.")
-    if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
-        raise DataError(f"--page {page}: name a file in a folder that exists.")
+    if page is not None:
+        check_target(page)
     known = _in_order(metrics)
     sides = _read(human, generated, only, official, corpus)
     found = {

@@ -124,8 +124,8 @@ def test_the_terminal_shows_table_3(folders, capsys):
         ({"only": "z"}, "'z'"),
         ({"only": ""}, "--only names none"),
         ({"metrics": ","}, "--metrics names none"),
-        ({"page": "empty"}, "name a file"),
-        ({"page": "nowhere/page.html"}, "name a file"),
+        ({"page": "empty"}, "is not a regular file"),
+        ({"page": "nowhere/page.html"}, "there is no directory"),
         ({"prompts": "empty"}, "contains no template"),
     ],
 )
