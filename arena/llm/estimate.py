@@ -12,10 +12,10 @@ from arena.llm.answers import Completion, Meter, Price, Usage
 _TOKEN = regex.compile(r"\p{L}{1,9}|\p{N}{1,3}|[^\s\p{L}\p{N}]+")
 
 Count = Callable[[str, Mapping[str, Any], Price | None], Completion]
-"""Takes the key and the body of a request and the price of its model; returns a refusal."""
+"""Takes the key and the body of a request and the price of its model; returns what it gets."""
 
 counting: list[Count] = []
-"""What counts requests now, last; nothing where they are asked."""
+"""What gets new requests in the place of a server, the last one; nothing where they are asked."""
 
 
 def estimate_tokens(text: str) -> int:

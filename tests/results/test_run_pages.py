@@ -193,9 +193,17 @@ def test_what_a_model_wrote_and_used(tiny, tmp_path):
         arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
     blocks = unpacked(as_view([tmp_path / "run"], tiny, answers=store).html)
     episode = blocks["e0"][0][1]["0"]
-    ((first, calls, *tokens),), (last,) = episode["said"]["1"], episode["said"]["2"]
+    ((first, calls, *tokens, begin),), (last,) = episode["said"]["1"], episode["said"]["2"]
     assert first == "Now." and calls[0]["function"]["name"] == "search" and last[0] == "Done."
-    used = [tokens, last[2:]]
+    used = [tokens, last[2:4]]
+    texts = [text for name, block in blocks.items() if name.startswith("t") for text in block]
+    (same, opening), (more, then) = begin, last[4]
+    assert same == 0 and episode["topic"] in rebuilt(opening, texts)
+    # The second prompt is the first one, the answer to it, and what step 1 returned.
+    assert more == len(json.loads(rebuilt(opening, texts)))
+    said, result = json.loads(rebuilt(then, texts))
+    assert (said["role"], said["content"]) == ("assistant", "Now.")
+    assert (result["role"], result["content"]) == ("tool", 1)
     assert [sum(pair) for pair in zip(*used, strict=True)] == [
         episode["usage"]["prompt_tokens"], episode["usage"]["completion_tokens"]
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from helpers import Memory, call
+from llm_server import LLMServer, tool_call
 from test_compare_page import POISON, TURNED
 
 import arena
@@ -213,6 +214,28 @@ def test_lists_of_several_queries_are_shown(tiny, tmp_path, visit):
     assert tab.locator("#saw ol.papers").count() == 2
     tab.click("#aligned summary")
     assert "search neural | encoders" in tab.locator("#beside a").first.inner_text()
+
+
+def ask(body):
+    results = [message for message in body["messages"] if message["role"] == "tool"]
+    return "Done." if results else tool_call("search", {"query": f"encoders {POISON}"})
+
+
+def test_a_prompt_is_unfolded(tiny, tmp_path, visit):
+    store = str(tmp_path / "answers.db")
+    with LLMServer(ask) as server:
+        options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
+        only = {"surveys": ["s1"], "agent_options": options}
+        arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
+    path = tmp_path / "view.html"
+    path.write_text(as_view([f"react={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
+    tab = visit(path, "#e/react/s1/2")
+    tab.click(".prompt summary")
+    tab.locator(".prompt a").wait_for()
+    assert tab.locator(".prompt h4").all_inner_texts() == ["user", "assistant", "tool"]
+    assert "neural ranking" in tab.inner_text(".prompt .text >> nth=0")
+    assert "<script>" in tab.inner_text(".prompt pre")
+    assert tab.inner_text(".prompt a") == "the result of step 1"
 
 
 HOSTILE = "<img/src=x/onerror=alert(8)>\"'&"

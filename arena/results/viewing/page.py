@@ -27,12 +27,13 @@ from arena.results.comparison.opening import (
 )
 from arena.results.comparison.page import MARKS, digest_of, environment, mark
 from arena.results.comparison.report import heading
-from arena.results.messages import answers_by_step, call_of, open_answers
+from arena.results.messages import Prompts, answers_by_step, call_of, open_answers
 from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel
 from arena.results.viewing.packing import Texts, block, in_blocks, listed
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
+from arena.session import step_text
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.tools import encode
 
@@ -117,6 +118,7 @@ class _Page:
     def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
         """Add the episodes of a run."""
         funnel = RunFunnel(run, self.corpus, self.tasks)
+        prompts = Prompts(run, self.corpus, self._store) if self._store is not None else None
         headline = str(run.manifest["definition"].get("headline"))
         about = {"name": name, "task": run.task, "depth": funnel.depth, "budget": list[str]()}
         efforts: list[Effort] = []
@@ -124,7 +126,7 @@ class _Page:
         episodes = replay_episodes(run, self.corpus, surveys)
         for record, steps in progress(episodes, desc=name, unit="episode"):
             value = record["metrics"].get(headline) if self._labels else None
-            packed = self._packed(record, steps, funnel) | {"value": value}
+            packed = self._packed(record, steps, funnel, prompts) | {"value": value}
             self.episodes.setdefault(record["survey"], {})[len(self.runs)] = packed
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
             about["budget"] = list(steps[0].observation["budget"])
@@ -151,8 +153,41 @@ class _Page:
         header += map(heading, cost)
         return Table(header, rows, "llll" + "r" * (len(header) - 4))
 
+    def _said(
+        self, record: dict[str, Any], steps: Sequence[PlayedStep], prompts: Prompts | None
+    ) -> dict[int, list[list[Any]]]:
+        """Return number of a step -> the model's answers: text, calls, tokens, and their prompt.
+
+        A prompt is how many messages it has in common with the one before, and the others, in
+        which an observation stands as the number of its step.
+        """
+        asked = prompts.of(record, steps) if prompts else {}
+        places = {step_text(step.observation): n for n, step in enumerate(steps)}
+        said: dict[int, list[list[Any]]] = {}
+        before: list[Any] = []
+        for number, answers in answers_by_step(record, self._store).items():
+            for a in answers:
+                messages, prompt = asked.get(a.key), list[Any]()
+                if messages is not None:
+                    pairs = enumerate(zip(before, messages, strict=False))
+                    same = next(
+                        (n for n, (x, y) in pairs if x != y), min(len(before), len(messages))
+                    )
+                    rest = [
+                        m | {"content": places.get(str(m.get("content")), m.get("content"))}
+                        for m in messages[same:]
+                    ]
+                    prompt, before = [same, self._texts.pack(encode(rest))], messages
+                row = [a.text, a.tool_calls, a.usage.prompt, a.usage.completion, prompt]
+                said.setdefault(number, []).append(row)
+        return said
+
     def _packed(
-        self, record: dict[str, Any], steps: Sequence[PlayedStep], funnel: RunFunnel
+        self,
+        record: dict[str, Any],
+        steps: Sequence[PlayedStep],
+        funnel: RunFunnel,
+        prompts: Prompts | None,
     ) -> dict[str, Any]:
         """Return an episode: lists with an entry for the reset (but "a") and for each step.
 
@@ -171,10 +206,7 @@ class _Page:
             "end": "cut off by the budget" if record["truncated"] else "submitted",
             "answers": {stage: pack(encode(answer)) for stage, answer in answers.items()},
             "usage": usage_of(record["notes"]) or {},
-            "said": {
-                step: [[a.text, a.tool_calls, a.usage.prompt, a.usage.completion] for a in said]
-                for step, said in answers_by_step(record, self._store).items()
-            },
+            "said": self._said(record, steps, prompts),
         }
         if not self._labels:
             return packed

@@ -257,6 +257,19 @@ function exact(text) {
   const pre = el("pre");
   return el("details", { ontoggle: () => (pre.textContent = visible(text)) }, el("summary", {}, "exact JSON; scores are rounded to four digits of the best"), pre);
 }
+function prompted(n, place) {  // the messages before an answer, of which each prompt has the new ones
+  const { own, run, place: at } = current, summary = el("summary", {}, "The prompt");
+  const draw = ({ role, content, tool_calls: calls }) => [el("h4", {}, role), typeof content === "number" ? el("p", {}, stepLink(run, at, content + 1, content ? `the result of step ${content}` : "the first observation")) : content && plain(content), calls && el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1))];
+  return el("details", { class: "prompt", ontoggle: async ({ target }) => {
+    let messages = [];
+    for (const step of Object.keys(own.said).map(Number).filter((step) => step <= n)) {
+      for (const [same, parts] of own.said[step].slice(0, step < n ? undefined : place + 1).map((each) => each[4])) {
+        if (parts) messages = [...messages.slice(0, same), ...(await read(parts))];
+      }
+    }
+    target.replaceChildren(summary, ...messages.flatMap(draw).filter(Boolean));
+  } }, summary);
+}
 const papersIn = (places) => el("ul", {}, places.map((i) => el("li", {}, title_(paperOf(current.labels.refs[i][0]), current.labels.refs[i][1]))));
 function budget(n) {
   const [start, ...spent] = current.own.b;
@@ -275,7 +288,8 @@ async function showStep(n) {
   show("h-did", n > steps ? "How it ended" : "What it did");
   const did = [];
   const said = own.said[n] ?? [];
-  for (const [text, calls, prompt, completion] of said) {
+  for (const [i, [text, calls, prompt, completion]] of said.entries()) {
+    if (said[i][4].length) did.push(prompted(n, i));
     did.push(el("h4", {}, "The model answered"), el("div", { class: "text said" }, text), calls.length ? el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1)) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`));
   }
   if (n <= steps) {
