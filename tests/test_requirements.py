@@ -28,7 +28,7 @@ import lock  # noqa: E402
 PACKAGES = ("arena", "baselines", "corpus_builder")
 # Import names of what the core needs, and of what comes with an extra under another name.
 CORE = {
-    "annotated_types", "filelock", "gymnasium", "jinja2", "json_repair", "markdown_it",
+    "annotated_types", "filelock", "gymnasium", "jinja2", "json_repair", "llvmlite", "markdown_it",
     "markupsafe", "numba", "numpy", "orjson", "pyarrow", "pydantic", "pydantic_core", "regex",
     "Stemmer", "tabulate", "threadpoolctl", "tqdm", "yaml",
 }  # fmt: skip

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,6 +31,12 @@ def test_every_float16_is_widened():
     out = np.empty(len(finite), np.float32)
     convert(finite, out)
     assert out.tobytes() == finite.view(np.float16).astype(np.float32).tobytes()
+
+
+def test_every_float16_is_widened_by_any_processor():
+    environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
+    name = f"{__file__}::test_every_float16_is_widened"
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-n0", name], env=environment, check=True)
 
 
 def test_every_float16_is_a_multiple_of_its_smallest():

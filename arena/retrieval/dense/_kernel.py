@@ -3,7 +3,8 @@
 A row is scored in float32, and again in float64, exactly, only if it could still be among the
 best: if the float32 score plus `error`, a bound on its rounding, reaches the worst score kept.
 So the rows kept are the true best ones. See docs/dense.md for the bound. numba has no float16 on
-CPUs, so vectors come as their bits, uint16.
+CPUs, so vectors come as their bits, uint16; LLVM has, and the processor's own conversion is twice
+as fast as integer arithmetic where it has 256 bits.
 """
 
 from __future__ import annotations
@@ -11,19 +12,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 _STRIDE = 64
 
 
-@njit(cache=True, nogil=True)
-def widen(bits) -> Any:  # type: ignore[no-untyped-def]
-    """Return the float32 of a finite float16 given as its bits."""
+def _widening(typing, bits) -> Any:  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments) -> Any:  # type: ignore[no-untyped-def]
+        if "+f16c" in context.codegen().magic_tuple()[2]:  # features that code is compiled for
+            half = builder.bitcast(arguments[0], ir.HalfType())
+            return builder.fpext(half, ir.FloatType())
+        return context.compile_internal(builder, _widen, signature, arguments)
+
+    return types.float32(types.uint16), generate
+
+
+def _widen(bits) -> Any:  # type: ignore[no-untyped-def]
     magnitude = np.uint32(bits) & np.uint32(0x7FFF)
     small = np.float32(np.int32(magnitude)) * np.float32(2.0**-24)
     large = np.uint32((magnitude << np.uint32(13)) + np.uint32(112 << 23)).view(np.float32)
     value = small if magnitude < np.uint32(0x400) else large  # below it is subnormal
     return -value if bits & np.uint16(0x8000) else value
+
+
+widen: Any = intrinsic(_widening)
+"""Return the float32 of a finite float16 given as its bits."""
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
