@@ -27,12 +27,13 @@ class Title(Agent):
         if observation["stage"] == "organization":
             return {"tool": "finish", "arguments": {}}
         result = result_of(observation)
-        if "hits" not in result:
+        found = result.get("papers") or result.get("hits")  # papers: observation="pool"
+        if found is None:
             return {"tool": "search", "arguments": {"query": observation["topic"], "k": 100}}
-        hits = [(hit["id"], hit["title"], hit["date"]) for hit in result["hits"]]
+        hits = [(hit["id"], hit["title"], hit["date"]) for hit in found]
         if self._ranker is not None:
             pool = Pool(observation["topic"], observation["cutoff"])
-            pool.hits([Hit(*hit, result["hits"][n]["score"]) for n, hit in enumerate(hits)])
+            pool.hits([Hit(*hit, found[n]["score"]) for n, hit in enumerate(hits)])
             place = {paper_id: n for n, paper_id in enumerate(pool.ranking(self._ranker))}
             hits.sort(key=lambda hit: place[hit[0]])
         if observation["stage"] == "report":

@@ -96,7 +96,7 @@ class Desk:
         self.stage: str = observation["stage"]
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
         self._idle = 0
-        lists = [self._listed(name) for name in ("references", "hits", "citations")]
+        lists = [self._listed(name) for name in ("references", "hits", "citations", "papers")]
         lists += [_hits(each.get("hits")) for each in self.result.get("lists", ())]
         for hit in chain(*lists):
             self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
@@ -158,7 +158,7 @@ class Desk:
             # k may be too large; the refused call cost a step and no search.
             fewer = {name: value for name, value in arguments.items() if name != "k"}
             yield {"tool": "search", "arguments": fewer}
-        return self._listed("hits")
+        return self._listed("hits") or self._listed("papers")
 
     def search_together(
         self, queries: Iterable[str], k: int = 100, retriever: str | None = None, fuse: bool = True
@@ -180,7 +180,7 @@ class Desk:
         arguments = {name: value for name, value in given.items() if value is not None}
         yield {"tool": "search", "arguments": arguments}
         lists = [self.result] if fuse else self.result.get("lists", ())
-        return [_hits(each.get("hits")) for each in lists]
+        return [_hits(each.get("hits", each.get("papers"))) for each in lists]
 
     def search_many(
         self, queries: Iterable[str], k: int = 100, retriever: str | None = None

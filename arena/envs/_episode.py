@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
+from arena.envs._results import PaperPool, cut, has
 from arena.errors import UnknownPaperError
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
@@ -17,6 +17,7 @@ from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,
     BudgetError,
+    Call,
     Episode,
     Search,
     Shown,
@@ -101,9 +102,10 @@ class ScoredEpisode:
         references: list[str] | None,
         topic: str,
         most: int | None = None,
+        pool: PaperPool | None = None,
     ) -> None:
         self.survey = survey
-        self._most = most
+        self._most, self._pool = most, pool
         self.over = False
         self._state = state
         self._tools = tools
@@ -120,7 +122,7 @@ class ScoredEpisode:
         if references is not None:
             result["references"] = state.listed(references)
             self._gold_shown.update(ref for ref in references if ref in self._gains)
-        self.result = encode(result)
+        self.result = encode(result) if pool is None else str(pool.result(result, (), None).result)
 
     def begin(self, action: Any) -> Search | None:
         """Carry out an action up to its search; return the search if there is one."""
@@ -129,6 +131,7 @@ class ScoredEpisode:
         state.budget["steps"] = max(0, state.budget["steps"] - 1)  # 0 if an engine failed
         self._broke = False
         call = parse_action(action, self._tools)
+        self._call: Call | None = None  # unless it is carried out
         try:
             if isinstance(call, str):
                 raise ToolError(call)
@@ -138,6 +141,7 @@ class ScoredEpisode:
         except (ToolError, UnknownPaperError) as error:
             self._shown = {"error": str(error)}
         else:
+            self._call = call
             if isinstance(result, Search):
                 return result
             self._shown = result
@@ -152,8 +156,10 @@ class ScoredEpisode:
             self._gold_cited = self._gains.keys() & state.cited
         if isinstance(shown, Shown):
             self._show(shown)
-        else:
+        elif self._pool is None:
             self.result = encode(shown)
+        else:
+            self._show(Shown(shown, ()), free=True)
         budget = state.budget
         terminated = state.over
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
@@ -213,6 +219,7 @@ class ScoredEpisode:
             "shown": list(self.shown),
             "result": self.result,
             "ended": self.over,
+            **({} if self._pool is None else {"pool": self._pool.save()}),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -220,6 +227,8 @@ class ScoredEpisode:
         self._state.restore(saved)
         self.shown = dict.fromkeys(saved["shown"])
         self.result, self.over = saved["result"], saved["ended"]
+        if self._pool is not None:
+            self._pool.restore(saved["pool"])
         self._gold_shown = self._gains.keys() & self.shown.keys()
         self._gold_cited = self._gains.keys() & self._state.cited
 
@@ -229,45 +238,24 @@ class ScoredEpisode:
         head = printable(f"{self._state.stage}: {self.topic} (before {self.survey.date})")
         return "\n".join([head, left, *result_lines(json.loads(self.result), 1000), ""])
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, shown: Shown, free: bool = False) -> None:
+        if self._pool is not None:
+            given = shown.result if isinstance(shown.result, dict) else json.loads(shown.result)
+            shown = self._pool.result(given, shown.papers, self._call)
         text = shown.result if isinstance(shown.result, str) else encode(shown.result)
         papers, budget = shown.papers, self._state.budget
         if self._most is not None and len(text) > self._most:
             text = cut(text, self._most)
-            papers = [paper for paper in papers if f'"id":{encode(paper)}' in text]
-        if len(text) > budget["characters"]:
+            papers = [paper for paper in papers if has(text, paper)]
+        if not free and len(text) > budget["characters"]:
             error = (
                 f"the result has {len(text)} characters and {budget['characters']} may still be "
                 "shown, so the episode is over."
             )
             self.result, self._broke = encode({"error": error}), True
             return
-        budget["characters"] -= len(text)
+        budget["characters"] -= 0 if free else len(text)
         self.result = text
         self.shown.update(dict.fromkeys(papers))
         gains = self._gains
         self._gold_shown.update([paper_id for paper_id in papers if paper_id in gains])
-
-
-def cut(result: str, most: int) -> str:
-    """Return a result in at most so many characters: its papers or its text cut at the end.
-
-    ``cut`` says how many are left; where nothing of it fits, the result is an error.
-    """
-    whole: dict[str, Any] = json.loads(result)
-    lists = [n for n, v in whole.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
-    name = lists[0] if lists else "text"
-    part = whole.get(name, "")
-    several = [each["hits"] for each in part] if name == "lists" else [part]
-    longest = max(map(len, several))
-
-    def first(n: int) -> str:
-        left: Any = part[:n]
-        if name == "lists":
-            left = [{**each, "hits": each["hits"][:n]} for each in part]
-        return encode({**whole, name: left, "cut": f"{n} of {longest}"})
-
-    number = bisect_right(range(longest + 1), most, key=lambda n: len(first(n))) - 1
-    if number > 0:
-        return first(number)
-    return encode({"error": f"the result has {len(result)} characters; {most} are shown at most."})

@@ -16,6 +16,7 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
+from arena.envs._results import USUAL, PaperPool
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
@@ -166,9 +167,12 @@ class EpisodeFactory:
             state.given = frozenset(references)
         if self._digests is not None:
             state.digests = self._digests.shown(state.given)
-        topic = self._topic(survey_id)
+        topic, most, pool = self._topic(survey_id), self._most, None
+        if self._config.observation == "pool":
+            pool = PaperPool(state.view, self.corpus.document_number, most or USUAL)
+            most = None
         return ScoredEpisode(
-            survey, state, self.tools, self._scoring, references, topic, self._most
+            survey, state, self.tools, self._scoring, references, topic, most, pool
         )
 
     def _topic(self, survey_id: str) -> str:

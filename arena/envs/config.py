@@ -21,6 +21,7 @@ from arena._internal.options import describe
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
+from arena.envs._results import LEAST
 from arena.errors import DataError, clip, did_you_mean
 from arena.metrics import ENCODER
 from arena.papers import LARGEST_READ, MAX_LISTED
@@ -103,6 +104,9 @@ class EnvConfig(BaseModel):
     prompt: Literal["title", "sentence", "paragraph", "detailed", "any"] | None = None
     """Report: what the topic says, the survey's title in lower case (the default), its prompt of a
     level, or its most detailed one (any). Surveys without it are not drawn."""
+    observation: Literal["result", "pool"] | None = None
+    """What `result` has: the last result (result, the default), or in place of its lists all papers
+    found so far, best first, and the past actions (pool), in `max_result_characters`."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)
     """Actions after which an episode is truncated."""
     max_searches: StrictInt = Field(50, ge=0, le=10**6)
@@ -114,7 +118,7 @@ class EnvConfig(BaseModel):
     episode."""
     max_result_characters: StrictInt | None = Field(None, ge=200, le=10**9)
     """Characters of one result that shows papers: a longer one is cut at its end, before it is
-    paid."""
+    paid. With observation=pool at least 2000, by default 8000."""
     max_k: StrictInt = Field(100, ge=1, le=1000)
     """Most hits of one search."""
     max_written: StrictInt | None = Field(None, ge=0, le=10**7)
@@ -135,6 +139,8 @@ class EnvConfig(BaseModel):
             _refuse(given, task, "its episodes start without papers", "references", "found")
         elif "found" in given:
             given.setdefault("references", "found")
+        if specification.references and given.get("observation") == "pool":
+            _refuse(given, task, "its episodes start with papers", "observation")
         if given.get("references") == EXPERT:
             if given.get("tools"):
                 _refuse(given, task, "references='expert' offers no other tools", "tools")
@@ -147,6 +153,9 @@ class EnvConfig(BaseModel):
             super().__init__(**given)
         except ValidationError as error:
             raise _refusal(error) from None
+        if self.observation == "pool" and (self.max_result_characters or LEAST) < LEAST:
+            most = self.max_result_characters
+            raise DataError(f"max_result_characters={most}: a pool needs at least {LEAST}.")
         make_rewards(self.reward, self.reward_options)
 
     @classmethod

@@ -19,6 +19,7 @@ from arena.runs.episodes import PlayedStep
 from arena.tasks import EXPERT, TASKS, instructions_of, kind_of, stages_of
 from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
+from arena.testing.pooled import PlainPool
 from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
@@ -68,6 +69,11 @@ class AuditedEnv(NamedTuple):
         """The id and what distinguishes this environment from others of that id."""
         words = [f"{name}={value!r}" for name, value in self.arguments.items()]
         return " ".join([self.id, *[f"vector of {self.vector}"] * bool(self.vector), *words])
+
+    def pool(self, view: PlainView) -> PlainPool | None:
+        """Return the reference of results with a pool of papers, if the environment has one."""
+        most = self.arguments.get("max_result_characters", 8_000)
+        return PlainPool(view, most) if self.arguments.get("observation") == "pool" else None
 
     def episode(self, view: PlainView, retriever: Callable[[str], PlainView]) -> Episode:
         """Return the state of an episode over reference views."""
@@ -139,6 +145,7 @@ class AuditedEpisode:
         if audited.references == EXPERT:
             views = dict.fromkeys(views, state.plain_list(self._survey))
         self._view = views[state.retrievers[0]]
+        self._pool = audited.pool(self._view)
         # The same episode over the reference; what it answers is expected of the environment.
         self._expected = audited.episode(self._view, views.__getitem__)
         self._attacker = Attacker(
@@ -181,6 +188,8 @@ class AuditedEpisode:
             allowed = stored.texts if stored.complete else episode.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
+        if self._pool is not None:
+            expected = self._pool.expected(expected, (), None, result)
         compare(result, expected, report)
 
     def take(self, step: PlayedStep) -> None:
@@ -205,6 +214,8 @@ class AuditedEpisode:
         check_info(step.info, self._survey, self.over, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items()}
         ends = {"terminated": step.terminated, "truncated": step.truncated}
+        if self._pool is not None:  # the past actions have the ids, and take room from the papers
+            result = {n: v for n, v in result.items() if n not in ("actions", "papers")}
         self._answers.append({"result": result, "spent": spent, "reward": step.reward, **ends})
         if len(self._attack.calls) == len(self._answers) > 1:
             self._compare_answers(report)
@@ -268,6 +279,9 @@ class AuditedEpisode:
         """Check a result against that of the reference."""
         # A result that has more characters than are left is an error, and the end.
         too_long = cut and "error" in result
+        if self._pool is not None and not (too_long and isinstance(predicted, Shown | Search)):
+            self._check_pool(self._pool, predicted, result, report)
+            return
         if isinstance(predicted, Search):
             if not too_long:
                 self._check_search(predicted, result, report)
@@ -280,6 +294,34 @@ class AuditedEpisode:
         counts["papers returned"] += len(predicted.papers) if shows else 0
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
+        compare(result, expected, report)
+
+    def _check_pool(
+        self, pool: PlainPool, predicted: Any, result: dict[str, Any], report: Reporter
+    ) -> None:
+        """Check a result that has the pool of papers in place of its lists."""
+        lists: list[list[str]] = []
+        if isinstance(predicted, Search):
+            view: Any = predicted.view
+            queries, start = predicted.queries, predicted.offset
+            end = start + predicted.k
+            if one := len(queries) == 1 or not predicted.fuse:
+                lists = [[hit.id for hit in view.search(q, end)][start:] for q in queries]
+            else:
+                lists = [[i for i, _ in fused(view, queries, max(1_000, end))[start:end]]]
+            names = ("lists",) if one and len(queries) > 1 else ("hits", "message")
+            rest = {} if any(lists) else {name: result.get(name) for name in names}
+        else:
+            whole = predicted.result if isinstance(predicted, Shown) else predicted
+            rest = json_value(whole if isinstance(whole, str) else encode(whole))
+            for name, value in list(rest.items()):
+                if isinstance(value, list) and value and isinstance(value[0], dict):
+                    lists.append([paper["id"] for paper in rest.pop(name)])
+        call = parse_action(self._call.action, self._target.tools)
+        done = None if isinstance(call, str) or "error" in rest else call
+        expected = pool.expected(rest, lists, done, result)
+        self._log.counts["pools made again"] += 1
+        self._log.counts["papers returned"] += len(expected["papers"])
         compare(result, expected, report)
 
     def _check_search(self, asked: Search, result: dict[str, Any], report: Reporter) -> None:
@@ -336,7 +378,7 @@ def compare(
     if "error" in value and "error" not in expected:
         report("answer.missing", f"refused: {value['error']}")
         return
-    if "error" in expected and set(value) != {"error"}:
+    if "error" in expected and set(value) != set(expected):
         hidden = "error" not in value and str(expected["error"]).startswith("no paper ")
         what = f"it is {clip(value, 300)}, and should be refused alone: {expected['error']}"
         report("leak.paper" if hidden else "leak.refusal", what)

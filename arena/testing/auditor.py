@@ -166,6 +166,8 @@ def audited_envs(
             for name, digests in stored.digests.items()
             if digests.complete or given
         ]
+        if not TASKS.get(plain.task).references and "observation" not in plain.arguments:
+            own.append(plain.but(observation="pool", max_result_characters=3_000))
         alone += own
         writes = any(stage.answer == "report" for _, stage in stages_of(plain.task))
         tight.append(plain.but(**_TIGHT | ({"max_written": 2_000} if writes else {})))

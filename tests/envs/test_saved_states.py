@@ -23,7 +23,9 @@ NAMES = [name for name in environment_ids() if "Question" not in name]
 
 @pytest.fixture(scope="module")
 def environments(world):
-    return {name: [make_env(world, name, max_steps=12) for _ in range(2)] for name in NAMES}
+    made = {name: [make_env(world, name, max_steps=12) for _ in range(2)] for name in NAMES}
+    pool = {"max_steps": 12, "observation": "pool", "max_result_characters": 2_000}
+    return made | {"pool": [make_env(world, "arena/Survey-v0", **pool) for _ in range(2)]}
 
 
 def go(env, act, observation):
@@ -35,7 +37,7 @@ def go(env, act, observation):
         yield plain(step)
 
 
-@given(name=st.sampled_from(NAMES), seed=st.integers(0, 2**16), data=st.data())
+@given(name=st.sampled_from([*NAMES, "pool"]), seed=st.integers(0, 2**16), data=st.data())
 def test_what_follows_is_byte_for_byte_the_same(environments, name, seed, data):
     env, other = environments[name]
     observation, _ = env.reset(seed=seed)

@@ -24,12 +24,14 @@ from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.envs import SurveyEnv
 from arena.envs._episode import ScoredEpisode
+from arena.envs._results import PaperPool
 from arena.errors import DataError
 from arena.testing import CHECKS, AuditReport, audit
 from arena.testing.auditor import audited_envs
 from arena.testing.checked import CheckedEnv
 from arena.testing.contract import CONTRACT, check_contract
 from arena.testing.stored import StoredCorpus
+from arena.tools import Shown
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -171,6 +173,20 @@ def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch, attack):
     assert attack(world, 600, audited).clean
     leak(monkeypatch)
     assert checks <= set(attack(world, 600, audited).by_check)
+
+
+def test_a_pool_that_lacks_its_best_paper_is_found(world, monkeypatch, attack):
+    audited = [each for each in alike("arena/Discovery-v0", world) if "observation='p" in each.name]
+    assert len(audited) == 2 and attack(world, 100, audited).clean
+    real = PaperPool.result
+
+    def kept_back(self, *given):
+        text, papers = real(self, *given)
+        whole = json.loads(text)
+        return Shown(json.dumps({**whole, "papers": whole["papers"][1:]}), papers)
+
+    monkeypatch.setattr(PaperPool, "result", kept_back)
+    assert set(attack(world, 100, audited).by_check) == {"answer.list"}
 
 
 def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
