@@ -29,10 +29,14 @@ class Scope(NamedTuple):
     Attributes:
         end: Documents numbered below this are dated before the cutoff.
         excluded: Searchable documents below `end` that do not exist all the same, ascending.
+        window: Where only a part is searched: the first document that may be a hit, and the first
+            after it that may not. The others exist, and count for the statistics. All requests of a
+            batch have one window, or none has.
     """
 
     end: int
     excluded: tuple[int, ...] = ()
+    window: tuple[int, int] | None = None
 
 
 class Ranking(NamedTuple):
@@ -43,9 +47,9 @@ class Ranking(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One search of a batch: any text, at most `k` >= 0 hits."""
+    """One search of a batch: any text, or what the engine prepared of it; at most `k` >= 0 hits."""
 
-    query: str
+    query: Any
     k: int
     scope: Scope
 
@@ -89,6 +93,13 @@ class Retriever(ABC):
     """Files that a library reads without checking bounds: compared with their hashes before they
     are opened, also by a user who skips the checks."""
 
+    documents: int | None = None
+    """Number of the documents that the index knows, in an engine that searches a window of a scope;
+    others have None, and are never given a window."""
+
+    opened: tuple[Path, dict[str, Any]] | None = None
+    """The directory and the options that `open` was given, for another process to open it."""
+
     parts: tuple[Retriever, ...] = ()
     """The engines that this one combines, if any."""
 
@@ -120,8 +131,10 @@ class Retriever(ABC):
     def open(cls, directory: Path, /, **options: Any) -> Retriever:
         """Open an index that `build` wrote, with options of the constructor."""
         place = next(iter(parameters_of(cls)))
-        options = check_options(f"engine {cls.registered_name()}", cls, options, (place,))
-        return cls(directory, **options)  # type: ignore[call-arg]
+        checked = check_options(f"engine {cls.registered_name()}", cls, options, (place,))
+        engine = cls(directory, **checked)  # type: ignore[call-arg]
+        engine.opened = directory, options
+        return engine
 
     @classmethod
     def warm(cls) -> None:
@@ -138,6 +151,13 @@ class Retriever(ABC):
     @abstractmethod
     def config(self) -> dict[str, Any]:
         """The options that shape a ranking, for the records of a run."""
+
+    def prepared(self, query: str) -> Any:
+        """Return what a search may be given in place of a query, also by another process.
+
+        By default the query. An engine whose preparation could differ elsewhere prepares it here.
+        """
+        return query
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return at most `k` documents of `scope`; ties go to the lower document number.
@@ -228,8 +248,6 @@ def _parse(tokens: list[str], text: str, depth: int) -> Name:
         if tokens[0] not in ",)":
             _refuse(text, f"{clip(tokens[0])} stands where a comma or parenthesis should")
     tokens.pop(0)
-    if len(parts) < 2:
-        _refuse(text, f"{name} has one part; give at least two")
     if len(set(parts)) < len(parts):
         _refuse(text, f"{name} has the same part twice")
     return Name(name, tuple(parts))
@@ -246,6 +264,9 @@ class Combiner(Retriever):
     a part are given under the part's name.
     """
 
+    example: ClassVar[str] = "bm25,dense"
+    """Parts that it can have, as many as it needs at least."""
+
     def __init__(self, parts: Mapping[str, Retriever], **options: Any) -> None:
         """Combine opened engines, keyed by canonical name, in order; `config` contains theirs."""
         self.parts = tuple(parts.values())
@@ -255,6 +276,11 @@ class Combiner(Retriever):
         """Return the combination of `parts`, with options of the constructor."""
         first, *known = parameters_of(cls)
         owner = f"engine {cls.registered_name()}"
+        if len(parts) < len(cls.example.split(",")):
+            raise DataError(
+                f"retriever {cls.registered_name()}({', '.join(parts)}): it has one part; give at "
+                f"least two, as in {cls.registered_name()}({cls.example})."
+            )
         check_names(owner, options, [*known, *parts])
         return cls(parts, **check_options(owner, cls, options, (first,)))
 
@@ -268,6 +294,6 @@ class Combiner(Retriever):
         """Raise DataError: a combiner must be named with its parts."""
         name = cls.registered_name()
         raise DataError(
-            f"{name} has no index of its own; name it as {name}(bm25,dense) where a retriever is "
-            "named."
+            f"{name} has no index of its own; name it as {name}({cls.example}) where a retriever "
+            "is named."
         )

@@ -46,8 +46,9 @@ _THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than t
 class Counted(NamedTuple):
     """A scope, and the documents that count for its statistics."""
 
-    end: int  # of the scope, at most the number of all documents
-    excluded: tuple[int, ...]  # documents below `end` that do not exist, ascending
+    first: int  # document that may be a hit,
+    end: int  # and one after the last; at most the number of all documents
+    excluded: tuple[int, ...]  # documents between them that do not exist, ascending
     horizon: int  # documents below this count for the statistics,
     hidden: tuple[int, ...]  # except these, ascending
     documents: int  # number of the documents that count
@@ -143,8 +144,10 @@ def _count(
     end = min(scope.end, total)
     excluded = tuple(d for d in scope.excluded if d < end)
     horizon, hidden = (end, excluded) if statistics == "cutoff" else (total, ())
+    first, last = scope.window or (0, end)
+    end = max(first, min(last, end))
     return Counted(
-        end, excluded, horizon, hidden,
+        first, end, tuple(d for d in excluded if first <= d < end), horizon, hidden,
         before.item(horizon) - len(hidden),
         lengths.item(horizon) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
     )  # fmt: skip
@@ -156,6 +159,7 @@ class BM25Retriever(LexicalEngine):
 
     def load(self, directory: Path) -> None:
         """Open the posting lists."""
+        self.documents = len(self._documents_before) - 1
         # It compiles: only where a search is wanted.
         from arena.retrieval.bm25 import _kernel
 
@@ -230,7 +234,7 @@ class BM25Retriever(LexicalEngine):
         # Not numpy's logarithm, whose last bit depends on the processor.
         weights = frequencies * np.array(list(map(math.log, odds.tolist())))
         sizes = [
-            max(0, min(k, scope.end, most))
+            max(0, min(k, scope.end - scope.first, most))
             for (_, k, _), scope, most in zip(requests, scopes, matches.tolist(), strict=True)
         ]
         places = list(accumulate(sizes, initial=0))
@@ -241,6 +245,7 @@ class BM25Retriever(LexicalEngine):
             sums = np.zeros(self._kernel.BLOCK)
         documents, scores, counts = self._kernel.search(
             terms, weights, begins, table, np.array(rows),
+            np.array([scope.first for scope in scopes]),
             np.array([scope.end for scope in scopes]),
             *_concatenated([scope.excluded for scope in scopes]),
             np.array(places), starts, docs, self._codes, sums,

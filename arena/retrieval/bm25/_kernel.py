@@ -105,14 +105,15 @@ def _bound(weights, begins, ends, docs, sums, offset, k) -> Any:  # type: ignore
 
 @njit(cache=True, nogil=True)
 def _search(  # type: ignore[no-untyped-def]
-    terms, weights, values, end, excluded, k, starts, docs, codes, sums, marks, found, scores
-) -> Any:
+    terms, weights, values, first_document, end, excluded, k, starts, docs, codes, sums, marks,
+    found, scores,
+) -> Any:  # fmt: skip
     """Write the best documents of one search and their scores, best first; return their number.
 
-    Postings are read while their document lies before `end`: the rest of a list is the future and
-    is not even looked at. `values` is the search's row of the tables. `marks` has a False for each
-    stripe, again on return; `found` and `scores` have `k` elements to write to. The others are as
-    in `search`.
+    Postings are read from `first_document` while their document lies before `end`: the rest of a
+    list is the future and is not even looked at. `values` is the search's row of the tables.
+    `marks` has a False for each stripe, again on return; `found` and `scores` have `k` elements to
+    write to. The others are as in `search`.
     """
     count = len(terms)
     mask, last = np.uint64(len(sums) - 1), np.uint64(len(values) - 1)
@@ -120,7 +121,8 @@ def _search(  # type: ignore[no-untyped-def]
     begins = np.empty(count, np.int64)
     ends = np.empty(count, np.int64)
     for i in range(count):
-        cursors[i] = starts[terms[i]]
+        low, high = starts[terms[i]], starts[terms[i] + 1]
+        cursors[i] = place_of(docs, low, high, first_document) if first_document else low
     bits = sums.view(np.int64)  # floats >= 0 are ordered as their bits are, which compares faster
     few = k <= _FEW
     if not few:
@@ -128,7 +130,7 @@ def _search(  # type: ignore[no-untyped-def]
         found, scores = np.empty(4 * k + 4 * _STRIPE, np.int64), np.empty(4 * k + 4 * _STRIPE)
     size, threshold = np.int64(0), 0.0
     next_excluded = 0
-    for low in range(0, end, len(sums)):
+    for low in range(first_document, end, len(sums)):
         high = min(low + len(sums), end)
         offset = np.uint64(low)
         postings = np.int64(0)
@@ -198,16 +200,16 @@ def _search(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def search(  # type: ignore[no-untyped-def]
-    terms, weights, begins, tables, rows, ends, excluded, excluded_bounds, bounds, starts, docs,
-    codes, sums,
+    terms, weights, begins, tables, rows, firsts, ends, excluded, excluded_bounds, bounds, starts,
+    docs, codes, sums,
 ) -> Any:  # fmt: skip
     """Return the best documents and scores of many searches, and the number of hits of each.
 
     The `terms` of all searches, with their `weights` > 0, are distinct and in the order in which
     each sums; those of search i begin at begins[i], its ascending `excluded` at excluded_bounds[i]
     and its results, no more than fit, at bounds[i]. A row of `tables` has the value > 0 of a
-    posting by its code for one average length; rows[i] and ends[i] are the row and the end of the
-    scope of search i. The postings of a term begin at its place in `starts`: ascending `docs` and
+    posting by its code for one average length; rows[i] is the row of search i, whose hits lie in
+    firsts[i]..ends[i]. The postings of a term begin at its place in `starts`: ascending `docs` and
     their `codes`. `sums` are `BLOCK` zeros, again on return. Numbers are int64, weights and values
     float64.
     """
@@ -219,7 +221,7 @@ def search(  # type: ignore[no-untyped-def]
         if low < high:
             sizes[i] = _search(
                 terms[begins[i] : begins[i + 1]], weights[begins[i] : begins[i + 1]],
-                tables[rows[i]], ends[i],
+                tables[rows[i]], firsts[i], ends[i],
                 excluded[excluded_bounds[i] : excluded_bounds[i + 1]], high - low,
                 starts, docs, codes, sums, marks, found[low:high], scores[low:high],
             )  # fmt: skip

@@ -100,6 +100,7 @@ class Dense(Retriever):
                 "Build it again with --option ivf=true."
             )
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
+        self.documents = int(self._documents[-1]) + 1 if len(self._documents) else 0
         self._opened.require_same_file()
         self._queries = QueryVectors(directory, description, device, model, cache)
         self.helpers = (self._queries.kind,)
@@ -171,6 +172,8 @@ class Dense(Retriever):
         encoder finds nothing, has none. Cost: reading the vectors before the end of the scope
         once, or once for 128 requests.
         """
+        if requests and requests[0].scope.window is not None:
+            return self._in_window(requests, *requests[0].scope.window)
         rankings: list[RowRanking | None] = [None] * len(requests)
         flat: list[tuple[int, RowRequest]] = []
         for i, request in enumerate(requests):
@@ -186,13 +189,39 @@ class Dense(Retriever):
                 rankings[i] = ranking
         return [self._in_documents(ranking) for ranking in rankings]
 
-    def _in_rows(self, query: str, k: int, scope: Scope) -> RowRequest | None:
+    def prepared(self, query: str) -> Any:
+        """Return the vector of a query; the query itself, if there is none."""
+        vector = self._queries.get(query)
+        return query if vector is None else vector
+
+    def _in_window(self, requests: Sequence[Request], first: int, last: int) -> list[Ranking]:
+        """Search the rows of a window as if there were no others; always flat."""
+        low, high = self._row(first), self._row(last)
+        asked: dict[int, RowRequest] = {}
+        for i, (query, k, scope) in enumerate(requests):
+            whole = self._in_rows(query, k, scope)
+            if whole is not None and (end := min(whole.end, high)) > low:
+                excluded = whole.excluded[(whole.excluded >= low) & (whole.excluded < end)] - low
+                if size := min(whole.k, end - low - len(excluded)):
+                    asked[i] = RowRequest(whole.query, size, end - low, excluded)
+        found = FlatSearch(self._vectors[low:high]).search(list(asked.values()))
+        rankings = dict(zip(asked, found, strict=True))
+        return [
+            self._in_documents(rankings[i]._replace(rows=rankings[i].rows + low))
+            if i in rankings
+            else self._in_documents(None)
+            for i in range(len(requests))
+        ]
+
+    def _in_rows(self, query: Any, k: int, scope: Scope) -> RowRequest | None:
         """Translate a request from documents to rows; None if nothing can match."""
         if k <= 0 or (end := self._row(scope.end)) == 0:
             return None
         rows = [self._row(d) for d in scope.excluded if self._row(d) < self._row(d + 1)]
         excluded = np.array([row for row in rows if row < end], np.int64)
         k = min(k, end - len(excluded))
+        if k > 0 and not isinstance(query, str):
+            return RowRequest(query, k, end, excluded)  # prepared
         vector = self._queries.get(query) if k > 0 else None
         return None if vector is None else RowRequest(vector, k, end, excluded)
 

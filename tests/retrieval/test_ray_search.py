@@ -1,0 +1,209 @@
+"""Search in windows, and on a Ray cluster of two nodes: the bits of one index, whoever dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import contents
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
+
+import arena
+from arena.errors import DataError, WorkerError
+from arena.retrieval import Ranking, Request, Retriever, Scope
+from arena.retrieval.ray import Shard, versions
+from corpus_builder.build import build
+from corpus_builder.sources.world import WorldSource
+from corpus_builder.world import WorldConfig
+
+WORDS = [
+    "membrane",
+    "selective",
+    "erosion",
+    "knots",
+    "lattice",
+    "seepage",
+    "of",
+    "a",
+    "the",
+    "zzzz",
+]
+ENGINES = ("bm25", "dense")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("ray") / "corpus"
+    build(WorldSource(WorldConfig(seed=7, papers=300, surveys=4)), directory, engines=ENGINES)
+    return directory
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request: pytest.FixtureRequest, small: Path) -> Retriever:
+    return arena.Corpus.open(small).retriever(request.param)
+
+
+def parts(engine: Retriever, requests: list[Request], bounds: list[int]) -> list[Ranking]:
+    """Return the best of every window together, sorted here by the rule of all rankings."""
+    of_windows = [
+        engine.search_batch(
+            [
+                Request(engine.prepared(q), k, Scope(s.end, s.excluded, window))
+                for q, k, s in requests
+            ]
+        )
+        for window in pairwise(bounds)
+    ]
+    merged = []
+    for (_, k, _), rankings in zip(requests, zip(*of_windows, strict=True), strict=True):
+        hits = [(-s, d) for r in rankings for d, s in zip(r.documents, r.scores, strict=True)]
+        best = sorted(hits)[:k]
+        merged.append(Ranking(np.array([d for _, d in best]), np.array([-s for s, _ in best])))
+    return merged
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_windows_give_the_bits_of_the_whole(engine: Retriever, data: st.DataObject) -> None:
+    assert engine.documents is not None
+    number = st.integers(0, engine.documents)
+    inner = data.draw(st.lists(number, max_size=5))
+    papers = st.lists(st.sampled_from(searchable(engine)), max_size=4, unique=True)
+    requests = [
+        Request(" ".join(words), k, Scope(end, tuple(sorted(d for d in hidden if d < end))))
+        for words, k, end, hidden in data.draw(
+            st.lists(
+                st.tuples(
+                    st.lists(st.sampled_from(WORDS), max_size=4),
+                    st.integers(0, 400),
+                    number,
+                    papers,
+                ),
+                min_size=1,
+                max_size=9,
+            )
+        )
+    ]
+    bounds = [0, *sorted(inner), engine.documents]
+    for one, whole in zip(
+        parts(engine, requests, bounds), engine.search_batch(requests), strict=True
+    ):
+        assert one.documents.tolist() == whole.documents.tolist()
+        assert one.scores.tobytes() == whole.scores.tobytes()
+
+
+def searchable(engine: Retriever) -> list[int]:
+    """Return the documents that an engine can find."""
+    assert engine.documents is not None
+    ranking = engine.search(" ".join(WORDS), engine.documents, Scope(engine.documents))
+    return sorted(ranking.documents.tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hybrid(bm25)", "it has one part; give at least two, as in hybrid(bm25,dense)"),
+        ("ray(bm25,dense)", "it searches one engine"),
+        ("ray(hybrid(bm25,dense))", "it searches one engine"),
+        ("ray", "name it as ray(bm25)"),
+    ],
+)
+def test_what_cannot_be_combined(small: Path, name: str, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        arena.Corpus.open(small).retriever(name)
+    assert message in str(caught.value)
+
+
+def test_without_a_cluster(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.2:1")
+    view = arena.Corpus.open(small).at("2010", retriever="ray(bm25)")
+    with pytest.raises(WorkerError, match="no Ray cluster answers at RAY_ADDRESS="):
+        view.search("membrane")
+
+
+def test_a_node_with_other_files_or_versions(small: Path) -> None:
+    index = small / "index" / "bm25"
+    for known, message in (
+        ({"index": "0" * 64}, f"has index .* in '{index}', the machine that asks 000000000000"),
+        ({"index": "", "numpy": "0.1"}, "has numpy .*, the machine that asks 0.1"),
+    ):
+        shard = Shard("bm25", str(index), {}, (0, 10), versions() | known)
+        with pytest.raises(WorkerError, match=message):
+            shard.search([("membrane", 3, (10, ()))])
+
+
+# On a cluster.
+
+SEARCHES = """
+import random
+import arena
+from arena.retrieval import Request, Scope
+corpus = arena.Corpus.open({corpus!r})
+draw = random.Random(3)
+answer = {{}}
+for name in ("bm25", "dense"):
+    one = corpus.retriever(name)
+    found = [d for d in one.search({words!r}, 9**9, Scope(one.documents)).documents.tolist()]
+    many = corpus.retriever(f"ray({{name}})", shards={shards})
+    for _ in range({batches}):
+        batch = []
+        for _ in range(50):
+            end = draw.randrange(one.documents + 1)
+            hidden = [d for d in draw.sample(found, draw.randrange(4)) if d < end]
+            query = " ".join(draw.choices({words!r}.split(), k=draw.randrange(5)))
+            scope = Scope(end, tuple(sorted(hidden)))
+            batch.append(Request(query, draw.choice((0, 1, 10, 500)), scope))
+        for ours, theirs in zip(many.search_batch(batch), one.search_batch(batch)):
+            same = all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs))
+            answer[f"{{name}} {{same}}"] = answer.get(f"{{name}} {{same}}", 0) + 1
+"""
+RUN = """
+import arena
+arena.run({corpus!r}, "discovery", "scout", {output!r}, retriever={retriever!r})
+answer = None
+"""
+BOTH = "hybrid(ray(bm25),ray(dense))"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    started = Cluster()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def driver(cluster: Cluster) -> Iterator[Driver]:
+    started = Driver(cluster)
+    yield started
+    started.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards", [1, 3, 8])
+def test_a_cluster_gives_the_bits_of_one_index(small: Path, driver: Driver, shards: int) -> None:
+    code = SEARCHES.format(corpus=str(small), words=" ".join(WORDS), shards=shards, batches=10)
+    assert driver.do(code) == {"bm25 True": 500, "dense True": 500}
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_the_same_files_when_a_node_dies(
+    small: Path, cluster: Cluster, driver: Driver, tmp_path: Path
+) -> None:
+    """The last: one node is left."""
+    where = {name: str(tmp_path / name) for name in ("one", "two", "killed")}
+    for name, retriever in (("one", "hybrid(bm25,dense)"), ("two", BOTH)):
+        driver.do(RUN.format(corpus=str(small), output=where[name], retriever=retriever))
+    one, two = (tmp_path / name / "run.trec" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    driver.begin(RUN.format(corpus=str(small), output=where["killed"], retriever=BOTH))
+    wait_for((tmp_path / "killed" / "trajectories.jsonl").exists, "an episode was played")
+    cluster.kill(ADDRESSES[1])
+    driver.end()
+    assert contents(tmp_path / "killed") == contents(tmp_path / "two")
