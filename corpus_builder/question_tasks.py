@@ -22,6 +22,8 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.report.listing import cite
+from arena.report.marks import replace_groups
 from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
 from corpus_builder.database import execute, literal, rows
@@ -111,6 +113,7 @@ def _write(
             for place, paper in zip(places, q.gold, strict=True)
         }
         about = {"id": q.id, "title": q.text, "day": day, "precision": "day"}
+        about["article"] = replace_groups(q.answer, partial(_cited, places)) or None
         asked.append(about | {"n_references_total": len(names)})
         gold += [{"citing": q.id, "cited": name, "influential": False} for name in sorted(names)]
     if not asked:
@@ -135,6 +138,10 @@ def _write(
         **{fault: sum(fault in of for of in listed.values()) for fault in FAULTS},
         "groups": len({of["group"] for of in listed.values()}),
     }
+
+
+def _cited(places: Sequence[str | None], keys: list[str]) -> str:
+    return cite(place for key in keys if (place := places[int(key)]))
 
 
 def _papers(root: Path) -> Iterator[LocatedRecord]:

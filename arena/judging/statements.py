@@ -259,7 +259,8 @@ def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:
     Returns:
         ``evidence_rate``: pairs with evidence among those whose passage was read; ``match_rate``:
         matches among these (both as in ReportBench's code); ``match_rate_all``: matches among all
-        pairs; ``statement_match_rate``: statements with a match among the judged ones;
+        pairs; ``statement_match_rate``: statements with a match among the judged ones, and
+        ``statement_match_rate_all`` if a statement without a citation has none;
         ``factual_accuracy``: true ones among the claims; ``official_factual_accuracy``: the same if
         a vote that is not for a claim is against it, and ``official_factual_accuracy_without_ties``
         without the ties. What has no readable answer is in no rate, except those called official.
@@ -272,6 +273,11 @@ def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:
         "match_rate_all": (c["match"], c["pairs"] - c["failed"]),
         "statement_match_rate": (
             c["supported_statements"], c["judged_statements"] - c["undecided_statements"]
+        ),
+        "statement_match_rate_all": (
+            c["supported_statements"] * c["cited_statements"],
+            (c["judged_statements"] - c["undecided_statements"])
+            * (c["cited_statements"] + c["uncited_statements"]),
         ),
         "factual_accuracy": (c["true"], c["claims"] - c["failed_claims"]),
         "official_factual_accuracy": (c["official_true"], c["claims"]),

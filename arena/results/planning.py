@@ -29,6 +29,7 @@ def search_figures(
     return {
         "retrieval_recall": len(hits) / len(gold),
         "retrieval_precision": len(hits) / len(found) if found else 0.0,
+        "retrieval_f1": 2 * len(hits) / (len(gold) + len(found)),
         "discard_rate": len(hits.difference(submitted)) / len(hits) if hits else None,
         "distance": fsum(max(1 - found[paper] / 100, 0) for paper in hits) / len(gold),
     }

@@ -30,6 +30,7 @@ class Question(NamedTuple):
         asker: The paper that asks, if the file names it.
         source: Equal for questions that one paper may have asked; empty if nothing is known.
         newest: Month of the newest gold paper, ``YYYY-MM``, where the file gives it away.
+        answer: What people wrote, in Markdown; ``[@0]`` cites the first gold paper.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Question(NamedTuple):
     asker: tuple[PaperQuery, ...] = ()
     source: str = ""
     newest: str = ""
+    answer: str = ""
 
 
 FORMATS: Registry[Callable[[Path], Iterator[Question]]] = Registry(

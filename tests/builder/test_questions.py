@@ -62,10 +62,13 @@ def deepscholar(tmp_path):
     folder = tmp_path / "deepscholar"
     folder.mkdir()
     paper = {"arxiv_id": "2003.00007v1", "title": "The Paper That Asks", "abstract": "We ask."}
-    table(folder / "papers_with_related_works.csv", paper | {"published_date": "2020-03-05T01:00Z"})
+    section = r"\subsection{Trees}" "\n" r"Weak ones~\cite{none, boost} were \emph{joined}. % why?"
+    paper |= {"published_date": "2020-03-05T01:00Z", "clean_latex_related_works": section}
+    table(folder / "papers_with_related_works.csv", paper)
     cited = {
         "parent_paper_arxiv_id": "2003.00007v1",
         "cited_paper_title": "Boosting of Weak Learners",
+        "citation_shorthand": "boost",
     }
     links = {
         "cited_paper_arxiv_link": "http://arxiv.org/abs/1903.00002v1",
@@ -126,6 +129,7 @@ def test_deepscholar(deepscholar):
     assert question.asker == (PaperQuery("The Paper That Asks", ("arxiv:2003.00007",)),)
     cited = PaperQuery("Boosting of Weak Learners", ("arxiv:1903.00002", "doi:10.1145/b"))
     assert question.gold == (cited,)
+    assert question.answer == "### Trees\n\nWeak ones [@0] were joined."
 
 
 def test_tasks_by_hand(corpus, asked, tmp_path):
@@ -166,6 +170,8 @@ def test_the_paper_that_asks_is_hidden(corpus, deepscholar, tmp_path):
         search = {"tool": "search", "arguments": {"query": "the paper that asks of boosting nets"}}
         hits = json.loads(env.step(search)[0]["result"])["hits"]
         assert {hit["id"] for hit in hits} == {"b", "arxiv:1901.00001"}
+    section = TaskSet(Corpus(corpus, tasks=tmp_path / "t")).article("DeepScholar_2003.00007")
+    assert section == "### Trees\n\nWeak ones [@b] were joined."
     assert not list(StoredCorpus(corpus, tmp_path / "t").broken_rules())
     listed = tmp_path / "t" / "tasks" / "questions.json"
     listed.write_text(listed.read_text().replace('"twin"', '"b"'))
@@ -228,8 +234,10 @@ def test_the_parts_are_the_whole(corpus, tmp_path):
 def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
     write_question_tasks(corpus, tmp_path / "t", {"autoscholarquery": str(asked)})
     run = arena.run(corpus, "question", "title", tmp_path / "run", tasks=tmp_path / "t")
-    # of q1 and q3 both gold papers are among the four that match: 2 / 4 and 2 / 4, found 2 / 2
+    # q1 and q3 have two gold papers each, and find U-Net alone
     assert run["ceiling"]["f1"] == 1
+    assert (run["mean"]["precision"], run["mean"]["recall"]) == (1, 1 / 2)
+    assert run["mean"]["f1"] == pytest.approx(2 / 3)
     assert run["counts"]["gold"] == 4 and run["counts"]["references"] == 8
     assert arena.runs.replay(tmp_path / "run", corpus, tasks=tmp_path / "t").difference is None
     report = audit_leaks(

@@ -141,7 +141,7 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     }  # fmt: skip
     assert found.rates == {
         "evidence_rate": 2 / 3, "match_rate": 1 / 2, "match_rate_all": 1 / 6,
-        "statement_match_rate": 1 / 5, "factual_accuracy": 1 / 3,
+        "statement_match_rate": 1 / 5, "statement_match_rate_all": 1 / 9, "factual_accuracy": 1 / 3,
         "official_factual_accuracy": 1 / 3, "official_factual_accuracy_without_ties": 1 / 2,
     }  # fmt: skip
     assert found.judge["total"]["calls"] == 20

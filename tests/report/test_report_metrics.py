@@ -8,6 +8,7 @@ from arena.metrics import METRICS, ScoreContext
 from arena.metrics import evaluate as score
 from arena.report import Reference, Report, ReportSection, Statement
 from arena.report.metrics import ReportGold, cited_works
+from arena.tasks.task_set import PaperFacts
 
 # Cited: a and its second entry (one work), b, late, self, other, gone, and a made-up one: seven
 # works. "unused" stands in the bibliography alone.
@@ -39,7 +40,11 @@ GOLD = ReportGold(
 )  # fmt: skip
 SEEN = ScoreContext(seen=frozenset({"a", "other"}))
 EMPTY = Report("")
-NAMES = [name for name in METRICS.names() if METRICS.get(name).kind == "report"]
+NAMES = [
+    name
+    for name in METRICS.names()
+    if METRICS.get(name).kind == "report" and "corpus" not in METRICS.get(name).needs
+]
 
 
 def evaluate(report, gold, names, context=SEEN):
@@ -67,6 +72,31 @@ def test_every_metric_by_hand():
     }
     precision, recall = scores["reference_precision"], scores["reference_recall"]
     assert scores["reference_f1"] == pytest.approx(2 * precision * recall / (precision + recall))
+
+
+class Citations(dict):
+    """Stands for a task set that knows how often papers are cited."""
+
+    def facts(self, survey, papers):
+        return {paper: PaperFacts("", citations=self[paper]) for paper in papers}
+
+
+def test_importance_by_hand():
+    counts = dict.fromkeys(["late", "me", "other", "undated"], 0)
+    cited = Citations(counts | {"a": 6, "b": 3, "unused": 10, "c": 8})
+
+    def importance(report, cited):
+        return score(report, GOLD, ["document_importance"], ScoreContext(tasks=cited))
+
+    # cited: 6 3 0 0 0 0, the made-up work has no count; gold: 6 3 10 8
+    assert importance(REPORT, cited) == {"document_importance": 0 / 7}
+    assert importance(REPORT, Citations(cited, late=2, me=1)) == {"document_importance": 1.5 / 7}
+    assert importance(REPORT, Citations(cited, late=9, me=9, other=9)) == {"document_importance": 1}
+    assert importance(EMPTY, cited) == {"document_importance": 0}
+    for unknown in (0, None):
+        assert importance(REPORT, Citations(dict.fromkeys(cited, unknown))) == {
+            "document_importance": None
+        }
 
 
 def test_an_empty_report_has_no_rates():
