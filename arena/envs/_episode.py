@@ -11,7 +11,7 @@ from arena.envs._results import PaperPool, cut, has
 from arena.errors import UnknownPaperError
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
-from arena.rewards import MetricReward, Progress, Reward
+from arena.rewards import MetricReward, Progress, Reward, Seen
 from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric, kind_of
 from arena.text.display import printable, result_lines
 from arena.tools import (
@@ -46,6 +46,11 @@ class Scoring(NamedTuple):
     tasks: TaskSet
     rewards: Sequence[Reward]
     encoder: str
+
+    @property
+    def reads_results(self) -> bool:
+        """Whether a reward needs all results of an episode."""
+        return any(reward.reads_results for reward in self.rewards)
 
     def final_info(
         self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
@@ -112,6 +117,7 @@ class ScoredEpisode:
         self._scoring = scoring
         self.topic = topic[:MAX_QUERY]
         self._gains = scoring.tasks.gold(survey.id).gains
+        self._seen: list[Seen] = []
         self._gold_shown: set[str] = set()
         self._gold_cited: Set[str] = set()
         self.shown: dict[str, None] = dict.fromkeys(references or ())
@@ -160,6 +166,8 @@ class ScoredEpisode:
             self.result = encode(shown)
         else:
             self._show(Shown(shown, ()), free=True)
+        if self._call is not None and self._scoring.reads_results:
+            self._seen.append(Seen(self._call.tool.name, self._call.arguments, self.result))
         budget = state.budget
         terminated = state.over
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
@@ -192,6 +200,9 @@ class ScoredEpisode:
             paid_metrics,
             len(self._gold_cited),
             cited_before,
+            self.topic,
+            self.survey.date,
+            self._seen,
         )
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:
@@ -220,6 +231,7 @@ class ScoredEpisode:
             "result": self.result,
             "ended": self.over,
             **({} if self._pool is None else {"pool": self._pool.save()}),
+            **({"seen": list(map(list, self._seen))} if self._scoring.reads_results else {}),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -227,6 +239,7 @@ class ScoredEpisode:
         self._state.restore(saved)
         self.shown = dict.fromkeys(saved["shown"])
         self.result, self.over = saved["result"], saved["ended"]
+        self._seen = [Seen(*each) for each in saved.get("seen", ())]
         if self._pool is not None:
             self._pool.restore(saved["pool"])
         self._gold_shown = self._gains.keys() & self.shown.keys()

@@ -156,7 +156,12 @@ class EnvConfig(BaseModel):
         if self.observation == "pool" and (self.max_result_characters or LEAST) < LEAST:
             most = self.max_result_characters
             raise DataError(f"max_result_characters={most}: a pool needs at least {LEAST}.")
-        make_rewards(self.reward, self.reward_options)
+        rewards = make_rewards(self.reward, self.reward_options)
+        if self.observation == "pool" and any(each.reads_results for each in rewards):
+            raise DataError(
+                f"reward={self.reward!r} reads lists of papers, which observation='pool' does not "
+                "show. Give another reward, or observation='result'."
+            )
 
     @classmethod
     def of(cls, task: EnvConfig | str, settings: Mapping[str, Any]) -> EnvConfig:

@@ -82,6 +82,12 @@ class Pool:
             best, first = self._hits.get(number := self._add(hit), (0.0, _NO_HIT))
             self._hits[number] = max(best, share), min(first, rank)
 
+    def papers(self, papers: Sequence[Hit]) -> None:
+        """Add papers that no search for the topic has found, without a rank."""
+        self._features = None
+        for paper in papers:
+            self._add(paper)
+
     def links(
         self,
         paper_id: str,

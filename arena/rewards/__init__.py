@@ -7,6 +7,6 @@ To add one, add a module to this package:
         def terms(self, progress): ...
 """
 
-from arena.rewards.base import REWARDS, MetricReward, Progress, Reward, make_rewards
+from arena.rewards.base import REWARDS, MetricReward, Progress, Reward, Seen, make_rewards
 
-__all__ = ["REWARDS", "MetricReward", "Progress", "Reward", "make_rewards"]
+__all__ = ["REWARDS", "MetricReward", "Progress", "Reward", "Seen", "make_rewards"]

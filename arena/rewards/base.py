@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import METRICS
 from arena.registry import Registry, make
+
+
+class Seen(NamedTuple):
+    """A call that was carried out, and the JSON text of its result as the agent saw it."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    result: str
 
 
 class Progress(NamedTuple):
@@ -30,6 +38,9 @@ class Progress(NamedTuple):
         cited: Number of distinct gold papers that the draft or the report has cited so far, this
             step included.
         cited_before: The same number before this step.
+        topic: What the agent was asked for.
+        cutoff: The first day out of reach, ``YYYY-MM-DD``.
+        seen: The calls so far with their results, for a reward that `reads_results`; else empty.
     """
 
     found: int
@@ -43,13 +54,23 @@ class Progress(NamedTuple):
     metrics: Mapping[str, float] = {}
     cited: int = 0
     cited_before: int = 0
+    topic: str = ""
+    cutoff: str = ""
+    seen: Sequence[Seen] = ()
 
 
 class Reward(ABC):
     """A reward of a step; the options are keyword arguments of the class.
 
     Rewards keep no state, so one serves any number of episodes.
+
+    Attributes:
+        reads_results: Whether it needs `Progress.seen`.
+        sha256: Hash of the file that it reads, which runs record; None if it reads none.
     """
+
+    reads_results: ClassVar[bool] = False
+    sha256: str | None = None
 
     @abstractmethod
     def terms(self, progress: Progress) -> dict[str, float]:

@@ -105,6 +105,9 @@ def hashes(
         digests["retrievers"] = {name: corpus.index_sha256(name) for name in config.retrievers}
     if config.show != TITLE_ABSTRACT:
         digests["input"] = corpus.digests(config.show).sha256
+    rewards = make_rewards(config.reward, config.reward_options)
+    if read := [reward.sha256 for reward in rewards if reward.sha256]:
+        digests["reward files"] = read
     return digests
 
 

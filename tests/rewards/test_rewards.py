@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import get_type_hints
 
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import DataError, UnknownNameError
-from arena.rewards import REWARDS, Progress, make_rewards
+from arena.rewards import REWARDS, Progress, Seen, make_rewards
 
 ALL = "gain+final+shaped+cost"
 
@@ -258,8 +258,9 @@ def test_a_survey_without_gold_pays_nothing(mini):
 
 
 def test_a_reward_reads_no_more_than_progress_tells():
-    """Progress is numbers: a reward cannot hand on a label."""
-    assert set(get_type_hints(Progress).values()) == {int, bool, float | None, Mapping[str, float]}
+    """Progress is numbers and what the agent has seen: a reward cannot hand on a label."""
+    numbers = {int, bool, float | None, Mapping[str, float]}
+    assert set(get_type_hints(Progress).values()) == {*numbers, str, Sequence[Seen]}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_wrong_names_and_options_are_refused(world, name, options, message):
 
 
 def test_every_reward_is_tested_here():
-    assert REWARDS.names() == sorted([*ALL.split("+"), "citation_gain"])
+    assert REWARDS.names() == sorted([*ALL.split("+"), "citation_gain", "ranker"])
 
 
 def test_citation_gain_pays_each_reference_once(world, small):

@@ -1,0 +1,95 @@
+"""The learned ranker as a reward: what is shown, judged by observations alone."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+from helpers import arena_surveys, call, playing
+
+import arena
+from arena.errors import DataError
+from arena.ranker import FEATURES
+from arena.tasks import TaskSet
+
+
+@pytest.fixture
+def ranker(tmp_path):
+    """A file of one tree: 20, so 1 in the reward, for a hit of the topic, and -20 for others."""
+    trees = {
+        "roots": [0], "feature": [FEATURES.index("rank"), -1, -1], "threshold": [999.5, 0.0, 0.0],
+        "left": [1, 0, 0], "right": [2, 0, 0], "value": [0.0, 20.0, -20.0],
+    }  # fmt: skip
+    content = {"format": "researcharena-ranker-1", "features": list(FEATURES), "made": {}}
+    path = tmp_path / "ranker.json"
+    path.write_text(json.dumps(content | {"trees": trees}))
+    return str(path)
+
+
+def paid(world, ranker, *actions, survey=None):
+    env = playing(
+        world, survey or min(arena_surveys(world)), reward="ranker",
+        reward_options={"ranker": {"file": ranker}},
+    )  # fmt: skip
+    topic, rewards = env.unwrapped.save(), []
+    topic = env.unwrapped.restore(topic)["topic"]
+    for action in actions:
+        action["arguments"] = {
+            name: topic if value == "TOPIC" else value
+            for name, value in action["arguments"].items()
+        }
+        env.unwrapped.restore(pickle.loads(pickle.dumps(env.unwrapped.save())))
+        rewards.append(env.step(action)[1])
+    return rewards
+
+
+def test_it_is_paid_at_the_end_for_hits_of_the_topic_alone(world, ranker):
+    topic = call("search", query="TOPIC", k=30)
+    other = call("search", query="membrane", k=100)
+    assert paid(world, ranker, topic, call("finish")) == [0, 0.3]
+    assert paid(world, ranker, other, topic, topic, call("finish")) == [0, 0, 0, 0.3]
+    assert paid(world, ranker, other, call("finish")) == [0, 0]
+    assert paid(world, ranker, call("finish")) == [0]
+
+
+def test_no_label_changes_it(world, ranker, monkeypatch):
+    actions = call("search", query="TOPIC", k=30), call("finish")
+    gold = TaskSet.gold
+
+    def other(self, survey):
+        labels = gold(self, survey)
+        return labels._replace(gains=dict(list(labels.gains.items())[:1]))
+
+    monkeypatch.setattr(TaskSet, "gold", other)
+    assert paid(world, ranker, *actions) == [0, 0.3]
+
+
+def test_links_of_a_paper_reach_the_ranker(world):
+    search = call("search", query="TOPIC", k=5)
+    best = json.loads(
+        playing(world, min(arena_surveys(world))).step(call("search", query="membrane"))[0][
+            "result"
+        ]
+    )["hits"][0]["id"]
+    without = paid(world, "learned", search, call("finish"))[-1]
+    linked = paid(world, "learned", search, call("references", paper_id=best), call("finish"))[-1]
+    assert 0 < without < 1 and linked != without
+
+
+def test_a_run_names_the_file(world, ranker, tmp_path):
+    options = {"ranker": {"file": ranker}}
+    arena.run(
+        world, "discovery", "title", tmp_path / "run", surveys=1, reward="ranker",
+        reward_options=options,
+    )  # fmt: skip
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert len(manifest["sha256"]["reward files"][0]) == 64
+
+
+def test_it_needs_lists_and_a_file(world, tmp_path):
+    with pytest.raises(DataError, match="reads lists of papers, which observation='pool' does not"):
+        playing(world, "x", reward="gain+ranker", observation="pool")
+    options = {"ranker": {"file": str(tmp_path / "no.json")}}
+    with pytest.raises(DataError, match="there is no ranker"):
+        playing(world, "x", reward="ranker", reward_options=options)
