@@ -9,7 +9,6 @@ from __future__ import annotations
 import mmap
 import os
 from array import array
-from bisect import bisect_left
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -152,10 +151,9 @@ class StringTable:
         except UnicodeDecodeError as error:
             raise damaged(f"{self._path}.bin", str(error)) from None
 
-    def find(self, value: bytes) -> int:
-        """Return the number of a string in a table sorted by bytes, -1 if it is not there."""
-        place = bisect_left(range(len(self)), value, key=self.bytes_at)
-        return place if place < len(self) and self.bytes_at(place) == value else -1
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the bytes of all strings, and where each string begins (n + 1)."""
+        return np.frombuffer(self._blob, np.uint8), self._offsets
 
 
 class StringTableWriter:

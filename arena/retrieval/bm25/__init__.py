@@ -17,7 +17,6 @@ import math
 import tempfile
 import threading
 from abc import abstractmethod
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -165,15 +164,15 @@ class BM25Retriever(LexicalEngine):
 
         say_compiling(_kernel.search)
         self._kernel = _kernel
-        self._terms = StringTable(directory / "terms")
-        self._starts = load_array(directory / "starts.npy", np.int64, size=len(self._terms) + 1)
+        self._terms = StringTable(directory / "terms").arrays()
+        self._starts = load_array(directory / "starts.npy", np.int64, size=len(self._terms[1]))
         self._docs = load_array(directory / "docs.npy", np.uint32)
         self._codes = load_array(
             directory / "codes.npy", np.uint16, np.uint32, size=len(self._docs)
         )
         self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
-        self._number = lru_cache(_TERMS)(partial(_number, self._terms))
+        self._numbers: dict[str, int] = {}
 
     @classmethod
     def warm(cls) -> None:
@@ -215,15 +214,16 @@ class BM25Retriever(LexicalEngine):
 
     def _rank(self, requests: Sequence[Request]) -> list[Ranking]:
         scopes = [self._counted(scope) for _, _, scope in requests]
-        numbers, bounds = array("q"), [0]
+        words: list[str] = []
+        bounds = [0]
         for query, _, _ in requests:
-            numbers.extend(map(self._number, analyze(query)))
-            bounds.append(len(numbers))
-        if not numbers:
+            words += analyze(query)
+            bounds.append(len(words))
+        if not words:
             return [_NOTHING] * len(requests)
         starts, docs = self._starts, self._docs
         terms, begins, frequencies, odds, matches = self._kernel.count(
-            np.frombuffer(numbers, np.int64),
+            np.array(self._find(words)),
             np.array(bounds),
             np.array([scope.horizon for scope in scopes]),
             np.array([scope.documents for scope in scopes]),
@@ -255,6 +255,20 @@ class BM25Retriever(LexicalEngine):
             Ranking(documents[low : low + size], scores[low : low + size])
             for low, size in zip(places, counts.tolist(), strict=False)
         ]
+
+    def _find(self, words: list[str]) -> list[int]:
+        """Return the number of each term, -1 for an unknown one."""
+        known = self._numbers
+        if new := [word for word in dict.fromkeys(words) if word not in known]:
+            if len(known) + len(new) > _TERMS:  # other threads keep the old ones
+                known, new = {}, list(dict.fromkeys(words))
+            encoded = [word.encode("utf-8", "surrogatepass") for word in new]
+            joined = np.frombuffer(b"".join(encoded), np.uint8)
+            bounds = np.array(list(accumulate(map(len, encoded), initial=0)))
+            found = self._kernel.find(*self._terms, joined, bounds).tolist()
+            known.update(zip(new, found, strict=True))
+            self._numbers = known
+        return [known[word] for word in words]
 
 
 class _TwoPapers:
@@ -307,11 +321,6 @@ class Values:
         self._table = np.empty((self.room, len(self._tfs)))
         self._known: dict[float, int] = {}
         self._used = 0
-
-
-def _number(terms: StringTable, term: str) -> int:
-    """Return the number of a term, -1 for an unknown one."""
-    return terms.find(term.encode("utf-8", "surrogatepass"))
 
 
 def _concatenated(parts: list[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

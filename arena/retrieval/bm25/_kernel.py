@@ -229,6 +229,35 @@ def search(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def find(strings, offsets, words, bounds) -> Any:  # type: ignore[no-untyped-def]
+    """Return the number of each word among ascending strings, -1 for one that is not there.
+
+    The bytes of string i begin at offsets[i], those of word i at bounds[i].
+    """
+    numbers = np.empty(len(bounds) - 1, np.int64)
+    for i in range(len(numbers)):
+        numbers[i] = -1
+        low, high = np.int64(0), np.int64(len(offsets) - 1)
+        while low < high and numbers[i] < 0:
+            middle = (low + high) >> 1
+            first, last, place = offsets[middle], offsets[middle + 1], bounds[i]
+            if not 0 <= first <= last <= len(strings):
+                raise ValueError("its terms are not in order")
+            while first < last and place < bounds[i + 1] and strings[first] == words[place]:
+                first += 1
+                place += 1
+            if place == bounds[i + 1]:
+                high = middle
+                if first == last:
+                    numbers[i] = middle
+            elif first == last or strings[first] < words[place]:
+                low = middle + 1
+            else:
+                high = middle
+    return numbers
+
+
+@njit(cache=True, nogil=True)
 def count(  # type: ignore[no-untyped-def]
     numbers, bounds, horizons, documents, hidden, hidden_bounds, starts, docs
 ) -> Any:
