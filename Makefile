@@ -54,7 +54,7 @@ test-slow: $(VENV)/.tests
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-DOORS := inspect openenv verifiers verl
+DOORS := inspect openenv trackio verifiers verl
 # These go beside the packages of the tests, or over them; their requirements/NAME.txt has what differs.
 BESIDE := langchain openai-agents rllib skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)

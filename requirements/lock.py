@@ -43,6 +43,7 @@ ENVIRONMENTS = {
     "inspect": Environment(("audit", "demo", "inspect", "llm"), TESTS),
     "openenv": Environment(("audit", "demo", "openenv", "llm"), TESTS),
     "verifiers": Environment(("audit", "demo", "verifiers"), TESTS),
+    "trackio": Environment(("demo", "llm", "trackio"), TESTS),
     # Frameworks beside the packages of dev, or over them.
     "langchain": Environment(
         (), ("langchain-mcp-adapters", "langchain-openai", "langgraph"), over="dev"

@@ -211,6 +211,7 @@ NEEDS = {
     "export messages {run} --corpus {world} --output a.parquet": None,
     "export requests --corpus {world} --prompt title --output a.jsonl": None,
     "export examples --corpus {world} --before 2014 --n 1 --output examples": None,
+    "export trackio {run} --corpus {world}": "trackio",
     "evaluate taxobench --data data.jsonl --predictions made.jsonl": "mindmap",
     "evaluate taxobench --data data.jsonl --predictions made.jsonl --official": "mindmap",
     "evaluate bloom-eval --human human --generated generated": "static",

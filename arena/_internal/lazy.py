@@ -35,6 +35,7 @@ EXTRAS = {
         "plots": "matplotlib",
         "serve": "anyio mcp starlette uvicorn",
         "static": "wordllama",
+        "trackio": "trackio",
         "train": "lightgbm",
         "trl": "datasets gguf",
     }.items()

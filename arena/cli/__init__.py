@@ -58,6 +58,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
             "examples": results.export_examples,
             "messages": results.export_messages,
             "requests": results.export_requests,
+            "trackio": results.export_trackio,
         },
     ),
     "train": (

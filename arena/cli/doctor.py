@@ -29,6 +29,7 @@ GIVES = {
     "audit": "arena audit",
     "train": "arena train",
     "trl": "training a language model with TRL",
+    "trackio": "arena export trackio",
     "inspect": "tasks of inspect_ai",
     "verifiers": "training with verifiers",
     "openenv": "the door to OpenEnv",

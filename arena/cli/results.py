@@ -265,6 +265,28 @@ def export_messages(
     print(f"{output}: {number} episodes")
 
 
+def export_trackio(
+    runs: list[str], *, corpus: str, project: str = "arena", tasks: str | None = None,
+    answers: str | None = None,
+) -> None:  # fmt: skip
+    """Write runs into trackio's local store, beside the runs of trainers: a step an episode.
+
+    Args:
+        runs (RUN): Directory of a run, or NAME=DIR; or what a door recorded.
+        project (NAME): Project of trackio; a run of the same name in it is replaced.
+
+    Example:
+        arena export trackio runs/title runs/scout --corpus demo/world --project surveys
+    """
+    from arena.corpus import Corpus
+    from arena.results.trackio_log import write_trackio
+
+    written = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
+    for name, number in written.items():
+        print(f"{printable(name)}: {number} episodes")
+    print(f"Look at them: trackio show --project {project}")
+
+
 def export_examples(*, corpus: str, output: str, before: str, n: int = 2, seed: int = 0) -> None:
     """Write few-shot's prompt with sampled mind-maps of earlier surveys, and say what to play.
 

@@ -59,7 +59,7 @@ def write_messages(
         tools = tool_schemas(env)
 
     def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
-        messages = _conversation(steps, said, text_arguments)
+        messages = conversation(steps, said, text_arguments)
         row = {"survey": record["survey"], "messages": clean(messages), "tools": tools}
         if reward:
             row["reward"] = math.fsum(step.reward for step in steps)
@@ -117,8 +117,8 @@ def open_answers(answers: str | Path | None) -> Store | None:
     return None if answers is None else Store(answers, read_only=True)
 
 
-def _conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
-    """Return an episode as messages up to the agent's last."""
+def conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
+    """Return an episode as messages up to the agent's last; `text` writes arguments as JSON."""
     opening = opening_text(steps[0].observation)
     messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
     for number, step in enumerate(steps[1:], 1):

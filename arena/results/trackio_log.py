@@ -1,0 +1,89 @@
+"""Runs as a project of trackio, beside the runs of trainers; docs/trainers.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arena._internal.lazy import load
+from arena._internal.terminal import progress
+from arena.corpus import Corpus
+from arena.errors import DataError
+from arena.llm.answers import clean
+from arena.results.comparison.opening import name_runs, played_episode, split_name
+from arena.results.messages import answers_by_step, conversation, open_answers
+from arena.results.viewing.rollouts import runs_of
+from arena.runs.directory import OpenedRun
+from arena.runs.replaying import replay_episodes
+
+_CONFIG = (
+    "task", "agent", "agent_options", "environment", "budget", "retriever", "retriever_options",
+    "seed", "sha256",
+)  # fmt: skip
+
+
+def write_trackio(
+    runs: Sequence[str],
+    corpus: Corpus | str | Path,
+    project: str,
+    answers: str | Path | None = None,
+) -> dict[str, int]:
+    """Write runs into trackio's local store; return how many episodes of each.
+
+    A step of a run is an episode, in the order of play and dated by its cutoff: its metrics, the
+    sum of its rewards, what it spent, and as a trace its messages, without labels. The config is
+    from the manifest. A run that the project has under the same name is replaced; nothing is sent.
+
+    Args:
+        runs: Directories of runs, finished or not, each alone or as ``NAME=DIR``, or folders in
+            which a door records.
+        corpus: Their corpus, or its directory.
+        project: Name of the project.
+        answers: File of the language model's answers, for what it wrote.
+
+    Raises:
+        CorpusError: A run is of another corpus, or does not replay.
+        DataError: trackio is missing, or refuses the name of the project.
+    """
+    trackio = load("trackio", "writing a project of trackio")
+    storage = load("trackio.sqlite_storage").SQLiteStorage
+    try:
+        storage.validate_project_name(project)
+    except ValueError as error:
+        raise DataError(f"--project: {error}") from None
+    corpus, store = Corpus.of(corpus), open_answers(answers)
+    given, directories = zip(*map(split_name, runs_of(runs, corpus)), strict=True)
+    opened, written = [OpenedRun(directory) for directory in directories], {}
+    for run in opened:
+        run.open_corpus(corpus)
+    for name, run in zip(name_runs(given, opened), opened, strict=True):
+        logs: list[dict[str, Any]] = []
+        days: list[str] = []
+        for record, steps in progress(replay_episodes(run, corpus), desc=name, unit="episode"):
+            first, reward = steps[0].observation, math.fsum(step.reward for step in steps)
+            effort = dataclasses.asdict(played_episode(record, run.manifest, None).effort)
+            spent = {
+                f"spent/{n}": v
+                for n, v in effort.items()
+                if isinstance(v, int | float) and n != "episodes"
+            }
+            trace = trackio.Trace(
+                clean(conversation(steps, answers_by_step(record, store), True)),
+                {"survey": record["survey"], "cutoff": first["cutoff"], "reward": reward},
+            )
+            parts = {"messages": trace.messages, "metadata": trace.metadata, "spans": []}
+            scores = {n: v for n, v in record["metrics"].items() if v is not None}
+            logs.append(
+                scores | spent | {"reward": reward, "episode": {"_type": trace.TYPE} | parts}
+            )
+            days.append(f"{first['cutoff']}T00:00:00+00:00")
+        storage.delete_run(project, name)
+        places = [*range(1, len(logs) + 1)]
+        config = {key: run.manifest[key] for key in _CONFIG}
+        ids = [f"{name}:{place}" for place in places]  # else they are random
+        storage.bulk_log(project, name, logs, places, days, config, ids)
+        written[name] = len(logs)
+    return written
