@@ -55,9 +55,10 @@ def compare(
         html (FILE): Write one page with everything, labels too (of experiments one a task).
         funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
         model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
-            which on a language model knows nothing, and for the others.
-        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, and for --funnel
-            and --model-cutoff.
+            which on a language model knows nothing, and for the others (default, with --corpus: the
+            latest model_cutoff of the agents).
+        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, --funnel and
+            cutoffs of models.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
@@ -75,8 +76,6 @@ def compare(
         raise DataError(
             "--model-cutoff needs the --corpus, for dates of surveys, and prints no csv."
         )
-    if corpus is not None and html is None and not funnel and model_cutoff is None:
-        raise DataError("--corpus gives the page its titles: name the page with --html.")
     if funnel and (corpus is None or format not in ("text", "json")):
         raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
@@ -93,11 +92,13 @@ def compare(
     else:
         compared = {"": comparison.compare(runs, **options)}
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
-    if model_cutoff is not None and opened is not None:
-        compared = {
-            task: comparison.split_by_day(each, opened, model_cutoff)
-            for task, each in compared.items()
-        }
+    days = {task: model_cutoff or comparison.model_cutoff_of(each)
+            for task, each in compared.items() if opened and format != "csv"}  # fmt: skip
+    if opened and html is None and not funnel and not any(days.values()):
+        raise DataError("--corpus gives the page its titles: name the page with --html.")
+    for task, day in days.items():
+        if day and opened:
+            compared[task] = comparison.split_by_day(compared[task], opened, day)
     for task, each in compared.items():
         if html is not None:
             page = Path(html)

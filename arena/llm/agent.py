@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from arena.agents import Action, Observation, Researcher
+from arena.dates import parse_cutoff
 from arena.errors import DataError, clip
 from arena.llm.answers import (
     Completion,
@@ -101,6 +102,8 @@ class LLMAgent(Researcher):
     Args:
         seed: Seed of the episode.
         model: Name of the model at the server; required.
+        model_cutoff: First day of which the model knows nothing. A run records it, and `arena
+            compare` shows the surveys dated before it apart.
         model_seed: Seed that is sent with every request.
         limits: Limits of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``,
             ``max_seconds``. At a limit the agent submits what is on its desk.
@@ -131,6 +134,7 @@ class LLMAgent(Researcher):
         seed: int = 0,
         *,
         model: str | None = None,
+        model_cutoff: str | None = None,
         model_seed: int | None = 42,
         temperature: float | None = 0,
         max_tokens: int | None = None,
@@ -154,6 +158,8 @@ class LLMAgent(Researcher):
                 "which model? Give the option model (`--agent-option model=NAME`) with its name "
                 "as the server calls it; docs/baselines.md."
             )
+        if model_cutoff is not None:
+            parse_cutoff(model_cutoff)
         options = {
             "model": model, "base_url": base_url, "mode": mode, "store": store,
             "temperature": temperature, "seed": model_seed, "max_tokens": max_tokens,

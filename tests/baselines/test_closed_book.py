@@ -6,6 +6,8 @@ import pytest
 from llm_server import LLMServer
 from scripted_agents import LETTERS, corpus_of, episodes, play
 
+from arena.cli import main
+from arena.errors import DataError
 from arena.llm import ParseError
 from baselines.closed_book import titles
 
@@ -40,3 +42,14 @@ def test_an_answer_without_titles_submits_nothing(tmp_path):
         play(corpus, "discovery", "closed-book", "run", server)
     (episode,) = episodes("run")
     assert episode["answers"]["discovery"] == []
+
+
+def test_a_comparison_is_split_at_the_cutoff_of_the_model(tmp_path, capsys):
+    corpus = corpus_of(tmp_path / "corpus", LETTERS)
+    for run, day in (("old", "2001"), ("new", "2002-05")):
+        with LLMServer(["<Titles>\n- None\n</Titles>"]) as server:
+            play(corpus, "discovery", "closed-book", run, server, model_cutoff=day)
+    assert main(["compare", "old", "new", "--corpus", str(corpus)]) == 0
+    assert "over 1 survey dated 2002-05-01 or later" in capsys.readouterr().out
+    with pytest.raises(DataError, match="2002-13"):
+        play(corpus, "discovery", "closed-book", "bad", server, model_cutoff="2002-13")

@@ -60,15 +60,15 @@ def test_each_format_is_that_of_python(runs, capsys):
     [
         (["{0}", "/nowhere"], "'/nowhere' contains no run"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
-        (["{0}", "--corpus", "x"], "name the page with --html"),
+        (["{0}", "--corpus", "{world}"], "name the page with --html"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),
         (["{0}", "--model-cutoff", "2020"], "--model-cutoff needs the --corpus"),
         (["{0}", "--html", "/nowhere/page.html"], "there is no directory '/nowhere'"),
     ],
 )
-def test_mistakes_are_told_in_one_line(runs, arguments, told, capsys, tmp_path, monkeypatch):
+def test_mistakes_are_told_in_one_line(runs, world, arguments, told, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(*(argument.format(*runs) for argument in arguments)) == 2
+    assert run(*(argument.format(*runs, world=world) for argument in arguments)) == 2
     captured = capsys.readouterr()
     assert not captured.out
     assert captured.err.count("\n") == 1 and captured.err.startswith("arena: error: ")

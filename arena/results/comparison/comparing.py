@@ -264,6 +264,12 @@ def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
     return tasks
 
 
+def model_cutoff_of(comparison: Comparison) -> str | None:
+    """Return the latest ``model_cutoff`` that an agent of the runs was given; None without one."""
+    given = (run.manifest["agent_options"].get("model_cutoff") for run in comparison.runs)
+    return max((str(parse_cutoff(day)) for day in given if day is not None), default=None)
+
+
 def split_by_day(comparison: Comparison, corpus: Corpus, day: str) -> Comparison:
     """Return a comparison with the headline apart for surveys dated before a day, and from it on.
 
