@@ -20,10 +20,10 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import other_files, staged_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.executors import Executor
 from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
 from corpus_builder.database import connected, count, execute, literal, readable_errors
-from corpus_builder.executors import Executor
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.index import check_fields, make_plan, write_index
 from corpus_builder.manifest import list_files

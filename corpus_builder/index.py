@@ -20,9 +20,9 @@ from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
+from arena.executors import Executor
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.database import readable_errors
-from corpus_builder.executors import Executor
 from corpus_builder.files import read_rows
 from corpus_builder.manifest import list_files, register
 

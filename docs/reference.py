@@ -64,7 +64,7 @@ def page() -> str:
     import arena.cli.list
     import corpus_builder.cli
     from arena.envs.config import describe_settings
-    from corpus_builder.executors import EXECUTORS
+    from arena.executors import EXECUTORS
     from corpus_builder.judges import JUDGES
     from corpus_builder.questions import FORMATS
     from corpus_builder.sources import SOURCES

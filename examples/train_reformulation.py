@@ -33,7 +33,7 @@ from arena._internal.terminal import progress
 from arena.cli.app import Parser, print_table, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError
-from corpus_builder.executors import make_executor
+from arena.executors import make_executor
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.world import WorldConfig
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpus_builder.executors import EXECUTORS
+from arena.executors import EXECUTORS
 from corpus_builder.release import TABLES, RecordLimits
 from corpus_builder.stages import Config, Plan, Steps
 from corpus_builder.stages.mind_maps import MIND_MAPS

@@ -38,6 +38,7 @@ def run(
     jobs: int = 1,
     parallel: int | None = None,
     isolate: bool = False,
+    executor: str = "local",
     timed: bool = False,
     overwrite: bool = False,
     no_check: bool = False,
@@ -68,6 +69,8 @@ def run(
         parallel: Episodes to play at once in threads, for agents that wait for a model; the files
             are the same (default: 8 for agents that ask a model, else 1).
         isolate: Play each episode in a new process, in which the agent knows of no other.
+        executor (NAME): local, or ray to play on the machines of a Ray cluster; the files are the
+            same.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
 
@@ -104,6 +107,7 @@ def run(
             jobs=jobs,
             parallel=parallel,
             isolate=isolate,
+            executor=executor,
             timed=timed,
             overwrite=overwrite,
         )

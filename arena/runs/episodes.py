@@ -10,8 +10,9 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from copy import copy
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.pool import ThreadPool
 from multiprocessing.process import BaseProcess
@@ -25,6 +26,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, DataError, clip
+from arena.executors import Executor
 from arena.registry import load_file, loaded_files
 from arena.runs.players import AgentFactory, failures
 from arena.tasks import TaskSet
@@ -216,13 +218,7 @@ def play_episodes(
     if jobs == 1 and not isolate:
         yield from map(player.play, places)
         return
-    try:
-        arguments = (loaded_files(), pickle.dumps(player))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise DataError(
-            f"agent {player.agents.name!r} cannot be sent to another process: {error}. Define it "
-            "in a module and name it as FILE.py:CLASS."
-        ) from None
+    arguments = _for_others(player)
     waiting, results = deque(places), dict[int, Any]()
     idle: list[_Worker] = []
     busy: dict[Connection, tuple[BaseProcess, int]] = {}
@@ -252,6 +248,49 @@ def play_episodes(
             _end(process, connection)
         for process, connection in idle:
             _end(process, connection, idle=True)
+
+
+def play_elsewhere(
+    player: Player, places: Sequence[int], executor: Executor
+) -> Generator[dict[str, Any], None, None]:
+    """Yield what `play_episodes` does; the processes of an executor play, wherever they are."""
+    play_one = partial(_played, *_for_others(player))
+    results = dict[int, Any]()
+    with closing(executor):
+        played = executor.run(play_one, places)
+        for place in places:
+            while place not in results:
+                done, results[done] = next(played)
+            result = results.pop(place)
+            if isinstance(result, BaseException):
+                raise result
+            yield result
+
+
+def _for_others(player: Player) -> tuple[tuple[str, ...], bytes]:
+    """Return what another process needs to play: files to load, and the pickled player."""
+    try:
+        return tuple(loaded_files()), pickle.dumps(player)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise DataError(
+            f"agent {player.agents.name!r} cannot be sent to another process: {error}. Define it "
+            "in a module and name it as FILE.py:CLASS."
+        ) from None
+
+
+@lru_cache(maxsize=1)
+def _player(files: tuple[str, ...], pickled: bytes) -> Player:
+    for file in files:
+        load_file(file)
+    return pickle.loads(pickled)  # type: ignore[no-any-return]
+
+
+def _played(files: tuple[str, ...], pickled: bytes, place: int) -> tuple[int, Any]:
+    """Return the place of an episode, and its record or the error that it ended with."""
+    try:
+        return place, _player(files, pickled).play(place)
+    except ArenaError as error:
+        return place, error
 
 
 def _start(arguments: tuple[Any, ...]) -> _Worker:
@@ -285,12 +324,10 @@ def _received(process: BaseProcess, connection: Connection, player: Player, plac
         )
 
 
-def _serve(files: list[str], pickled: bytes, connection: Connection) -> None:
+def _serve(files: tuple[str, ...], pickled: bytes, connection: Connection) -> None:
     """Play the episodes that the parent asks for, until it closes the connection or ends."""
     try:
-        for file in files:
-            load_file(file)
-        player = pickle.loads(pickled)
+        player = _player(files, pickled)
         while True:
             connection.send(player.play(connection.recv()))
     except (EOFError, ConnectionError):

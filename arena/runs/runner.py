@@ -20,6 +20,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError
+from arena.executors import EXECUTORS, make_executor
 from arena.metrics import ENCODER
 from arena.mindmap import identity
 from arena.runs import environment
@@ -31,7 +32,7 @@ from arena.runs.directory import (
     run_directory,
     timing,
 )
-from arena.runs.episodes import Player, play_episodes
+from arena.runs.episodes import Player, play_elsewhere, play_episodes
 from arena.runs.repeats import Success, merge
 from arena.runs.scoring import Answers, Scorer, checked_metrics
 from arena.runs.trajectories import (
@@ -76,6 +77,7 @@ def run(
     jobs: Annotated[int, Ge(1)] = 1,
     parallel: Annotated[int, Ge(1)] | None = None,
     isolate: bool = False,
+    executor: str = "local",
     timed: bool = False,
     overwrite: bool = False,
     **settings: Any,
@@ -109,6 +111,9 @@ def run(
             that wait for a model; the files are the same. By default `PARALLEL` where an agent
             says that it waits, else 1.
         isolate: Play each episode in a new process, so that the agent's code keeps nothing.
+        executor: Where episodes are played: ``"local"``, or ``"ray"`` for the machines of a Ray
+            cluster, which must see the corpus; `jobs` at once, by default one a processor. The
+            files are the same.
         timed: Write the seconds that the run takes into ``timing.json``, the only file of a run
             with a clock in it.
         overwrite: Start from scratch if `output` contains a run.
@@ -133,10 +138,16 @@ def run(
             raise DataError("success counts the episodes of one survey: give repeats > 1, too.")
         Success.of(success, Scorer(task, task_set, besides=metrics).names)
     player = Player(corpus, config, agent, agent_options, chosen, seed, repeats)
-    if (jobs > 1 or isolate) and (parallel or 1) > 1:
-        raise DataError("parallel episodes share a process: give parallel, or jobs or isolate.")
+    elsewhere = EXECUTORS.get(executor).remote
+    if (jobs > 1 or isolate or elsewhere) and (parallel or 1) > 1:
+        raise DataError(
+            "parallel episodes share a process: give parallel, or jobs, isolate or executor."
+        )
+    if elsewhere and isolate:
+        raise DataError(f"isolate plays on this machine: give it or executor={executor!r}.")
     if parallel is None:
-        parallel = PARALLEL if player.agents.kind.waits and jobs == 1 and not isolate else 1
+        waits = player.agents.kind.waits and jobs == 1 and not isolate and not elsewhere
+        parallel = PARALLEL if waits else 1
     player.agents.prepare()
     manifest = _manifest(player, corpus, task_set, metrics, agent_options)
     manifest |= {"repeats": repeats} if repeats > 1 else {}
@@ -152,7 +163,11 @@ def run(
         path = output / TRAJECTORIES
         total = len(chosen) * repeats
         rest = range(keep_complete(path, chosen, same, repeats), total)
-        records = play_episodes(player, rest, jobs, isolate, parallel)
+        if elsewhere:
+            pool = make_executor(executor, jobs if jobs > 1 else None)
+            records = play_elsewhere(player, rest, pool)
+        else:
+            records = play_episodes(player, rest, jobs, isolate, parallel)
         bar = progress(
             records,
             total=len(rest),

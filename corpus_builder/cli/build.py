@@ -235,7 +235,7 @@ def _build_release(
     stage: str | None = None,
     memory: str = "4GB",
     workers: int | None = None,
-    engine: str = "local",
+    executor: str = "local",
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
@@ -248,7 +248,7 @@ def _build_release(
         stage (NAME): Run this stage only: parse, surveys, references, mind-maps, index, card.
         memory (SIZE): Memory of all processes.
         workers: Processes (default: one a processor).
-        engine (NAME): Executor of the tasks: local or ray.
+        executor (NAME): Executor of the tasks: local or ray.
         overwrite: Replace a corpus in DIR.
     """
     from pathlib import Path
@@ -264,7 +264,7 @@ def _build_release(
         read_config(config, set or {}),
         memory=parse_size("--memory", memory),
         workers=workers,
-        engine=engine,
+        executor=executor,
         overwrite=overwrite,
     )
 

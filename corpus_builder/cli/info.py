@@ -100,7 +100,7 @@ def index(
     Example:
         arena-corpus index demo/world --engine bm25 --name titles --fields title
     """
-    from corpus_builder.executors import make_executor
+    from arena.executors import make_executor
     from corpus_builder.index import build_index
 
     started = time.monotonic()

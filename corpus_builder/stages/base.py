@@ -18,8 +18,8 @@ from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.process import cores
 from arena._internal.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.errors import DataError, clip
+from arena.executors import EXECUTORS, Executor, make_executor
 from corpus_builder.database import connected
-from corpus_builder.executors import EXECUTORS, Executor, make_executor
 from corpus_builder.files import RowWriter, read_report, write_report
 from corpus_builder.release import RecordLimits, Release
 
@@ -167,30 +167,28 @@ def plan(
     *,
     memory: int = 4 << 30,
     workers: int | None = None,
-    engine: str = "local",
+    executor: str = "local",
     overwrite: bool = False,
 ) -> Plan:
     """Return a build, checked as far as possible without reading the release.
 
     The arguments are those of `Plan`, where `config` is by default that of ``{}`` and `workers` the
-    number of processors; `engine` is the registered name of an executor.
+    number of processors; `executor` is the registered name of one.
     """
     config = config or Config()
     if memory < LEAST_MEMORY:
         raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GB.")
     if workers is not None and workers < 1:
         raise DataError(f"workers={clip(workers)}: give at least 1.")
-    remote, cpus = EXECUTORS.get(engine).remote, workers or cores()
+    remote, cpus = EXECUTORS.get(executor).remote, workers or cores()
     # As many processes as fit into the memory of this machine, or as another has room for.
-    executor = make_executor(engine, workers if remote else _processes(memory, cpus))
+    pool = make_executor(executor, workers if remote else _processes(memory, cpus))
     last = config.dates.last_year
     if last is None:
         last = RecordLimits().last_year if release.year is None else release.year + 1
     limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
-    return Plan(
-        source, release, path, config, memory, cpus, executor, limits, overwrite, str(output)
-    )
+    return Plan(source, release, path, config, memory, cpus, pool, limits, overwrite, str(output))
 
 
 class Steps:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import DataError, WorkerError
-from corpus_builder.executors import make_executor
+from arena.executors import make_executor
 
 TESTS = Path(__file__).parent
 
@@ -100,7 +100,7 @@ CODE = f"""
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 from pathlib import Path
-from corpus_builder.executors import make_executor
+from arena.executors import make_executor
 from test_executors import sleep_long
 if __name__ == "__main__":
     list(make_executor("local", 2).run(sleep_long, [Path(sys.argv[1])] * 8))

@@ -21,8 +21,8 @@ from helpers import contents
 from toy_release import ToyRelease, write_toy
 
 from arena.errors import DataError, WorkerError
-from corpus_builder.executors import make_executor
-from corpus_builder.executors import ray as ray_executor
+from arena.executors import make_executor
+from arena.executors import ray as ray_executor
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 
@@ -69,13 +69,13 @@ def built(release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """Every file of the build as one process of this machine makes it."""
     directory = tmp_path_factory.mktemp("local")
     toy, config = ToyRelease(release), read_config(CONFIG)
-    run_stages(plan("toy", toy, directory / "c", config, workers=1, engine="local"))
+    run_stages(plan("toy", toy, directory / "c", config, workers=1, executor="local"))
     return contents(directory)
 
 
 PLACES = """
 from pathlib import Path
-from corpus_builder.executors import make_executor
+from arena.executors import make_executor
 from ray_cluster import Place, report_place
 executor = make_executor("ray", {workers})
 tasks = [Place(i, Path({directory!r}), {meet}, {seconds}) for i in range({tasks})]
@@ -110,7 +110,7 @@ def test_tasks_run_on_both_nodes(driver: Driver, tmp_path: Path) -> None:
 def test_errors_of_tasks(driver: Driver, function: str, error: str) -> None:
     reply = driver.do(
         "import ray_cluster\n"
-        "from corpus_builder.executors import make_executor\n"
+        "from arena.executors import make_executor\n"
         "executor = make_executor('ray', 2)\n"
         "try:\n"
         f"    list(executor.run(ray_cluster.{function}, range(100)))\n"
@@ -125,7 +125,7 @@ BUILD = """
 from corpus_builder.stages import plan, read_config, run_stages
 from ray_cluster import MeetingRelease
 release = MeetingRelease({release!r}, {notes!r}, {stuck!r})
-run_stages(plan("toy", release, {output!r}, read_config({config!r}), workers=2, engine="ray"))
+run_stages(plan("toy", release, {output!r}, read_config({config!r}), workers=2, executor="ray"))
 answer = None
 """
 
@@ -216,7 +216,7 @@ def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> An
 
 
 def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("corpus_builder.executors.limit_threads", lambda: None)
+    monkeypatch.setattr("arena.executors.limit_threads", lambda: None)
     probe = tmp_path / "probe"
     for content in (None, "", "another token"):
         if content is not None:

@@ -137,7 +137,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from select_helpers import run_surveys
-from corpus_builder.executors import EXECUTORS
+from arena.executors import EXECUTORS
 from corpus_builder.release import RecordLimits
 from corpus_builder.stages import Plan, read_config
 config = read_config({{"surveys": {{"judge": "llm", "options": {options!r}}}}})

@@ -17,6 +17,7 @@ import arena
 from arena.errors import DataError, WorkerError
 from arena.retrieval import Ranking, Request, Retriever, Scope
 from arena.retrieval.ray import Shard, versions
+from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -190,6 +191,44 @@ def driver(cluster: Cluster) -> Iterator[Driver]:
 def test_a_cluster_gives_the_bits_of_one_index(small: Path, driver: Driver, shards: int) -> None:
     code = SEARCHES.format(corpus=str(small), words=" ".join(WORDS), shards=shards, batches=10)
     assert driver.do(code) == {"bm25 True": 500, "dense True": 500}
+
+
+BREAKS = """
+from arena import Researcher
+
+
+class Breaks(Researcher):
+    def discover(self, desk):
+        desk.ranking = [hit.id for hit in (yield from desk.search(desk.topic))]
+        if len(desk.topic) == {length}:
+            raise ValueError("enough")
+"""
+PLAY = """
+import arena
+from arena.errors import ArenaError
+try:
+    arena.run({corpus!r}, "discovery", {agent!r}, {output!r}, executor={executor!r})
+    answer = None
+except ArenaError as error:
+    answer = str(error)
+"""
+
+
+@pytest.mark.slow
+def test_episodes_on_a_cluster(small: Path, driver: Driver, tmp_path: Path) -> None:
+    surveys = TaskSet(arena.Corpus.open(small)).surveys
+    (tmp_path / "breaks.py").write_text(
+        BREAKS.format(length=len(surveys[sorted(surveys)[1]].title))
+    )
+    for agent, failure in (("scout", None), (f"{tmp_path}/breaks.py:Breaks", "enough")):
+        said = []
+        for executor in ("local", "ray"):
+            output = tmp_path / executor / agent[-6:]
+            code = {"corpus": str(small), "agent": agent, "output": str(output)}
+            said.append(driver.do(PLAY.format(executor=executor, **code)))
+        assert said[0] == said[1]
+        assert failure is None or failure in said[0]
+    assert contents(tmp_path / "ray") == contents(tmp_path / "local")
 
 
 @pytest.mark.slow

@@ -77,8 +77,8 @@ def lines_of(run: Path) -> list[bytes]:
 
 
 def test_threads_and_processes_are_not_mixed(world, tmp_path):
-    for options in ({"jobs": 2}, {"isolate": True}):
-        with pytest.raises(DataError, match="give parallel, or jobs or isolate"):
+    for options in ({"jobs": 2}, {"isolate": True}, {"executor": "ray"}):
+        with pytest.raises(DataError, match="give parallel, or jobs, isolate or executor"):
             arena.run(world, "discovery", "title", tmp_path / "run", parallel=2, **options)
 
 

@@ -16,7 +16,7 @@ from arena import __version__
 from arena._internal.cluster import connected
 from arena._internal.lazy import require
 from arena.errors import WorkerError, clip
-from corpus_builder.executors import EXECUTORS, Executor
+from arena.executors import EXECUTORS, Executor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -171,7 +171,7 @@ def guard(
                     "the same path."
                 ), None
             time.sleep(0.2)
-        base = import_module("corpus_builder.executors")
+        base = import_module("arena.executors")
         base.limit_threads()
         return None, pickle.loads(function)(pickle.loads(task))
 

@@ -66,7 +66,7 @@ class Executor(ABC):
 
 
 EXECUTORS: Registry[type[Executor]] = Registry(
-    "executor", packages=["corpus_builder.executors"], entry_points="researcharena.executors"
+    "executor", packages=["arena.executors"], entry_points="researcharena.executors"
 )
 
 
