@@ -1,5 +1,6 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
+SHELL := bash -o pipefail
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
@@ -27,9 +28,11 @@ $(BIN)/python:
 # for is in requirements/, which requirements/lock.py writes.
 # Byte code is written when a module is first imported: a tenth of the installation is never needed.
 PIP = python -m pip install --quiet --no-compile --disable-pip-version-check
+# The large packages as they come.
+LISTED = sed -unE 's/^ *(Downloading|Using cached) ([^-]+-[^-]+)-.*( \(.* MB\))$$/  \2\3/p; s/^Installing coll.*/  unpacking .../p'
 $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
 	@echo "Installing $$(grep -c == requirements/$*.txt) packages of requirements/$*.txt into $(VENV) ..."
-	@$(BIN)/$(PIP) -r requirements/$*.txt
+	@$(BIN)/$(PIP:--quiet=) -r requirements/$*.txt | $(LISTED)
 	@$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
 	@touch $@
 
