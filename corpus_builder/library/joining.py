@@ -18,6 +18,7 @@ from arena.corpus.store import hash_id
 from arena.dates import parse_date
 from arena.text.identifiers import normal_title
 from corpus_builder.records import publication_date
+from corpus_builder.release import read_json
 from corpus_builder.release.values import identifier
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
@@ -54,7 +55,7 @@ class Joiner:
         named = {"id": record.get("id"), "doi": doi, "arxiv": arxiv_id, "title": _title(record)}
         for kind, name in named.items():
             self._keys[kind].append(hash_id(str(name)) if name else 0)
-        line = _dumped(record)
+        line = dumped(record)
         self._file.write(line)
         self._offsets.append(self._offsets[-1] + len(line))
 
@@ -65,7 +66,7 @@ class Joiner:
             if number not in self._parents:
                 members = self._together.get(number, [number])
                 paper = _merged(self._ordered(members))
-                if listed := paper.get("references"):
+                if self._names and (listed := paper.get("references")):
                     paper["references"] = [*map(self.renamed, listed)]
                 yield members, paper
 
@@ -75,7 +76,7 @@ class Joiner:
 
     def renamed(self, reference: Any) -> Any:
         """Return a reference with the id of the paper that its record was joined to."""
-        if isinstance(reference, Mapping):
+        if isinstance(reference, dict):
             return {**reference, "id": self.renamed(reference["id"])}
         return self._names.get(str(reference), reference)
 
@@ -87,8 +88,9 @@ class Joiner:
             lines.append(self._file.read(self._offsets[number + 1] - self._offsets[number]))
         records: list[tuple[int, bytes, dict[str, Any]]] = []
         for line in lines:
-            record = json.loads(line)
-            date = publication_date(record["date"]) if record.get("date") is not None else None
+            record = read_json(line)
+            known = len(members) > 1 and record.get("date") is not None
+            date = publication_date(record["date"]) if known else None
             records.append((date.day if date else _NEVER, line, record))
         return [record for _, _, record in sorted(records, key=lambda each: each[:2])]
 
@@ -164,7 +166,8 @@ def _title(record: Mapping[str, Any]) -> str:
     return f"{normal_title(record['title']) or record['title']}|{year}"
 
 
-def _dumped(record: Mapping[str, Any]) -> bytes:
+def dumped(record: Mapping[str, Any]) -> bytes:
+    """Return a record as JSON."""
     try:
         return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half a character, or an integer of more than 64 bits

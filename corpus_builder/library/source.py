@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from arena.corpus.store import hash_id
 from arena.dates import parse_date
 from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
-from corpus_builder.library.joining import Joiner, precision
+from corpus_builder.library.joining import Joiner, dumped, precision
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.records import parse_paper
@@ -101,14 +100,14 @@ class Library(ConstructorOptions):
         (directory / KEPT).parent.mkdir()
         with (
             (directory / KEPT).open("wb") as raw,
-            gzip.GzipFile("", "wb", 6, raw, mtime=0) as opened,
+            gzip.GzipFile("", "wb", 1, raw, mtime=0) as opened,
         ):
             for _, paper in self._joiner.papers():
                 if paper.get("is_survey"):  # nobody may read its text
                     paper = {**paper, "abstract": "", "sections": []}
-                opened.write(json.dumps(paper).encode() + b"\n")
-        if tasks := [json.dumps(task.record) + "\n" for task in self.surveys()]:
-            (directory / _TASKS).write_text("".join(tasks), encoding="utf-8")
+                opened.write(dumped(paper) + b"\n")
+        if tasks := [dumped(task.record) + b"\n" for task in self.surveys()]:
+            (directory / _TASKS).write_bytes(b"".join(tasks))
 
     def describe(self) -> dict[str, Any]:
         """Return the files as they were read, what was lost, and what was joined."""
