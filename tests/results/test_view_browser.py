@@ -238,6 +238,30 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit):
     assert tab.inner_text(".prompt a") == "the result of step 1"
 
 
+def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(
+    world, tmp_path, visit
+):
+    runs, path = [tmp_path / "random", tmp_path / "oracle"], tmp_path / "view.html"
+    for run in runs:
+        arena.run(world, "organization", run.name, run, surveys=1)
+    path.write_text(as_view(runs, world).html, "utf-8")
+    tab = visit(path)
+    rows = tab.locator("#funnel tbody th").all_inner_texts()
+    assert rows[-1] == "in the answer"  # no rank counts
+    assert tab.locator("#difference tbody th").last.inner_text() == "not in the answer"
+    tab.locator("#list a").first.click()
+    wait_at(tab, "step 1 ")
+    tab.evaluate("go(current.steps)")
+    tab.locator("#did h4", has_text="the survey's own").wait_for()
+    path.write_text(as_view(runs, world, labels=False).html, "utf-8")
+    tab = visit(path)
+    tab.locator("#list a").first.click()
+    wait_at(tab, "step 1 ")
+    tab.evaluate("go(current.steps + 1)")
+    tab.locator("#did", has_text="The page has no labels, and so no scores.").wait_for()
+    assert tab.locator("#did h4").all_inner_texts() == ["Answer, organization", "submitted"]
+
+
 HOSTILE = "<img/src=x/onerror=alert(8)>\"'&"
 
 

@@ -82,6 +82,8 @@ const stageName = (n) => {
   const depths = new Set(index.runs.map((run) => run.depth));
   return n === last && depths.size === 1 ? `within the first ${[...depths][0]}` : index.stages[n][1];
 };
+// The last stage is one only where a rank counts.
+const stagesHere = () => index.stages.map((_, n) => n).filter((n) => n < last || index.runs.some((run) => run.depth !== null));
 function drawFunnel() {
   const only = $("of-survey").value;
   const runs = index.runs.map(() => ({ reached: [], lost: [] }));
@@ -93,15 +95,13 @@ function drawFunnel() {
       if (lost !== null) runs[run].lost[lost] = (runs[run].lost[lost] ?? 0) + 1;
     }
   }
-  const body = index.stages.map(([key], n) => {
-    if (key === "counted" && index.runs.every((run) => run.depth === null)) return null;
-    return row(rowHead(stageName(n)), runs.map(({ reached, lost }, run) => {
+  const body = stagesHere().map((n) =>
+    row(rowHead(stageName(n)), runs.map(({ reached, lost }, run) => {
       const bar = el("i", { class: `bar c${run % 6}` });
       bar.style.width = `${(100 * (reached[n] ?? 0)) / (reached[0] || 1)}%`;
       const press = () => listPapers(`Lost by ${index.runs[run].name}: not ${stageName(n)}`, (r, p, i, mask) => r === run && (only === "" || p === +only) && lostAt(mask) === n);
       return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost here` }, `−${lost[n]}`) : null);
-    }));
-  });
+    })));
   show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel" }, head("listed references", ...index.runs.map((_, run) => chip(run))), el("tbody", {}, body))));
   show("lost");
 }
@@ -132,7 +132,7 @@ function drawDifference() {
     const number = count(by, n);
     return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fits(by, n)) }, number) : "0";
   };
-  const rows = index.stages.slice(1).map((_, i) => i + 1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
+  const rows = stagesHere().slice(1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
   show("difference", el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("where the other run lost it", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
 }
 
@@ -314,6 +314,7 @@ async function showStep(n) {
     }
     did.push(el("h4", {}, "Budget"), budget(n));
   } else {
+    if (!index.labels) did.push(el("p", {}, "The page has no labels, and so no scores."));
     if (own.metrics) did.push(values(own.metrics, (_, value) => (value === null ? "-" : value.toFixed(4))));
     for (const [stage, parts] of Object.entries(own.answers)) {
       const answer = await read(parts);
