@@ -140,6 +140,10 @@ def test_missed_papers_are_listed(page, visit):
 def test_filter_and_search(page, visit):
     tab = visit(page)
     assert tab.locator("#list tbody tr").count() == 2
+    tab.check("#losses")
+    scores = tab.locator("#list tbody td a").all_inner_texts()  # of title and scout in turn
+    gains = [float(b) - float(a) for a, b in zip(scores[::2], scores[1::2], strict=True)]
+    assert gains == sorted(gains)
     tab.fill("#filter", first(page))
     assert tab.locator("#list tbody tr").count() == 1
     tab.select_option("#tool", "submit")

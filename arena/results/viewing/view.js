@@ -123,6 +123,8 @@ async function listPapers(title, fits) {
   $("lost").firstChild.focus();
 }
 function drawDifference() {
+  $("loser").textContent = visible(`${index.runs[+$("run-a").value].name} against ${index.runs[+$("run-b").value].name}`);
+  listEpisodes();
   const [a, b] = [+$("run-a").value, +$("run-b").value];
   const masks = [a, b].map((of) => new Map(index.episodes.filter(([run]) => run === of).map((e) => [e[1], e[4]])));
   const other = (place, i, run) => masks[run === a ? 1 : 0].get(place)?.[i];
@@ -144,6 +146,10 @@ function listEpisodes() {
   const of = new Map(index.surveys.map((_, place) => [place, []]));
   for (const episode of index.episodes) of.get(episode[1])[episode[0]] = episode;
   const fits = index.surveys.map(([id, title], place) => [place, `${id} ${title}`.toLowerCase()]).filter(([, text]) => words.every((word) => text.includes(word)));
+  if ($("losses")?.checked) {
+    const gain = ([place]) => (of.get(place)[+$("run-a").value]?.[3] ?? NaN) - (of.get(place)[+$("run-b").value]?.[3] ?? NaN);
+    fits.sort((x, y) => (gain(x) || 0) - (gain(y) || 0));
+  }
   const rows = fits.map(([place]) => {
     const [id, title, date] = index.surveys[place];
     return row(rowHead(el("bdi", { title: id }, short(title || id))), date, index.runs.map((_, run) => {
@@ -452,6 +458,7 @@ document.addEventListener("keydown", (event) => {
   $("tool").append(...index.tools.map((tool) => option(tool, tool)));
   listEpisodes();
   $("filter").addEventListener("input", listEpisodes);
+  $("losses")?.addEventListener("change", listEpisodes);
   $("search").addEventListener("submit", (event) => search(event).catch(trouble));
   $("previous").addEventListener("click", () => go(current.step - 1));
   $("next").addEventListener("click", () => go(current.step + 1));
