@@ -194,16 +194,21 @@ class BM25Retriever(LexicalEngine):
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return the `k` best documents of each scope that have a term of the query.
 
-        Large searches run in threads. Cost of each: the postings of its terms before the end of
-        the scope, plus that end itself.
+        Large searches run in threads, each with a part of them. Cost of each: the postings of its
+        terms before the end of the scope, plus that end itself.
         """
-        threads = min(len(requests), cores())
-        if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
-            room = self._values.room
-            parts = (requests[low : low + room] for low in range(0, len(requests), room))
-            return [ranking for part in parts for ranking in self._search(part)]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda request: self._search([request])[0], requests))
+        if not requests:
+            return []
+        large = max(request.scope.end for request in requests) >= _THREADS_FROM
+        threads = min(cores() if large else 1, len(requests))
+        count = max(threads, -(-len(requests) // self._values.room))
+        parts = [requests[i::count] for i in range(count)]
+        if threads == 1:
+            found = [self._search(part) for part in parts]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(self._search, parts))
+        return [found[i % count][i // count] for i in range(len(requests))]
 
     def _search(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns, for at most as many requests as there are values for."""
