@@ -84,6 +84,7 @@ def every_way(engine: Dense, query: str, k: int, scope: Scope) -> Ranking:
     others = [Request(query, k + i, Scope(max(scope.end + 3 - i, 0))) for i in range(9)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_flat, "_FEW", 0)  # a matrix product, however few they are
+        patch.setattr(_flat, "_SHARED_FROM", 0)
         batch = engine.search_batch([*others, Request(query, k, scope), *others])
     assert same(batch[9], alone)
     usual, engine._fastest = engine._fastest, TorchSearch(engine._vectors, "cpu").search

@@ -128,6 +128,7 @@ def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
         for end in rng.integers(0, 501, 40)
     ]
     alone = [engine.search(*job) for job in jobs]
+    monkeypatch.setattr(_flat, "_SHARED_FROM", 0)
     for few, together, rows in ((0, 128, 4096), (0, 7, 64), (0, 1, 65), (9, 128, 100)):
         monkeypatch.setattr(_flat, "_FEW", few)
         monkeypatch.setattr(_flat, "_TOGETHER", together)

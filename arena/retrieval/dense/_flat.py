@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from arena._internal.process import one_thread
 from arena._internal.terminal import say_compiling
 from arena.errors import DataError, clip
 
-_FEW = 6  # so many queries are faster one by one than as a matrix
+_FEW = 11  # so many queries are faster one by one than as a matrix,
+_SHARED_FROM = 10_000  # and of fewer rows any number
 _TOGETHER = 128
 _BLOCK_ROWS = 2048
 _TORCH_BLOCK_ROWS = 65_536
@@ -66,19 +68,17 @@ class FlatSearch:
         self._error = error_bound(vectors.shape[1])
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the best rows of each. `end` rows are read for each, or for every 128 together."""
-        if len(requests) <= _FEW:
-            return [self._single(request) for request in requests]
+        """Return the best rows of each.
+
+        `end` rows are read for each, or for every 128 together while 12 or more still want them.
+        """
         # Longest prefixes first: while rows go up, the queries that still want them are the first.
         order = sorted(range(len(requests)), key=lambda i: -requests[i].end)
-        rankings: list[RowRanking | None] = [None] * len(requests)
+        rankings: dict[int, RowRanking] = {}
         for low in range(0, len(order), _TOGETHER):
             some = order[low : low + _TOGETHER]
-            with one_thread():
-                together = list(self._together([requests[i] for i in some]))
-            for i, ranking in zip(some, together, strict=True):
-                rankings[i] = ranking
-        return [ranking for ranking in rankings if ranking is not None]
+            rankings.update(zip(some, self._group([requests[i] for i in some]), strict=True))
+        return [rankings[i] for i in range(len(requests))]
 
     def exact(self, query: NDArray[np.float16], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the exact scores of some rows."""
@@ -86,15 +86,24 @@ class FlatSearch:
         self._kernel.exact(self._bits, rows, query.astype(np.float64), scores)
         return scores
 
-    def _single(self, request: RowRequest) -> RowRanking:
-        scores, rows = np.empty(request.k), np.empty(request.k, np.int64)
-        size = self._kernel.scan(
-            self._bits, request.end, request.query.astype(np.float32),
-            request.query.astype(np.float64), self._error, request.excluded, scores, rows,
-        )  # fmt: skip
-        return best(rows[:size], scores[:size], size)
+    def _group(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
+        heaps = [(np.empty(each.k), np.empty(each.k, np.int64)) for each in requests]
+        shared = requests[_FEW].end if len(requests) > _FEW else 0
+        sizes = [0] * len(requests)
+        if shared >= _SHARED_FROM:
+            with one_thread():
+                sizes, heaps = self._together(requests, shared)
+        else:
+            shared = 0
+        for request, (scores, rows), size in zip(requests, heaps, sizes, strict=True):
+            size = self._kernel.scan(
+                self._bits, shared, request.end, request.query.astype(np.float32),
+                request.query.astype(np.float64), self._error, request.excluded, scores, rows, size,
+            )  # fmt: skip
+            yield best(rows[:size], scores[:size], size)
 
-    def _together(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
+    def _together(self, requests: list[RowRequest], stop: int) -> Any:
+        """Return the sizes and heaps of the rows below `stop`, by products of matrices."""
         queries = np.stack([request.query for request in requests])
         single, double = queries.astype(np.float32), queries.astype(np.float64)
         ends = np.array([request.end for request in requests], np.int64)
@@ -102,10 +111,10 @@ class FlatSearch:
         rows = np.empty(len(scores), np.int64)
         excluded_starts, excluded = _joined([request.excluded for request in requests])
         sizes = np.zeros(len(requests), np.int64)
-        block = np.empty((min(_BLOCK_ROWS, requests[0].end), queries.shape[1]), np.float32)
+        block = np.empty((min(_BLOCK_ROWS, stop), queries.shape[1]), np.float32)
         products = np.empty((len(requests), len(block)), np.float32)
-        for low in range(0, requests[0].end, _BLOCK_ROWS):
-            high = min(low + _BLOCK_ROWS, requests[0].end)
+        for low in range(0, stop, _BLOCK_ROWS):
+            high = min(low + _BLOCK_ROWS, stop)
             active = int(np.count_nonzero(ends > low))
             part = products.ravel()[: active * (high - low)].reshape(active, high - low)
             self._kernel.convert(self._bits, low, high, block)
@@ -114,8 +123,8 @@ class FlatSearch:
                 self._bits, low, part, ends, double, self._error,
                 excluded, excluded_starts, scores, rows, starts, sizes,
             )  # fmt: skip
-        for start, size in zip(starts.tolist(), sizes.tolist(), strict=False):
-            yield best(rows[start : start + size], scores[start : start + size], size)
+        heaps = itertools.pairwise(starts.tolist())
+        return sizes.tolist(), [(scores[low:high], rows[low:high]) for low, high in heaps]
 
 
 def compile_loops() -> None:

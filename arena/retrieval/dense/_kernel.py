@@ -75,15 +75,15 @@ def convert(vectors, low, high, out) -> None:  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scan(  # type: ignore[no-untyped-def]
-    vectors, end, query, exact_query, error, excluded, best_scores, best_rows
+    vectors, first, end, query, exact_query, error, excluded, best_scores, best_rows, size
 ) -> Any:
-    """Fill the heap of the best rows below `end`; return its size."""
-    size = 0
-    for row in range(end):
-        score = np.float64(_approximate(vectors, row, query))
+    """Offer the rows from `first` to `end` to the heap of the best; return its new size."""
+    part = vectors[first:end]
+    for i in range(len(part)):
+        score = np.float64(_approximate(part, i, query))
         if size == len(best_rows) and score + error < best_scores[0]:
             continue
-        size = _offer(vectors, row, exact_query, excluded, best_scores, best_rows, size)
+        size = _offer(vectors, first + i, exact_query, excluded, best_scores, best_rows, size)
     return size
 
 
