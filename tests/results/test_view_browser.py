@@ -135,6 +135,10 @@ def test_missed_papers_are_listed(page, visit):
     one = tab.locator("#of-survey option").nth(1).get_attribute("value")
     tab.select_option("#of-survey", one)
     assert int(tab.locator("#funnel tr:last-child td:nth-child(3) b").inner_text()) < scout
+    assert sum(map(int, tab.locator("#difference td:nth-child(2)").all_inner_texts())) < gained
+    tab.locator("#difference td:nth-child(2) button").first.click()
+    tab.locator("#lost h3", has_text="Found by scout, bm25, lost by title, bm25").wait_for()
+    assert "#e/title" in tab.locator("#lost tbody a").last.get_attribute("href")  # which lost it
 
 
 def test_filter_and_search(page, visit):

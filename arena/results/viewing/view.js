@@ -84,11 +84,11 @@ const stageName = (n) => {
 };
 // The last stage is one only where a rank counts.
 const stagesHere = () => index.stages.map((_, n) => n).filter((n) => n < last || index.runs.some((run) => run.depth !== null));
+const isChosen = (place) => $("of-survey").value === "" || place === +$("of-survey").value;
 function drawFunnel() {
-  const only = $("of-survey").value;
   const runs = index.runs.map(() => ({ reached: [], lost: [] }));
   for (const [run, place, , , masks] of index.episodes) {
-    if (only !== "" && place !== +only) continue;
+    if (!isChosen(place)) continue;
     for (const mask of masks) {
       for (let n = 0; n <= last; n += 1) runs[run].reached[n] = (runs[run].reached[n] ?? 0) + ((mask >> n) & 1);
       const lost = lostAt(mask);
@@ -99,7 +99,7 @@ function drawFunnel() {
     row(rowHead(stageName(n)), runs.map(({ reached, lost }, run) => {
       const bar = el("i", { class: `bar c${run % 6}` });
       bar.style.width = `${(100 * (reached[n] ?? 0)) / (reached[0] || 1)}%`;
-      const press = () => listPapers(`Lost by ${index.runs[run].name}: not ${stageName(n)}`, (r, p, i, mask) => r === run && (only === "" || p === +only) && lostAt(mask) === n);
+      const press = () => listPapers(`Lost by ${index.runs[run].name}: not ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAt(mask) === n);
       return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost here` }, `−${lost[n]}`) : null);
     })));
   show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel" }, head("listed references", ...index.runs.map((_, run) => chip(run))), el("tbody", {}, body))));
@@ -126,13 +126,13 @@ function drawDifference() {
   $("loser").textContent = visible(`${index.runs[+$("run-a").value].name} against ${index.runs[+$("run-b").value].name}`);
   listEpisodes();
   const [a, b] = [+$("run-a").value, +$("run-b").value];
-  const masks = [a, b].map((of) => new Map(index.episodes.filter(([run]) => run === of).map((e) => [e[1], e[4]])));
-  const other = (place, i, run) => masks[run === a ? 1 : 0].get(place)?.[i];
-  const fits = (by, n) => (run, place, i, mask) => run === by && a !== b && lostAt(mask) === null && other(place, i, run) !== undefined && lostAt(other(place, i, run)) === n;
-  const count = (by, n) => index.episodes.reduce((sum, [run, place, , , own]) => sum + own.filter((mask, i) => fits(by, n)(run, place, i, mask)).length, 0);
+  const masks = new Map([a, b].map((of) => [of, new Map(index.episodes.filter(([run]) => run === of).map((e) => [e[1], e[4]]))]));
+  const counted = (run, place, i) => masks.get(run).has(place) && lostAt(masks.get(run).get(place)[i]) === null;
+  const fits = (by, against, n) => (run, place, i, mask) => run === against && isChosen(place) && lostAt(mask) === n && counted(by, place, i);
+  const count = (fit) => index.episodes.reduce((sum, [run, place, , , own]) => sum + own.filter((mask, i) => fit(run, place, i, mask)).length, 0);
   const cell = (by, against, n) => {
-    const number = count(by, n);
-    return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fits(by, n)) }, number) : "0";
+    const fit = fits(by, against, n), number = count(fit);
+    return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fit) }, number) : "0";
   };
   const rows = stagesHere().slice(1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
   show("difference", el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("where the other run lost it", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
@@ -444,7 +444,7 @@ document.addEventListener("keydown", (event) => {
   const option = (value, text) => el("option", { value }, short(text, 80));
   if (index.labels) {
     $("of-survey").append(...index.surveys.map(([id, title], place) => option(place, title || id)));
-    $("of-survey").addEventListener("change", drawFunnel);
+    $("of-survey").addEventListener("change", () => (drawFunnel(), $("run-a") && drawDifference()));
     drawFunnel();
     if ($("run-a")) {
       for (const id of ["run-a", "run-b"]) {
