@@ -146,7 +146,7 @@ def make_task_set(
             "files": list_files(new),
         }
         manifest["manifest_sha256"] = sha256_json(manifest)
-        write_json(new / layout.MANIFEST, manifest)
+        write_json(new / layout.MANIFEST, manifest, sort_keys=False)  # counts keep their order
     return manifest
 
 

@@ -234,7 +234,9 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
         yield "note", "no survey lists a paper: their labels are their mind-maps alone"
     elif not counts["surveys_with_gold"]:
         why = "none lists a paper of this corpus from before its date (key `references`)"
-        yield "warning", f"no survey can be scored: {why}; are the two files swapped?"
+        known = any(counts[f"survey_references_{kind}"] for kind in ("not_before", "undated"))
+        asked = "is its day right?" if known else "are the two files swapped?"
+        yield "warning", f"no survey can be scored: {why}; {asked}"
     if known := counts["survey_papers_unflagged"]:
         yield (
             "note",

@@ -75,8 +75,8 @@ def download_works(
     calls = -(-papers // _PAGE) + -(-len(found) // _PAGE)
     dollars = calls * _PRICES[kind]
     on_message(
-        f"{papers:,} works take about {calls:,} calls for ${dollars:.2f}; a free key has "
-        f"${_FREE:.2f} a day"
+        f"{papers:,} works take about {calls:,} call{'s' * (calls > 1)} for "
+        f"${dollars:.{2 if dollars >= 0.01 else 4}f}; a free key has ${_FREE:.2f} a day"
     )
     if dollars > _FREE:
         on_message(

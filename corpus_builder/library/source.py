@@ -15,7 +15,6 @@ from arena.text.identifiers import normal_title
 from corpus_builder.library.joining import Joiner, dumped, precision
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.readers.base import PaperFile
-from corpus_builder.records import parse_paper
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -54,13 +53,7 @@ class Library(ConstructorOptions):
         """Yield every paper once, joined of all its records."""
         self._joiner, ends = Joiner(), []
         for file in (*self._files, *(file for file, *_ in self._gold)):
-            for line, record in file.records():
-                record = {key: value for key, value in record.items() if value is not None}
-                try:
-                    parse_paper({"id": "made", **record})
-                except DataError as error:
-                    file.lose("records", "not a usable record", line, str(error))
-                    continue
+            for _, record in file.records():
                 self._joiner.add(record)
             ends.append(len(self._joiner))
         self._cited: list[set[str]] = [set() for _ in self._gold]
@@ -111,16 +104,7 @@ class Library(ConstructorOptions):
 
     def describe(self) -> dict[str, Any]:
         """Return the files as they were read, what was lost, and what was joined."""
-        files = [
-            {
-                "name": f.name,
-                "format": f.format,
-                "papers": f.read,
-                "sha256": f.sha256,
-                "lost": f.lost,
-            }
-            for f in (*self._files, *(file for file, *_ in self._gold))
-        ]
+        files = [f.describe() for f in (*self._files, *(file for file, *_ in self._gold))]
         return {"source": "library", "files": files, "library": self._counts}
 
 

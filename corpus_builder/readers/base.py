@@ -19,6 +19,7 @@ from arena.registry import Registry
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
 from corpus_builder.files import MAX_LINE, Lines
+from corpus_builder.records import parse_paper
 from corpus_builder.sources.matching import identifiers_of
 
 Record = dict[str, Any]
@@ -55,15 +56,21 @@ class PaperFile:
         self.format = _recognised(self.path)
 
     def records(self) -> Iterator[tuple[int, Record]]:
-        """Yield every record with its line."""
+        """Yield every usable record with its line, without what is null."""
         self.read = 0
         self.lost = {"records": {}, "parts": {}}
-        for line, record in READERS.get(self.format).read(self):
+        for line, found in READERS.get(self.format).read(self):
+            record = {key: value for key, value in found.items() if value is not None}
+            try:
+                parse_paper({"id": "made", **record})
+            except DataError as error:
+                self.lose("records", "not a usable record", line, str(error))
+                continue
             self.read += 1
             yield line, record
         if not self.read:
             lost = next(iter(self.lost["records"].items()), None)
-            why = f": {lost[0]}, line {lost[1][1]}" if lost else ""
+            why = f": {lost[0]}, line {lost[1][1]}: {lost[1][2]}".rstrip(": ") if lost else ""
             raise DataError(f"{str(self.path)!r} has no paper that can be used{why}.")
 
     def describe(self) -> dict[str, Any]:
@@ -109,6 +116,7 @@ class PaperFile:
 _NO_PAPERS = {
     "%PDF": "is a PDF. No PDF is read: export the papers from your reference manager as BibTeX, "
     "RIS or CSV",
+    "PAR1": "is a Parquet file. Write its rows as CSV or JSON lines",
     "PK\x03\x04": "is a ZIP archive or a spreadsheet. Unpack it, or save the sheet as CSV",
     "<": "is HTML or XML, often a page that tells of an error. Export BibTeX, RIS or CSV, or get "
     "the file again",

@@ -86,7 +86,10 @@ def _recognises(head: str) -> bool:
     header, more, _ = head.partition("\n")
     if header[:1] in "{[@%" or not more:
         return False
-    cells = [cell.strip().lower() for cell in _cells(header)]
+    try:
+        cells = [cell.strip().lower() for cell in _cells(header)]
+    except csv.Error:  # lines that end with a carriage return, or no text
+        return False
     return len(cells) > 1 and any(cell in _NAMES for cell in cells)
 
 

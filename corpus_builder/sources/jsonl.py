@@ -48,8 +48,8 @@ class JsonLinesFile:
                         raise DataError(f"{self.name} line {number} has {long}. {EXPECTED}")
                     if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
                         raise DataError(
-                            f"{str(self._path)!r} is not UTF-8 text; it looks like UTF-16. Save it "
-                            "as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
+                            f"{str(self._path)!r} is not UTF-8 text. {EXPECTED} Text in UTF-16 "
+                            "becomes UTF-8 with `iconv -f UTF-16 -t UTF-8`."
                         )
                     if number % 1000 == 0:
                         bar.update(lines.bytes - bar.n)

@@ -148,6 +148,9 @@ def test_other_encodings_are_read_line_by_line(tmp_path: Path) -> None:
         (b"<!DOCTYPE html><html>", "is HTML or XML"),
         (b"PK\x03\x04rest", "Unpack it, or save the sheet as CSV"),
         ("Title,Year\nA,2001\n".encode("utf-16"), "looks like UTF-16"),
+        (b"PAR1\x15\r\x15,\n", "is a Parquet file. Write its rows as CSV"),
+        (b"title,year\rA,2001\r", "is of no known format"),
+        (b'{"survey": "A"}', "file' has no paper that can be used: not a usable record, line 1"),
         (b"", "the file is empty"),
         (b"once upon a time", "is of no known format"),
         (b"name,year\nA,2001\n", "no column of titles. Its columns are 'name,year'"),
@@ -183,6 +186,11 @@ def test_a_bibliography_becomes_a_task_and_a_library_grows(tmp_path: Path, capsy
     assert "write FILE=TITLE@DAY" in fails(capsys, *words, one, "--gold", gold)
     _, shown, _ = run(capsys, *words, one, "--gold", task)
     assert "3 in reach" in shown
+    early = task.replace("2019", "1919")
+    _, shown, _ = run(
+        capsys, *words[:2], "--output", tmp_path / "old", "--papers", one, "--gold", early
+    )
+    assert "from before its date (key `references`); is its day right?" in shown
     assert "1 records to papers that other records have: 1 by doi" in shown
     more = write(tmp_path, "more.json", PAGE)
     _, shown, _ = run(capsys, *words, more, "--add", lib, "--overwrite")
