@@ -1,9 +1,9 @@
 """Write posting lists in bounded memory: a block of documents, then a range of terms at a time.
 
-Only the terms themselves stay in memory. Blocks keep the tokens of their documents on disk;
-when all terms are known, each block is sorted by (term, document), and the lists are gathered from
-all blocks. A posting is a document and a code, which stands for a pair of term frequency and
-document length: all that a score needs to know of it.
+Only the terms themselves stay in memory, 140 bytes each. Blocks keep the tokens of their documents
+on disk; when all terms are known, each block is sorted by (term, document), and the lists are
+gathered from all blocks. A posting is a document and a code, which stands for a pair of term
+frequency and document length: all that a score needs to know of it.
 """
 
 from __future__ import annotations
@@ -61,16 +61,17 @@ def _pairs(tfs: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.uint64]:
     return tfs.astype(np.uint64) << np.uint64(32) | lengths.astype(np.uint64)
 
 
-def _write_terms(directory: Path, terms: Iterable[str]) -> NDArray[np.int64]:
-    """Write the terms in the order of their bytes; return the place of each."""
-    encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
-    order = sorted(range(len(encoded)), key=encoded.__getitem__)
+def _write_terms(directory: Path, terms: dict[str, int]) -> NDArray[np.int64]:
+    """Write the terms, given with their numbers, in the order of their bytes; return their places.
+
+    That is the order of their characters too: so UTF-8 is made.
+    """
+    places = np.empty(len(terms), np.int64)
     with StringTableWriter(directory / "terms") as writer:
-        for number in order:
-            writer.add(encoded[number])
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    return ranks
+        for place, term in enumerate(sorted(terms)):
+            writer.add(term.encode("utf-8", "surrogatepass"))
+            places[terms[term]] = place
+    return places
 
 
 class _PostingBlocks:
@@ -105,10 +106,11 @@ class _PostingBlocks:
             self._write()
         return size
 
-    def finish(self) -> Iterable[str]:
-        """Write the last block; return all terms in the order of their numbers."""
+    def finish(self) -> dict[str, int]:
+        """Write the last block; return all terms with their numbers, and forget them."""
         self._write()
-        return self._terms
+        terms, self._terms = self._terms, {}
+        return terms
 
     def _write(self) -> None:
         documents = np.repeat(np.array(self._documents, np.uint32), np.array(self._sizes, np.int64))
