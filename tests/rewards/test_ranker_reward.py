@@ -27,13 +27,12 @@ def ranker(tmp_path):
     return str(path)
 
 
-def paid(world, ranker, *actions, survey=None):
+def paid(world, ranker, *actions):
     env = playing(
-        world, survey or min(arena_surveys(world)), reward="ranker",
+        world, min(arena_surveys(world)), reward="ranker",
         reward_options={"ranker": {"file": ranker}},
     )  # fmt: skip
-    topic, rewards = env.unwrapped.save(), []
-    topic = env.unwrapped.restore(topic)["topic"]
+    topic, rewards = env.unwrapped.restore(env.unwrapped.save())["topic"], []
     for action in actions:
         action["arguments"] = {
             name: topic if value == "TOPIC" else value
@@ -66,12 +65,9 @@ def test_no_label_changes_it(world, ranker, monkeypatch):
 
 
 def test_links_of_a_paper_reach_the_ranker(world):
-    search = call("search", query="TOPIC", k=5)
-    best = json.loads(
-        playing(world, min(arena_surveys(world))).step(call("search", query="membrane"))[0][
-            "result"
-        ]
-    )["hits"][0]["id"]
+    survey = min(arena_surveys(world))
+    search = call("search", query=arena_surveys(world)[survey]["title"].lower(), k=5)
+    best = json.loads(playing(world, survey).step(search)[0]["result"])["hits"][0]["id"]
     without = paid(world, "learned", search, call("finish"))[-1]
     linked = paid(world, "learned", search, call("references", paper_id=best), call("finish"))[-1]
     assert 0 < without < 1 and linked != without
