@@ -16,8 +16,8 @@ class RankerReward(Reward):
     """What a learned ranker guesses of the papers shown, without labels; not a metric.
 
     Paid with the step that ends the episode, else 0: over the best 100 papers shown the sum of
-    1 / (1 + exp(-score)), divided by 100, in [0, 1]. It reads what the agent has seen alone: ranks
-    are those of searches for the topic itself, so that words which everything matches earn nothing.
+    1 / (1 + exp(-score)), divided by 100, in [0, 1]. It reads what the agent has seen alone. Ranks
+    are those of the first page of searches for the topic: any query and page has a best hit.
 
     Args:
         file: File of ``arena train ranker``, or ``learned``.
@@ -51,7 +51,7 @@ def _pool(progress: Progress) -> Any:
     links: dict[str, dict[str, tuple[list[Hit], int]]] = {}
     for tool, arguments, text in progress.seen:
         result = json.loads(text)
-        of_topic = str(arguments.get("query")).split() == topic
+        of_topic = str(arguments.get("query")).split() == topic and not arguments.get("offset")
         for part in result.get("lists", [result]):
             found = _hits(part.get("hits"))
             pool.hits(found) if of_topic else others.extend(found)

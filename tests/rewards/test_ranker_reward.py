@@ -49,6 +49,8 @@ def test_it_is_paid_at_the_end_for_hits_of_the_topic_alone(world, ranker):
     assert paid(world, ranker, topic, call("finish")) == [0, 0.3]
     assert paid(world, ranker, other, topic, topic, call("finish")) == [0, 0, 0, 0.3]
     assert paid(world, ranker, other, call("finish")) == [0, 0]
+    page = call("search", query="TOPIC", k=30, offset=30)
+    assert paid(world, ranker, topic, page, call("finish")) == [0, 0, 0.3]
     assert paid(world, ranker, call("finish")) == [0]
 
 

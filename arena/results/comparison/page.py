@@ -96,7 +96,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         anchors=anchors,
         lines=lines,
         shown=progress(lines, desc="writing the page", unit="survey"),
-        style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
+        style=style(),
         script=Markup(script),
         digest=digest_of(script),
         QUERIES_SHOWN=QUERIES_SHOWN,
@@ -107,6 +107,11 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         GUESS_MARK=GUESS_MARK,
     )  # fmt: skip
     return html
+
+
+def style() -> Markup:
+    """Return the style sheet that pages share."""
+    return Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))
 
 
 def digest_of(script: str) -> str:

@@ -1,0 +1,261 @@
+"""The report card of environments: are they worth training on, what should a model score?
+
+Checks have the ids of OpenEnv's environment validation (its RFC 008) where it has one; ours begin
+with ``arena.``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+
+from arena._internal.terminal import Table, progress
+from arena.corpus import Corpus
+from arena.errors import NoLabelsError
+from arena.rewards import REWARDS
+from arena.runs.episodes import PlayedStep, play
+from arena.runs.players import AgentFactory
+from arena.tasks import TASKS, TaskSet, environment_ids, ideal_answers, kinds_of_answers
+from arena.testing.checked import STEPS, CheckedEnv, random_play
+from arena.testing.hacks import HACKS, Hacker, Knower
+from arena.testing.report import AuditReport
+from arena.testing.stored import NEVER, StoredCorpus
+from arena.testing.values import leaves
+from arena.tools import tool_schemas
+
+QUESTION = "How hard is this, and what should my model score?"
+MARGIN, UNEQUAL = 0.1, 0.2
+"""The least gap to the floor, as in OpenEnv's policy; the least share of unequal groups."""
+_SEEDS = [f"seed {number}" for number in range(4)]  # of random actions
+_LADDER: dict[str, tuple[str, dict[str, Any]]] = {
+    "random": ("random", {}), "title": ("title", {}), "scout": ("scout", {}),
+    "ranker": ("scout", {"ranker": "learned"}),
+}  # fmt: skip
+_OF_MAPS: dict[str, tuple[str, dict[str, Any]]] = {
+    name: (name, {}) for name in ("random", "clustering", "organizer")
+}
+_AUDITED = {
+    "runtime.reward_well_formed": ("contract.rewards",),
+    "runtime.observation_schema": ("contract.space", "answer.observation"),
+    "runtime.tool_declaration_accuracy": ("contract.schema",),
+    "runtime.episode_isolation": ("contract.isolation", "contract.reset"),
+    "runtime.episode_determinism": ("contract.determinism", "contract.vector"),
+    "runtime.oracle_containment": ("contract.no-gold",),
+    "semantic.no_solution_leakage": ("leak.",),
+}
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+def report_card(
+    corpus: Corpus,
+    audited: AuditReport,
+    environments: Sequence[str] | None = None,
+    surveys: int = 10,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the report card of a corpus, as values of JSON; docs/auditing.md describes it.
+
+    Args:
+        corpus: The corpus, opened with a task set or not.
+        audited: What an audit of it has found.
+        environments: Ids; by default those of all tasks.
+        surveys: How many to play, evenly spread over those that can be scored.
+        options: Arguments of the environments.
+    """
+    late, tasks, left_out = _late_words(StoredCorpus(corpus.directory)), [], {}
+    for name in progress(environments or environment_ids(), desc="card", unit="environment"):
+        try:
+            tasks.append(_Played(name, corpus, surveys, options or {}, late).card())
+        except NoLabelsError as error:
+            left_out[name] = str(error)
+    found = {
+        name: (not (of := [c for c in audited.by_check if c.startswith(checks)]), {"findings": of})
+        for name, checks in _AUDITED.items()
+    }
+    return {
+        "question": QUESTION, "answers": list(map(_answer, tasks)), "tasks": tasks,
+        "checks": _checks(found), "left_out": left_out, "hashes": audited.hashes,
+    }  # fmt: skip
+
+
+class _Played:
+    """The episodes of one environment: agent -> (reward -> what was paid, metric) by survey."""
+
+    def __init__(
+        self, env_id: str, corpus: Corpus, most: int, options: Mapping[str, Any],
+        late: Mapping[str, int],
+    ) -> None:  # fmt: skip
+        self._task = CheckedEnv(env_id, {"corpus": corpus, **options}).task
+        pool = options.get("observation") == "pool"
+        self._names = [
+            name for name in REWARDS.names()
+            if name != "cost" and not (pool and REWARDS.get(name).reads_results)
+        ]  # fmt: skip
+        settings = {**options, "reward": "+".join(self._names)}
+        self._env = gymnasium.make(env_id, corpus=corpus, **settings)
+        own: Any = self._env.unwrapped
+        every = list(own.topics)
+        number = min(most, len(every))
+        self._surveys = [every[n * len(every) // number] for n in range(number)]
+        self._tasks = TaskSet(corpus, own.config.references)
+        self._ladder = _OF_MAPS if set(kinds_of_answers(self._task)) == {"map"} else _LADDER
+        self._late, self._words, self._differences = late, set[str](), 0
+        self._scores: dict[str, list[tuple[dict[str, float], float]]] = defaultdict(list)
+
+    def card(self) -> dict[str, Any]:
+        """Play, and return the part of the card."""
+        for survey in self._surveys:
+            for name, (agent, options) in self._ladder.items():
+                made = AgentFactory(agent, options, self._task, self._tasks).make(survey, 0)
+                self._play(name, survey, made)
+            for name in HACKS:
+                self._play(name, survey, Hacker(name))
+            ideal = ideal_answers(self._task, self._tasks, survey)
+            self._play("oracle", survey, Knower(ideal, list(self._tasks.gold(survey).gains)))
+            for seed, name in enumerate(_SEEDS):
+                self._count(name, survey, random_play(self._env, seed, STEPS))
+        rows = [self._row(reward) for reward in self._names]
+        return {
+            "task": self._task, "metric": TASKS.get(self._task).headline,
+            "surveys": len(self._surveys), "metrics": {n: self._mean(n) for n in self._scores},
+            "rewards": [row for row in rows if any(row["mean"].values())],
+            "checks": _checks({
+                "semantic.replayability": (not self._differences, {"not": self._differences}),
+                "arena.canary_words": (not self._words, {"found": sorted(self._words)[:20]}),
+            }),
+        }  # fmt: skip
+
+    def _play(self, name: str, survey: str, agent: Any) -> None:
+        agent.tools = tool_schemas(self._env)
+        steps = self._count(name, survey, agent.act)
+        if survey == self._surveys[0]:
+            actions = iter([step.action for step in steps[1:]])
+            again = list(play(self._env, lambda _: next(actions), survey, 0))
+            self._differences += again != steps
+
+    def _count(self, name: str, survey: str, act: Any) -> list[PlayedStep]:
+        steps, sums = [], dict.fromkeys(self._names, 0.0)
+        day = dt.date.fromisoformat(self._tasks.survey(survey).date).toordinal()
+        for step in play(self._env, act, survey, 0):
+            steps.append(step)
+            for term, value in step.info.get("reward_terms", {}).items():
+                sums[term.partition(".")[0]] += value
+            for key, leaf in leaves(json.loads(step.observation["result"])):
+                if isinstance(leaf, str) and key not in ("error", "message", "actions"):
+                    words = _WORD.findall(leaf.lower())
+                    self._words.update(w for w in words if self._late.get(w, 0) >= day)
+        metric = step.info["metrics"].get(TASKS.get(self._task).headline) or 0.0
+        self._scores[name].append((sums, metric))
+        return steps
+
+    def _mean(self, name: str, reward: str | None = None) -> float:
+        values = [paid[reward] if reward else metric for paid, metric in self._scores[name]]
+        return round(statistics.fmean(values), 4)
+
+    def _row(self, reward: str) -> dict[str, Any]:
+        """Return the numbers and checks of one reward."""
+        mean = {name: self._mean(name, reward) for name in self._scores}
+        ladder = {name: mean[name] for name in (*self._ladder, "oracle")}
+        best = max(mean[name] for name in self._ladder)
+        floor = {name: mean[name] for name in ("random", "empty", "copy")}
+        gap = mean["oracle"] - max(floor.values())
+        hacks = {name: {"reward": mean[name], "metric": self._mean(name)} for name in HACKS}
+        worst = max(HACKS, key=lambda name: mean[name])
+        groups = zip(*(self._scores[name] for name in _SEEDS), strict=True)
+        unequal = [len({round(paid[reward], 9) for paid, _ in group}) > 1 for group in groups]
+        share, seeds = round(statistics.fmean(unequal), 4), [mean[name] for name in _SEEDS]
+        deviation = round(statistics.stdev(seeds), 4)
+        constant = round(max(mean["copy"], mean["constant"]) - mean["empty"], 4)
+        rising = all(one < other for one, other in pairwise(ladder.values()))
+        label = f"{reward} (not a metric)" if REWARDS.get(reward).reads_results else reward
+        checks: dict[str, tuple[bool, Mapping[str, Any]]] = {
+            "semantic.oracle_max": (mean["oracle"] >= 1 - MARGIN, {"oracle": mean["oracle"]}),
+            "semantic.floor_gap": (gap >= MARGIN, {"gap": round(gap, 4), **floor}),
+            "semantic.canary_floor": (constant <= MARGIN, {"above_empty": constant}),
+            "statistical.headroom": (mean["oracle"] > best, {"best_script": best}),
+            "statistical.variance_bound": (deviation <= MARGIN, {"deviation": deviation}),
+            "arena.unequal_rewards": (share >= UNEQUAL, {"share": share}),
+            "statistical.training_signal": (rising, ladder),
+            "statistical.gameability_gap": (mean[worst] < best, {"worst": worst, "hacks": hacks}),
+        }
+        return {"reward": reward, "label": label, "mean": mean, "checks": _checks(checks)}
+
+
+def _checks(measured: Mapping[str, tuple[bool, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return checks in the form of OpenEnv's reports."""
+    return [
+        {"check_id": name, "status": "pass" if passed else "fail", "measured": numbers}
+        for name, (passed, numbers) in measured.items()
+    ]
+
+
+def _late_words(stored: StoredCorpus) -> dict[str, int]:
+    """Return each word of the papers -> the day of the first that has it.
+
+    No result may show it in an episode of that day or before.
+    """
+    first: dict[str, int] = {}
+    for paper in stored.papers:  # in order of their days
+        if not paper.survey and paper.day < NEVER:
+            for text in stored.texts(paper.number):
+                for word in _WORD.findall(text.lower()):
+                    first.setdefault(word, paper.day)
+    return first
+
+
+def _answer(task: Mapping[str, Any]) -> str:
+    """Return what a model should score, as one sentence."""
+    metrics = task["metrics"]
+    scripts = {n: v for n, v in metrics.items() if n not in (*HACKS, *_SEEDS, "oracle")}
+    hack = max(HACKS, key=lambda name: metrics[name])
+    listed = ", ".join(f"{name} {value:.3f}" for name, value in scripts.items())
+    return (
+        f"{task['task']}, {task['metric']} on {task['surveys']} surveys: {listed}, the labels "
+        f"{metrics['oracle']:.3f}. A model that works scores above {metrics[hack]:.3f} (the hack "
+        f"{hack!r}), one that has learned above {max(scripts.values()):.3f}."
+    )
+
+
+def table(card: Mapping[str, Any]) -> Table:
+    """Return what agents earn by each reward, and the checks that fail."""
+    rows: list[tuple[Any, ...]] = []
+    for task in card["tasks"]:
+        for row in task["rewards"]:
+            mean, by = row["mean"], {check["check_id"]: check for check in row["checks"]}
+            worst = by["statistical.gameability_gap"]["measured"]["worst"]
+            rows.append((
+                task["task"], row["label"], mean["random"],
+                by["statistical.headroom"]["measured"]["best_script"], mean["oracle"],
+                mean["empty"], mean["copy"], mean[worst], worst,
+                by["statistical.variance_bound"]["measured"]["deviation"],
+                by["arena.unequal_rewards"]["measured"]["share"], _failed(row["checks"]),
+            ))  # fmt: skip
+        rows.append((task["task"], "all", *[None] * 9, _failed(task["checks"])))
+    rows.append(("all", "all", *[None] * 9, _failed(card["checks"])))
+    names = ("random", "best script", "oracle", "empty", "copy", "best hack", "which")
+    header = ("task", "reward", *names, "over seeds", "unequal", "failed checks")
+    return Table(header, rows, "llrrrrrrlrrl", title="What agents earn")
+
+
+def _failed(checks: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(c["check_id"] for c in checks if c["status"] == "fail") or "none"
+
+
+def as_page(card: Mapping[str, Any]) -> str:
+    """Return the card as one HTML page that loads nothing."""
+    from arena.results.comparison.page import digest_of, environment, mark, style
+
+    made: str = environment(Path(__file__).parent).get_template("card.html").render(
+        card=card, content=table(card), style=style(), digest=digest_of(""), mark=mark, runs=(),
+        run_of={},
+    )  # fmt: skip
+    return made
