@@ -11,7 +11,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write, check_target
+from arena._internal.files import atomic_write, check_target, json_value
 from arena.cli.app import print_table
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
@@ -98,7 +98,7 @@ def view(
 
 def show(
     run: str, *, corpus: str, survey: str | None = None, steps: str | None = None,
-    tasks: str | None = None, json: bool = False,
+    instead: str | None = None, tasks: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Show an episode of a run step by step, from its actions carried out again.
 
@@ -106,6 +106,8 @@ def show(
         run (RUN): Directory of a run.
         survey (ID): Survey of the episode (default: the first; the others are listed).
         steps (N-M): Steps to print, such as 3-9, 3- or 3; 0 is the reset (default: all).
+        instead (ACTION): JSON of an action to play in place of the one of --steps; those after it
+            are the run's. The last table has the metrics with and without it.
         json: Print JSON instead of text, one line for each step.
 
     Example:
@@ -121,7 +123,16 @@ def show(
             listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
             print(f"The first of {len(others) + 1} episodes. The others: {listed}")
     first_step, last_step = _range(steps)
-    for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
+    before, other = [], None
+    if instead is not None:
+        if not 0 < first_step == last_step or not isinstance(action := json_value(instead), dict):
+            raise DataError(
+                f"--instead {instead!r}: give an action as JSON, and the step that it replaces, --steps 3."
+            )
+        before, other = [*replay_steps(run, survey, corpus, tasks)], {first_step: action}
+    shown = 0.0
+    for number, step in enumerate(replay_steps(run, survey, corpus, tasks, other)):
+        shown += step.info.get("gain", 0.0)
         if not first_step <= number <= last_step:
             continue
         seen = step.observation
@@ -140,7 +151,12 @@ def show(
     if not json:
         end = "cut off by the budget" if step.truncated else "submitted"
         print(f"\nThe episode was {end} after {number} steps.")
-        print_table(list(step.info["metrics"].items()), ("metric", "value"))
+        rows: list[tuple[Any, ...]] = list(step.info["metrics"].items())
+        if before:
+            was = before[-1].info["metrics"]
+            rows = [("gain", sum(each.info.get("gain", 0.0) for each in before), shown)]
+            rows += [(name, was.get(name), value) for name, value in step.info["metrics"].items()]
+        print_table(rows, ("metric", "as played", "instead") if before else ("metric", "value"))
 
 
 def _range(text: str | None) -> tuple[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -148,11 +148,16 @@ def replay(
 
 
 def replay_steps(
-    run: str | Path, survey: str, corpus: Corpus | str | Path, tasks: str | Path | None = None
+    run: str | Path,
+    survey: str,
+    corpus: Corpus | str | Path,
+    tasks: str | Path | None = None,
+    instead: Mapping[int, Any] | None = None,
 ) -> Iterator[PlayedStep]:
     """Play the recorded actions of one episode again; yield its reset, then every step.
 
-    For the arguments see `replay`.
+    `instead` maps numbers of steps, from 1, to actions that are played in their place; an episode
+    that then goes on after its last action is finished. For the other arguments see `replay`.
     """
     recorded = OpenedRun(run)
     records = {record["survey"]: record for record in recorded.episodes()}
@@ -164,6 +169,9 @@ def replay_steps(
         recorded.refuse_changed(TRAJECTORIES)
     corpus, _ = recorded.open_corpus(corpus, tasks)
     taken = [step["action"] for step in records[survey]["steps"]]
+    if instead:
+        taken = [instead.get(number, action) for number, action in enumerate(taken, 1)]
+        taken += [{"tool": "finish", "arguments": {}}]
     actions = iter(taken)
     with closing(recorded.environment(corpus, [survey])) as env:
         episode = play(env, lambda _: next(actions), survey, records[survey]["seed"])

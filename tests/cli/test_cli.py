@@ -120,6 +120,25 @@ def test_an_episode_step_by_step(world, title_run, capsys):
     assert "has no episode of survey 'nowhere'" in capsys.readouterr().err
 
 
+def test_an_episode_with_another_query(world, title_run, capsys):
+    line = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
+    command = ["show", str(title_run), "--survey", line["survey"], "--corpus", str(world)]
+    command += ["--steps", "1", "--instead"]
+    other = {"tool": "search", "arguments": {"query": "zzzz"}}
+    assert main([*command, json.dumps(other)]) == 0
+    out = capsys.readouterr().out
+    assert '1. search(query="zzzz")' in out and "Nothing matches" in out
+    assert re.search(rf"gain +{line['steps'][0]['gain']:.4f} +0.0000", out)
+    same = f"{line['metrics']['recall@100']:.4f}"  # what is submitted after it is the run's
+    assert re.search(rf"recall@100 +{same} +{same}", out)
+    early = {"tool": "finish", "arguments": {}}
+    assert main([*command, json.dumps(early)]) == 0
+    assert re.search(rf"recall@100 +{same} +0.0000", capsys.readouterr().out)
+    for words in (["{"], ['{"tool": 1}', "--steps", "1-2"]):
+        assert main([*command, *words]) == 2
+        assert "--steps 3" in capsys.readouterr().err
+
+
 def test_tables(world, tmp_path, capsys):
     assert main(["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]) == 0
     table = capsys.readouterr().out.splitlines()
