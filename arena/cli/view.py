@@ -127,7 +127,7 @@ def show(
     if instead is not None:
         if not 0 < first_step == last_step or not isinstance(action := json_value(instead), dict):
             raise DataError(
-                f"--instead {instead!r}: give an action as JSON, and the step that it replaces, --steps 3."
+                f"--instead {instead!r}: give an action as JSON, and its step, such as --steps 3."
             )
         before, other = [*replay_steps(run, survey, corpus, tasks)], {first_step: action}
     shown = 0.0
