@@ -157,7 +157,7 @@ def replay_steps(
     """Play the recorded actions of one episode again; yield its reset, then every step.
 
     `instead` maps numbers of steps, from 1, to actions that are played in their place; an episode
-    that then goes on after its last action is finished. For the other arguments see `replay`.
+    that does not end with its last action is then finished. For the other arguments see `replay`.
     """
     recorded = OpenedRun(run)
     records = {record["survey"]: record for record in recorded.episodes()}

@@ -29,7 +29,7 @@ from arena.testing.checked import STEPS, CheckedEnv, random_play
 from arena.testing.hacks import HACKS, Hacker, Knower
 from arena.testing.report import AuditReport
 from arena.testing.stored import NEVER, StoredCorpus
-from arena.testing.values import leaves
+from arena.testing.values import strings
 from arena.tools import tool_schemas
 
 QUESTION = "How hard is this, and what should my model score?"
@@ -149,10 +149,9 @@ class _Played:
             steps.append(step)
             for term, value in step.info.get("reward_terms", {}).items():
                 sums[term.partition(".")[0]] += value
-            for key, leaf in leaves(json.loads(step.observation["result"])):
-                if isinstance(leaf, str) and key not in ("error", "message", "actions"):
-                    words = _WORD.findall(leaf.lower())
-                    self._words.update(w for w in words if self._late.get(w, 0) >= day)
+            said = json.loads(step.observation["result"], object_pairs_hook=_values)
+            words = _WORD.findall(" ".join(strings(said)).lower())
+            self._words.update(word for word in words if self._late.get(word, 0) >= day)
         metric = step.info["metrics"].get(TASKS.get(self._task).headline) or 0.0
         self._scores[name].append((sums, metric))
         return steps
@@ -196,6 +195,11 @@ def _checks(measured: Mapping[str, tuple[bool, Mapping[str, Any]]]) -> list[dict
         {"check_id": name, "status": "pass" if passed else "fail", "measured": numbers}
         for name, (passed, numbers) in measured.items()
     ]
+
+
+def _values(pairs: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the values of a JSON object that are of papers, without its keys."""
+    return [value for name, value in pairs if name not in ("error", "message", "actions")]
 
 
 def _late_words(stored: StoredCorpus) -> dict[str, int]:
