@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from helpers import Memory, contents
 
 from arena.errors import CorpusError
-from benchmarks.simulate import corpus_id, measure, paper_record, text_record
+from benchmarks.simulate import corpus_id, measure, text_record
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
@@ -110,22 +109,6 @@ PAPER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("date", "day", "year"),
-    [
-        ("2004-02-29", "2004-02-29", 2004),
-        ("2004-02", "2004-02-01", 2004),
-        ("2004", None, 2004),
-        (None, None, None),
-    ],
-)
-def test_dates(date: str | None, day: str | None, year: int | None) -> None:
-    record = paper_record({**PAPER, "date": date}, 4, 3, 2, 0)
-    assert (record["publicationdate"], record["year"]) == (day, year)
-    assert (record["corpusid"], record["externalids"]["CorpusId"]) == (256, "256")
-    assert (record["referencecount"], record["citationcount"]) == (4, 3)
-
-
 def test_a_full_text_by_hand() -> None:
     text = text_record(PAPER, 1, 0)["content"]
     whole, told = text["text"], text["annotations"]
@@ -151,20 +134,6 @@ def test_a_full_text_by_hand() -> None:
         {"id": "b2"},
     ]
     assert told["formula"] is None
-
-
-def test_counts_are_those_of_the_citations(release: Path) -> None:
-    cited, influential, listed = Counter[str](), Counter[str](), Counter[str]()
-    for row in rows(release, "citations"):
-        listed[row["citingcorpusid"]] += 1
-        if row["citedcorpusid"] is not None:
-            cited[row["citedcorpusid"]] += 1
-            influential[row["citedcorpusid"]] += row["isinfluential"]
-    for paper in rows(release, "papers"):
-        number = str(paper["corpusid"])
-        assert paper["citationcount"] == cited[number]
-        assert paper["influentialcitationcount"] == influential[number]
-        assert paper["referencecount"] == listed[number]
 
 
 # --- nothing is lost -----------------------------------------------------------------------------

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import MAIN
-from kills import between_two_renames, kill_at
 
 from arena.corpus import Corpus
 from arena.errors import CorpusError
@@ -105,40 +103,6 @@ def test_the_command(copy: Path, capsys: Any) -> None:
     assert main(["verify", str(copy)]) == 0
     assert f"{len(contents(copy))} files are as built." in capsys.readouterr().out
     assert main(["info", str(copy)]) == 0
-
-
-MOMENTS = {
-    "half written": "write = Path.write_bytes\n"
-    "Path.write_bytes = lambda self, data: (write(self, data[:9]), die())",
-    "between two renames": between_two_renames("card"),
-    "before the manifest": "manifest.write_json = die",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_sigkill(copy: Path, tmp_path: Path, moment: str) -> None:
-    write_card(copy)
-    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
-    kill_at(f"from corpus_builder import manifest\n{MOMENTS[moment]}", MAIN, ["card", copy])
-    assert Corpus.open(copy).at("2030").search("dense")  # whatever happened, the corpus works
-    assert not any(name.startswith(".card.building") for name in verify(copy)["problems"])
-    repaired = command(copy)
-    assert repaired.returncode == 0, repaired.stderr
-    assert contents(copy) == contents(whole)
-    assert verify(copy)["problems"] == INTACT
-
-
-def test_a_corpus_with_a_card_is_replaced_by_a_build(
-    copy: Path, mini_records: Any, tmp_path: Path
-) -> None:
-    """What a card adds is the corpus' own, and goes with it."""
-    from corpus_builder.build import build
-    from corpus_builder.sources.jsonl import JsonLines
-
-    write_card(copy)
-    build(JsonLines(*mini_records.write(tmp_path)), copy, overwrite=True)
-    assert not (copy / "card").exists() and verify(copy)["problems"] == INTACT
 
 
 # No agent ever reads it.

@@ -278,30 +278,6 @@ def test_no_stream_is_held_open(address: str) -> None:
     assert (got.status_code, got.headers["Allow"]) == (405, "POST")
 
 
-def test_many_episodes_at_once(world: Path, address: str) -> None:
-    env = gymnasium.make("arena/Discovery-v0", corpus=world)
-    expected = {}
-    for seed in range(4):
-        observation, _ = env.reset(seed=seed)
-        action = {"tool": "search", "arguments": {"query": observation["topic"]}}
-        expected[seed] = [env.step(action)[1], env.step(action)[1]]
-
-    async def play() -> None:
-        async def one(number: int, web: httpx2.AsyncClient) -> None:
-            url = f"{address}?episode={number}&seed={number % 4}"
-            async with Client(streamable_http_client(url, http_client=web)) as client:
-                asked = await client.get_prompt("task")
-                topic = json.loads(asked.messages[0].content.text)["topic"]  # type: ignore[union-attr]
-                got = [await client.call_tool("search", {"query": topic}) for _ in range(2)]
-                assert [each.meta[STEP]["reward"] for each in got] == expected[number % 4]  # type: ignore[index]
-
-        async with httpx2.AsyncClient() as web, anyio.create_task_group() as group:
-            for number in range(24):
-                group.start_soon(one, number, web)
-
-    run(play)
-
-
 def test_a_library_in_this_process(world: Path) -> None:
     view = arena.Corpus.open(world).at("2015-01-01")
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -203,26 +200,6 @@ def test_health(address):
     assert (health["status"], health["before"], health["topk"]) == ("ok", None, 3)
 
 
-def test_256_clients_lose_nothing(world, address):
-    view = arena.Corpus.open(world).at("2015")
-    titles = [hit.title for hit in view.search("erosion lattice", 64)]
-    expected = {title: [hit.id for hit in view.search(title, 3)] for title in titles}
-    start = threading.Barrier(256)
-
-    def client(number: int) -> bool:
-        title = titles[number % len(titles)]
-        start.wait()
-        url = f"{address}?before=2015"
-        for _ in range(3):
-            got = requests.post(url, json={"query": title}, timeout=60).json()["result"]
-            if [hit["id"] for hit in got[0]] != expected[title]:
-                return False
-        return True
-
-    with ThreadPoolExecutor(256) as clients:
-        assert list(clients.map(client, range(256))) == [True] * 256
-
-
 def papers_of(world, query: str, k: int) -> list[arena.Paper]:
     view = arena.Corpus.open(world).at("2015")
     return [view.paper(hit.id) for hit in view.search(query, k)]
@@ -252,31 +229,6 @@ def test_the_client_of_skyrl(world, address):
     expected = f"\n<information>{json.dumps({'result': found})}</information>\n"
     assert (step["observations"][0]["content"], step["done"]) == (expected, False)
     assert env.step("<answer>yes</answer>")["reward"] == 1
-
-
-def test_the_client_of_verl(world, address):
-    """Loaded by its path: it needs requests alone, the package around it a GPU."""
-    spec = importlib.util.find_spec("verl")
-    place = Path(spec.origin).parent / "tools/utils/search_r1_like_utils.py" if spec else None
-    if not place or not place.exists():
-        pytest.skip("needs verl up to 0.7.1")
-    spec = importlib.util.spec_from_file_location("search_r1_like_utils", place)
-    client = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(client)
-    queries = ["lattice erosion", "vapor"]
-    text, more = client.perform_single_search_batch(f"{address}?before=2015", queries, topk=2)
-    expected = [
-        "\n\n".join(
-            f'Doc {rank} (Title: "{paper.title}")\n{paper.abstract}'
-            for rank, paper in enumerate(papers_of(world, query, 2), 1)
-        )
-        for query in queries
-    ]
-    assert json.loads(text) == {"result": "\n---\n".join(expected)}
-    assert (more["status"], more["total_results"]) == ("success", 4)
-    text, more = client.perform_single_search_batch(address, queries)  # no day: refused at once
-    assert more["status"] == "api_error"
-    assert "400 Client Error" in json.loads(text)["result"]
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -9,7 +9,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import gymnasium
@@ -139,28 +138,6 @@ def test_a_run_and_its_replay_without_the_server(local_model, world, agent):
     episodes = [json.loads(line) for line in first["trajectories.jsonl"].splitlines()]
     calls = [episode["notes"]["llm"]["total"] for episode in episodes]
     assert all(total["calls"] and total["completion_tokens"] for total in calls)
-
-
-def test_it_ends_with_the_process_that_started_it():
-    script = (
-        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from local_model_server import LocalModel\n"
-        "model = LocalModel().__enter__(); print(model.url, flush=True); os._exit(1)"
-    )
-    started = subprocess.run(
-        [sys.executable, "-c", script, str(Path(__file__).parents[1])],
-        capture_output=True,
-        text=True,
-    )
-    port = int(started.stdout.split(":")[2].split("/")[0])
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=5).close()
-        except ConnectionRefusedError:
-            return
-        time.sleep(0.1)
-    pytest.fail("the server outlived the process that started it")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -267,43 +264,6 @@ def test_experiments_are_compared_run_by_run(grid, world, tmp_path, capsys):
     for words, why in refused:
         assert main(["compare", *words]) == 2
         assert why in capsys.readouterr().err
-
-
-SLOW = """
-import json, sys, time
-import arena
-from arena.agents import AGENTS
-for name in ("title", "random"):
-    kind = AGENTS.get(name)
-    def slowly(self, observation, act=kind.act):
-        time.sleep(0.05)
-        return act(self, observation)
-    kind.act = slowly
-arena.run_experiment(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_process_resumes_to_the_same_files(grid, world, tmp_path):
-    at = "title/whole"
-    output = tmp_path / "out"
-    command = [sys.executable, "-c", SLOW, json.dumps(CONFIG), str(world), str(output)]
-    path = output / "runs/discovery" / at / "trajectories.jsonl"
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not (path.exists() and path.read_bytes().count(b"\n") >= 2):
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.kill()
-    assert process.returncode != 0
-    assert not (output / "tables.json").exists()
-    states = {p.run: (p.state, p.done) for p in preview(CONFIG, world, output)}
-    state, done = states[f"runs/discovery/{at}"]
-    assert (state == "begun" and 2 <= done < 4) or (state, done) == ("done", 4)
-    assert states["runs/organization/found/bm25"] == ("to do", 0)
-    arena.run_experiment(CONFIG, world, output)
-    assert tree(output) == tree(grid[0])
 
 
 def test_a_part_first_and_the_rest_later(grid, world, tmp_path):

@@ -384,37 +384,3 @@ def test_a_batch_is_its_searches_and_asks_each_part_once(
         alone = engine.search(*request)
         assert ranking.documents.tolist() == alone.documents.tolist()
         assert ranking.scores.tobytes() == alone.scores.tobytes()
-
-
-@pytest.mark.slow
-def test_equals_ranx() -> None:
-    """Another implementation of both fusions; its first call compiles for long."""
-    ranx = pytest.importorskip("ranx")
-    rng = np.random.default_rng(0)
-    queries = [
-        [
-            sorted(
-                zip(rng.choice(60, 30, replace=False).tolist(), rng.random(30), strict=True),
-                key=lambda hit: -hit[1],
-            )
-            for _ in range(3)
-        ]
-        for _ in range(20)
-    ]
-    runs = [
-        ranx.Run({f"q{q}": {f"d{d}": s for d, s in parts[n]} for q, parts in enumerate(queries)})
-        for n in range(3)
-    ]
-    weights = [2.0, 1.0, 0.5]
-    for options, arguments in (
-        ({"k": 60}, {"norm": None, "method": "rrf", "params": {"k": 60}}),
-        (
-            {"fusion": "score", "weights": weights},
-            {"norm": "min-max", "method": "wsum", "params": {"weights": weights}},
-        ),
-    ):
-        fused = ranx.fuse(runs=runs, **arguments).to_dict()
-        for q, parts in enumerate(queries):
-            documents, scores = hybrid(*parts, **options).search("x", 60, Scope(60))
-            ours = {f"d{d}": s for d, s in zip(documents.tolist(), scores.tolist(), strict=True)}
-            assert ours == pytest.approx(fused[f"q{q}"], rel=1e-12)

@@ -305,17 +305,6 @@ def test_other_settings_do_not_go_on_and_a_slip_destroys_nothing(
     assert contents(copy) == contents(whole)
 
 
-@pytest.mark.parametrize("engine", ["toy", "once"])
-def test_a_failing_overwrite_keeps_the_old(copy: Path, monkeypatch: Any, engine: str) -> None:
-    build_index(copy, engine)
-    before = contents(copy)
-    monkeypatch.setenv("TOY", "full 8")
-    with pytest.raises(OSError, match="cannot write the index"):
-        build_index(copy, engine, options={"shift": 1}, overwrite=True)
-    assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
-    assert verify(copy)["problems"] == {}
-
-
 MOMENTS = {
     "written": "workdir.sync = die",
     "between two renames": between_two_renames("toy"),

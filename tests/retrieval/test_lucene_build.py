@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 from helpers import contents
@@ -25,7 +21,6 @@ from corpus_builder.world import WorldConfig
 pytestmark = pytest.mark.slow  # Java
 
 LONGEST = "𐌰" * 300
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 PAPERS = ["graph net, graph", None, "the", "深度 net", LONGEST]
 
 
@@ -77,22 +72,6 @@ def test_two_builds_give_the_same_bytes(tmp_path):
         assert native
 
 
-def test_a_writer_that_is_killed(tmp_path, writers):
-    def bar(papers):
-        for number, paper in enumerate(papers):
-            if number == 50:
-                writers[0].kill()
-            yield paper
-
-    # More than fits a pipe, and nothing at all after the kill
-    for count in (20_000, 51):
-        with pytest.raises(
-            ArenaError, match="index cannot be written: its process ended with SIGKILL"
-        ):
-            LuceneRetriever.build(Papers(["graph net " * 20] * count), tmp_path, ("title",), bar)
-        assert writers.pop().poll() == -signal.SIGKILL
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_ends_the_writer(tmp_path, writers, error):
     def bar(papers):
@@ -103,52 +82,6 @@ def test_an_error_ends_the_writer(tmp_path, writers, error):
         LuceneRetriever.build(Papers(["graph"] * 3), tmp_path, ("title",), bar)
     assert [writer.poll() for writer in writers] == [-signal.SIGKILL]
     assert not any((tmp_path / "segment").glob("segments_*"))
-
-
-def test_a_killed_build_takes_the_writer_with_it(tmp_path):
-    code = """
-import sys, time
-from pathlib import Path
-from lucene_helpers import Papers
-from arena.retrieval import lucene
-from arena.retrieval.lucene import JavaProcess, LuceneRetriever
-
-class Noted(JavaProcess):
-    def __init__(self, *arguments):
-        global writer
-        super().__init__(*arguments)
-        writer = self
-
-def bar(papers):
-    yield next(iter(papers))
-    print(writer._process.pid, flush=True)
-    time.sleep(600)
-
-lucene.JavaProcess = Noted
-LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",), bar)
-"""
-    builder = subprocess.Popen(
-        [sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
-    )
-    writer = int(builder.stdout.readline())
-    assert running(writer)
-    builder.kill()
-    builder.wait()
-    builder.stdout.close()
-    for _ in range(600):
-        if not running(writer):
-            assert not any((tmp_path / "segment").glob("segments_*"))
-            return
-        time.sleep(0.1)
-    os.kill(writer, signal.SIGKILL)
-    pytest.fail("the writer was left alone")
-
-
-def running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def find_spec_without(*absent):

@@ -69,20 +69,6 @@ def program(tmp_path: Path, argument: Path, body: str, head: str = HEAD, **varia
     return done.stdout
 
 
-def test_java_starts_with_the_first_search(tmp_path, index):
-    out = program(
-        tmp_path, index,
-        """
-        print("jnius" in sys.modules, engine.config["statistics"], os.environ.get("JAVA_HOME"))
-        print(search(engine), "jnius" in sys.modules, "pyserini" in sys.modules)  # another process
-        print(os.environ.get("JAVA_HOME"))
-        """,
-    )  # fmt: skip
-    lines = out.splitlines()
-    home = lines[0].split()[-1]
-    assert lines == [f"False cutoff {home}", "[0, 1, 2] False False", home]
-
-
 def test_a_fork_while_threads_search(tmp_path, index):
     out = program(
         tmp_path, index,
@@ -109,22 +95,6 @@ def test_a_fork_while_threads_search(tmp_path, index):
         """,
     )  # fmt: skip
     assert out == "0 " * 5 + "[0, 1, 2]\n"
-
-
-def test_ctrl_c_stays_pythons(tmp_path, index):
-    out = program(
-        tmp_path, index,
-        """
-        search(engine)
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        try:
-            while True:
-                search(engine)
-        except KeyboardInterrupt:
-            print("interrupted", search(engine))
-        """,
-    )  # fmt: skip
-    assert out == "interrupted [0, 1, 2]\n"
 
 
 def test_a_process_that_is_killed_is_replaced(tmp_path, index):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -210,15 +207,6 @@ def test_a_process_for_each_episode(world, tmp_path):
     assert [record["notes"]["seen"] for record in records(tmp_path / "each")] == [1, 1]
 
 
-@pytest.mark.slow
-def test_processes_end_without_a_warning(world, tmp_path):
-    words = f"--task discovery --agent title --surveys 2 --isolate --output {tmp_path / 'run'}"
-    command = [sys.executable, "-m", "arena", "run", "--corpus", str(world), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "resource_tracker" not in done.stderr
-
-
 def records(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 
@@ -233,58 +221,6 @@ def test_several_at_once_write_the_same_files(world, tmp_path, task):
     arena.run(world, task, "random", tmp_path / "alone", jobs=2, isolate=True, surveys=3)
     arena.run(world, task, "random", tmp_path / "three", surveys=3)
     assert run_contents(tmp_path / "three") == run_contents(tmp_path / "alone")
-
-
-SLOWLY = """
-import multiprocessing, time, arena
-Title = arena.agents.AGENTS.get("title")
-
-class Slowly(Title):
-    def act(self, observation):
-        if multiprocessing.parent_process() is not None:
-            time.sleep(0.2)  # until the kill; the run that continues is as fast as it can be
-        return super().act(observation)
-"""
-
-
-@pytest.fixture(scope="module")
-def slowly(world, tmp_path_factory):
-    """The file of an agent that is slow in processes of its own, and a whole run of it."""
-    folder = tmp_path_factory.mktemp("slowly")
-    (folder / "slowly.py").write_text(SLOWLY)
-    arena.run(world, "discovery", f"{folder / 'slowly.py'}:Slowly", folder / "whole")
-    return folder / "slowly.py", run_contents(folder / "whole")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_kill_of_several_at_once(world, slowly, tmp_path, kind):
-    file, whole = slowly
-    output = tmp_path / "run"
-    command = [
-        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Slowly",
-        "--output", str(output),
-    ]  # fmt: skip
-    path = output / "trajectories.jsonl"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *command, "--jobs", "2"], start_new_session=True
-    )
-    deadline = time.monotonic() + 60
-    while not (path.exists() and path.stat().st_size):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.send_signal(kind)
-    process.wait(60)
-    while True:  # its processes end with it
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert 1 <= len(records(output)) < 8
-    assert arena.cli.main(command) == 0  # in one process: the number is no part of a run
-    assert run_contents(output) == whole
 
 
 ENDS = """
