@@ -339,3 +339,23 @@ def make_client(
         return Client("scripted", **({"base_url": url} | given | options))
 
     return client
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Ray cluster of two nodes on this machine."""
+    from ray_cluster import Cluster
+
+    started = Cluster()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def driver(cluster):
+    """A process that is connected to the cluster."""
+    from ray_cluster import Driver
+
+    started = Driver(cluster)
+    yield started
+    started.close()

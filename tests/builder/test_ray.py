@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +40,6 @@ CONFIG = {
     "surveys": {"title": "survey", "judge": "all"},
     "index": {"engines": ["bm25", "dense"], "fields": ["title", "abstract"]},
 }
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    started = Cluster()
-    yield started
-    started.close()
-
-
-@pytest.fixture(scope="module")
-def driver(cluster: Cluster) -> Iterator[Driver]:
-    started = Driver(cluster)
-    yield started
-    started.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import pickle
-import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -418,48 +416,6 @@ def test_other_than_an_action_for_each_is_refused(corpus, actions):
 
 
 # Gymnasium's worker processes.
-
-
-def asynchronous(corpus: Any, context: str, **options: Any) -> Any:
-    return gymnasium.make_vec(
-        "arena/Discovery-v0",
-        num_envs=2,
-        vectorization_mode="async",
-        vector_kwargs={"shared_memory": False, "context": context, **options},
-        corpus=corpus,
-        retriever="hybrid(bm25,dense)",
-        max_steps=4,
-    )
-
-
-STORY = (
-    (call("search", query="membrane knots", k=20), call("search", query="lattice")),
-    (call("search", query="seepage", k=5, offset=2), None),
-    (call("submit", paper_ids=[]), "{"),
-    (None, call("references", paper_id="nowhere")),
-    (call("search", query="knots"), call("finish")),
-    (call("finish"), call("search", query="the")),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-@pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
-def test_as_the_processes_of_gymnasium(corpus, context, mode):
-    if context not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system has no {context}")
-    ours = vector(
-        corpus, num_envs=2, retriever="hybrid(bm25,dense)", max_steps=4, autoreset_mode=mode
-    )
-    expected = [ours.reset(seed=3), *map(ours.step, STORY)]  # so the parent has searched
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
-        theirs = asynchronous(corpus, context, autoreset_mode=mode)
-    try:
-        # Its workers put the keys of the final info last, unlike SyncVectorEnv.
-        assert_same(expected, [theirs.reset(seed=3), *map(theirs.step, STORY)], order=set)
-    finally:
-        theirs.close(timeout=60)
 
 
 def test_shared_memory_says_how_to_do_without(corpus):

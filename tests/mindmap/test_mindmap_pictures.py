@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from picture_helpers import overlaps, read_picture, struck
@@ -41,26 +39,6 @@ def title_of(node: MindMap) -> str:
     return " - ".join(part for part in (shown(node.label), papers) if part)
 
 
-def made(rng: random.Random, size: int) -> MindMap:
-    """Return a random map: each node is put under one of those made before it."""
-    below: list[list[int]] = [[] for _ in range(size + 1)]
-    for node in range(1, size + 1):
-        below[rng.randrange(max(0, node - 12), node)].append(node)
-    trees: dict[int, MindMap] = {}
-    for node in range(size, -1, -1):
-        label = " ".join(rng.choices(WORDS, k=rng.randint(1, 9)))
-        papers = tuple(f"p{n}" for n in range(rng.choice([0, 0, 1, 12, 1500])))
-        trees[node] = MindMap(label, tuple(trees[child] for child in below[node]), papers)
-    return trees[0]
-
-
-def chain(length: int) -> MindMap:
-    tree = MindMap("the deepest of all")
-    for number in range(length):
-        tree = MindMap(f"level {length - number}", (tree,), ("p",))
-    return tree
-
-
 texts = st.one_of(
     st.text(max_size=30),
     st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
@@ -89,21 +67,6 @@ def test_no_labels_overlap(tree):
 @given(trees, trees, texts, texts)
 def test_no_labels_overlap_side_by_side(left, right, one, other):
     check(beside(left, right, (one, other)))
-
-
-@pytest.mark.parametrize(
-    "tree",
-    [
-        MindMap("", (MindMap(""), MindMap("", (MindMap(""),)))),
-        MindMap("star", tuple(MindMap(f"leaf {n}", papers=("p",)) for n in range(500))),
-        chain(64),
-        MindMap("long", tuple(MindMap(c * 500) for c in ("W", "i", "漢", "word ", "a-", "ש", "é"))),
-        MindMap("one", (MindMap("two", tuple(MindMap(f"{n}" * 40) for n in range(60))),)),
-    ],
-    ids=["no labels", "star", "chain", "long labels", "wide in the middle"],
-)
-def test_no_labels_overlap_in_odd_shapes(tree):
-    check(render(tree, "svg"))
 
 
 def test_a_map_grows_to_the_right_in_order():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -170,20 +169,6 @@ arena.run({corpus!r}, "discovery", "scout", {output!r}, retriever={retriever!r})
 answer = None
 """
 BOTH = "hybrid(ray(bm25),ray(dense))"
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    started = Cluster()
-    yield started
-    started.close()
-
-
-@pytest.fixture(scope="module")
-def driver(cluster: Cluster) -> Iterator[Driver]:
-    started = Driver(cluster)
-    yield started
-    started.close()
 
 
 @pytest.mark.slow

@@ -366,47 +366,6 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
         replay(run, world)
 
 
-KEYS = ["task", "environment.retriever", "budget.max_steps", "sha256"]
-
-
-@pytest.fixture(scope="module")
-def organized(world, tmp_path_factory):
-    output = tmp_path_factory.mktemp("organized") / "run"
-    arena.run(world, "organization", "title", output, surveys=1)
-    return output
-
-
-@pytest.mark.parametrize("command", ["replay", "rescore"])
-@pytest.mark.parametrize("key", KEYS)
-def test_a_manifest_without_a_key_or_with_nonsense(
-    world, organized, tmp_path, capsys, key, command
-):
-    shutil.copytree(organized, tmp_path / "run")
-    path = tmp_path / "run/manifest.json"
-    for told in (" is missing", "=7.5"):  # a number that none of them may be
-        manifest = json.loads((organized / "manifest.json").read_text())
-        part, _, name = key.rpartition(".")
-        inside = manifest[part] if part else manifest
-        inside[name] = 7.5
-        if told == " is missing":
-            del inside[name]
-        path.write_text(json.dumps(manifest))
-        assert arena.cli.main([command, str(tmp_path / "run"), "--corpus", str(world)]) == 2
-        error = capsys.readouterr().err
-        assert f"is damaged: {key}{told}. Run it again." in error
-        assert error.count("\n") == 1
-
-
-def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path):
-    shutil.copytree(organized, tmp_path / "run")
-    path = tmp_path / "run/manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["environment"]["nope"] = 3
-    path.write_text(json.dumps(manifest))
-    with pytest.raises(CorpusError, match=r"manifest.json' .* takes no argument 'nope'"):
-        replay(tmp_path / "run", world)
-
-
 def test_a_run_with_everything_set_replays(world, tmp_path):
     """Reward and its options, engines, budgets, the engine's options: all from the manifest."""
     shutil.copytree(world, tmp_path / "corpus")

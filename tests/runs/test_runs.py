@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +54,6 @@ def test_the_files(world, title_run):
         assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
         assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
         assert summary["per_survey"][record["survey"]]["return"] == record["steps"][0]["reward"]
-
-
-class Slow(Agent):
-    def act(self, observation):
-        time.sleep(1.1)
-        return {"tool": "submit", "arguments": {"paper_ids": []}}
-
-
-def test_a_terminal_shows_rate_and_time_left(world, tmp_path, monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("sys.stderr", screen)
-    arena.run(world, "discovery", Slow, tmp_path, surveys=3)
-    assert re.search(r"discovery Slow: .*2/3 \[00:02<00:01, +1\.\d+s/survey", screen.getvalue())
 
 
 def test_the_means_by_hand(title_run):
@@ -133,24 +117,6 @@ def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
         arena.compare([output])
     (output / "timing.json").unlink()
     assert run_contents(output) == run_contents(title_run)
-
-
-def test_a_timed_run_that_was_stopped_counts_both_parts(world, tmp_path):
-    class Stopped(Agent):
-        def act(self, observation):
-            if stop and self.seed != first.setdefault("seed", self.seed):
-                raise KeyboardInterrupt
-            return {"tool": "submit", "arguments": {"paper_ids": []}}
-
-    first: dict[str, int] = {}
-    stop = True
-    with pytest.raises(KeyboardInterrupt):
-        arena.run(world, "discovery", Stopped, tmp_path / "run", timed=True)
-    timing = tmp_path / "run" / "timing.json"
-    timing.write_text('{"seconds": 1000}')
-    stop = False
-    arena.run(world, "discovery", Stopped, tmp_path / "run", timed=True)
-    assert 1000 < json.loads(timing.read_text())["seconds"] < 1060
 
 
 def test_the_seed_and_the_place_of_an_episode_count(world, tmp_path):
