@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow doors lint bench install clean
+.PHONY: help demo test test-slow doors docs lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make doors    test the doors to frameworks that need an environment of their own"
+	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
@@ -81,6 +82,15 @@ $(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VEN
 door-%: $(VENV)-%/.installed
 	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
 
+# The site, in site/: what is wrong in a page, a link or a docstring is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -c docs . site
+	@echo "Open site/README.html"
+
+$(VENV)/.docs: $(VENV)/.dev requirements/docs.txt
+	$(BIN)/$(PIP) --no-deps -r requirements/docs.txt
+	@touch $@
+
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
@@ -93,4 +103,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) $(VENV)-* $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* $(DEMO) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -65,7 +65,7 @@ def clip(value: object, limit: int = 80) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error of a library, `clip`ped."""
+    """Return the first line of an error of a library, cut by `clip`."""
     return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)
 
 

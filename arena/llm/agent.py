@@ -110,8 +110,8 @@ class LLMAgent(Researcher):
         prompts: A folder with templates that replace the built-in ones of the same names.
         run_limits: The same names, as limits on the new requests of this process. Reaching one
             ends the run with an error, and the same command continues with as much again.
-        base_url, mode, store, temperature, max_tokens, request, timeout, max_retries, max_parallel,
-            max_per_minute, prices, api_key_env: see `Client`.
+
+    The other options are those of `Client`.
 
     Attributes:
         llm: The `ModelSession` of this episode.

@@ -1,6 +1,6 @@
 """Rewards by name, one file each, metrics as rewards, and sums: ``"gain"``, ``"gain+ari"``.
 
-To add one, add a module to this package:
+To add one, add a module to this package::
 
     @REWARDS.register("novelty")
     class Novelty(Reward):
