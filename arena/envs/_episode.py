@@ -104,7 +104,7 @@ class ScoredEpisode:
         state: Episode,
         tools: Mapping[str, Tool],
         scoring: Scoring,
-        references: list[str] | None,
+        references: list[dict[str, str]] | None,
         topic: str,
         most: int | None = None,
         pool: PaperPool | None = None,
@@ -120,14 +120,14 @@ class ScoredEpisode:
         self._seen: list[Seen] = []
         self._gold_shown: set[str] = set()
         self._gold_cited: Set[str] = set()
-        self.shown: dict[str, None] = dict.fromkeys(references or ())
+        self.shown: dict[str, None] = {paper["id"]: None for paper in references or ()}
         self._shown: Shown | dict[str, Any] = {}
         self._broke = False
         self._before = dict(state.budget)
         result: dict[str, Any] = {"message": state.instructions[0]}
         if references is not None:
-            result["references"] = state.listed(references)
-            self._gold_shown.update(ref for ref in references if ref in self._gains)
+            result["references"] = references
+            self._gold_shown.update(self._gains.keys() & self.shown.keys())
         self.result = encode(result) if pool is None else str(pool.result(result, (), None).result)
 
     def begin(self, action: Any) -> Search | None:

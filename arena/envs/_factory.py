@@ -72,6 +72,7 @@ class EpisodeFactory:
         self._check_metrics(rewards, config.encoder)
         self._scoring = Scoring(config.task, self._task, self.tasks, rewards, config.encoder)
         self._starting_papers = None
+        self._given: dict[str, list[dict[str, str]]] = {}  # listed once, for all forks
         if references := config.references or self._task.references:
             self._starting_papers = starting_papers(references, config.found, self.corpus)
         if self._starting_papers is not None:
@@ -163,8 +164,11 @@ class EpisodeFactory:
         )
         references = None
         if self._starting_papers is not None:
-            references = self._starting_papers.papers(self.tasks, state.view, survey_id)
-            state.given = frozenset(references)
+            if survey_id not in self._given:
+                ids = self._starting_papers.papers(self.tasks, state.view, survey_id)
+                self._given[survey_id] = state.listed(ids)
+            references = self._given[survey_id]
+            state.given = frozenset(paper["id"] for paper in references)
         if self._digests is not None:
             state.digests = self._digests.shown(state.given)
         topic, most, pool = self._topic(survey_id), self._most, None
