@@ -21,6 +21,7 @@ from openenv.core import CallToolAction, GenericEnvClient, MCPToolClient
 from openenv.validation import Level, run_validation
 from serving import serving
 
+from arena import __version__
 from arena.doors.openenv import make_app
 from arena.session import Sessions, opening_text
 
@@ -154,7 +155,7 @@ def test_a_token_is_asked_for(sessions: Sessions) -> None:
             assert client.reset(seed=1).metadata["survey"]
 
 
-def test_openenv_validates_server_and_folder(world: Path) -> None:
+def test_openenv_validates_server_and_folder(world: Path, sessions: Sessions) -> None:
     words = f"-m arena serve openenv --task discovery --port 0 --corpus {world}".split()
     with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -166,4 +167,7 @@ def test_openenv_validates_server_and_folder(world: Path) -> None:
     made = run_validation(
         ROOT / "examples" / "openenv-server", max_level=Level.STATIC, skip_build=True
     )
-    assert made.verdict.value != "fail", made
+    assert made.verdict.value == "pass", made
+    names = [schema["function"]["name"] for schema in sessions.schemas()]
+    assert made.manifest.capabilities.declared_tools == names
+    assert made.manifest.version == __version__
