@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import atomic_write, read_json
-from arena.agents import actions_from, tool_message
+from arena.agents import AGENTS, actions_from, tool_message
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, UnknownNameError, clip
+from arena.errors import CorpusError, DataError, clip
 from arena.llm.answers import Completion, ReplayMissError, clean, from_record
 from arena.llm.estimate import counting
 from arena.llm.store import Store
@@ -170,25 +170,16 @@ def answers_by_step(record: Mapping[str, Any], store: Store | None) -> dict[int,
 
 
 class Prompts:
-    """What the agents of a run asked their model. No store keeps it: an agent asks again.
-
-    Args:
-        recorded: A run.
-        corpus: Its corpus.
-        store: The answers of its model.
-    """
+    """What the agents of a run asked their model. No store keeps it: an agent asks again."""
 
     def __init__(self, recorded: OpenedRun, corpus: Corpus, store: Store) -> None:
         self._recorded, self._corpus, self._store = recorded, corpus, store
 
     @cached_property
-    def _factory(self) -> AgentFactory | None:
-        manifest = self._recorded.manifest
+    def _factory(self) -> AgentFactory:
+        manifest, tasks = self._recorded.manifest, self._recorded.open_corpus(self._corpus)[1]
         options = manifest["agent_options"] | {"mode": "live"}  # keeps nothing, and asks `counting`
-        tasks = self._recorded.open_corpus(self._corpus)[1]
-        with suppress(UnknownNameError):  # an agent of a file: the run does not name the file
-            return AgentFactory(manifest["agent"], options, self._recorded.task, tasks)
-        return None
+        return AgentFactory(manifest["agent"], options, self._recorded.task, tasks)
 
     @cached_property
     def _tools(self) -> list[dict[str, Any]]:
@@ -197,9 +188,9 @@ class Prompts:
             return tool_schemas(env)
 
     def of(self, record: Mapping[str, Any], steps: Sequence[PlayedStep]) -> dict[str, list[Any]]:
-        """Return hash of each request of an episode -> its messages.
+        """Return hash of each request of an episode -> its messages, of a registered agent.
 
-        Ends where the agent's code, or a folder of prompts, is not that of the run.
+        Ends where its code, or a folder of prompts, is not that of the run.
         """
         asked: dict[str, list[Any]] = {}
 
@@ -209,7 +200,10 @@ class Prompts:
             asked[key] = body["messages"]
             return from_record(kept)
 
-        if usage_of(record["notes"]) is None or self._factory is None:
+        if (
+            usage_of(record["notes"]) is None
+            or self._recorded.manifest["agent"] not in AGENTS.names()
+        ):
             return asked
         agent = self._factory.make(record["survey"], record["seed"])
         agent.tools = self._tools

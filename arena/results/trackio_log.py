@@ -19,10 +19,7 @@ from arena.results.viewing.rollouts import runs_of
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 
-_CONFIG = (
-    "task", "agent", "agent_options", "environment", "budget", "retriever", "retriever_options",
-    "seed", "sha256",
-)  # fmt: skip
+_LISTS = ("surveys", "files")  # of the manifest, which are long
 
 
 def write_trackio(
@@ -65,24 +62,23 @@ def write_trackio(
         for record, steps in progress(replay_episodes(run, corpus), desc=name, unit="episode"):
             first, reward = steps[0].observation, math.fsum(step.reward for step in steps)
             effort = dataclasses.asdict(played_episode(record, run.manifest, None).effort)
-            spent = {
-                f"spent/{n}": v
-                for n, v in effort.items()
-                if isinstance(v, int | float) and n != "episodes"
+            values = {f"spent/{n}": v for n, v in effort.items() if n not in ("episodes", "models")}
+            values |= record["metrics"] | {"reward": reward}
+            trace = {
+                "_type": trackio.Trace.TYPE,
+                "messages": clean(conversation(steps, answers_by_step(record, store), True)),
+                "metadata": {
+                    "survey": record["survey"],
+                    "cutoff": first["cutoff"],
+                    "reward": reward,
+                },
             }
-            trace = trackio.Trace(
-                clean(conversation(steps, answers_by_step(record, store), True)),
-                {"survey": record["survey"], "cutoff": first["cutoff"], "reward": reward},
-            )
-            parts = {"messages": trace.messages, "metadata": trace.metadata, "spans": []}
-            scores = {n: v for n, v in record["metrics"].items() if v is not None}
-            logs.append(
-                scores | spent | {"reward": reward, "episode": {"_type": trace.TYPE} | parts}
-            )
+            known = {name: value for name, value in values.items() if value is not None}
+            logs.append(known | {"episode": trace})
             days.append(f"{first['cutoff']}T00:00:00+00:00")
         storage.delete_run(project, name)
         places = [*range(1, len(logs) + 1)]
-        config = {key: run.manifest[key] for key in _CONFIG}
+        config = {key: run.manifest[key] for key in run.manifest if key not in _LISTS}
         ids = [f"{name}:{place}" for place in places]  # else they are random
         storage.bulk_log(project, name, logs, places, days, config, ids)
         written[name] = len(logs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -169,10 +169,8 @@ class _Page:
             for a in answers:
                 messages, prompt = asked.get(a.key), list[Any]()
                 if messages is not None:
-                    pairs = enumerate(zip(before, messages, strict=False))
-                    same = next(
-                        (n for n, (x, y) in pairs if x != y), min(len(before), len(messages))
-                    )
+                    pairs = zip(before, messages, strict=False)
+                    same = len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
                     rest = [
                         m | {"content": places.get(str(m.get("content")), m.get("content"))}
                         for m in messages[same:]
