@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +16,8 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from arena._internal.files import sha256_json, write_json
+from arena._internal.terminal import progress
+from arena.errors import DataError
 
 MAX_LINE = 1 << 26
 """Bytes; a longer line is not a record. A paper with its full text takes some hundred kilobytes."""
@@ -61,6 +64,36 @@ class Lines:
             if not self.bytes:
                 self.damage = "the file is empty"
             self.packed = packed
+
+    def read(self) -> Iterator[tuple[int, bytes | None]]:
+        """Yield the lines with a bar of progress; DataError unless all of the file is read."""
+        size = self._path.stat().st_size
+        options: Any = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
+        try:
+            with progress(total=size, desc=self._path.name, **options) as bar:
+                for number, line in self:
+                    if number % 1000 == 0:
+                        bar.update(self.bytes - bar.n)
+                    yield number, line
+        except OSError as error:
+            raise DataError(
+                f"{str(self._path)!r} cannot be read after line {self.number}: "
+                f"{error.strerror or error}. Name a file that can be read."
+            ) from None
+        if self.damage and self.bytes:
+            raise DataError(
+                f"{str(self._path)!r} is damaged after line {self.number}: {self.damage}. Get the "
+                "file again."
+            )
+
+
+def printable_name(path: Path, what: str) -> str:
+    """Return the name of an existing file of `what`."""
+    if not path.is_file():
+        problem = "is not a regular file" if path.exists() else "does not exist"
+        problem = "is a directory" if path.is_dir() else problem
+        raise DataError(f"{str(path)!r} {problem}. Name a file of {what}.")
+    return os.fsencode(path.name).decode("utf-8", "replace")
 
 
 class _HashingReader(io.RawIOBase):

@@ -6,19 +6,17 @@ their keys. A record need not have an id.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.terminal import progress
 from arena.dates import parse_date
 from arena.errors import DataError, clip
 from arena.registry import Registry
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
-from corpus_builder.files import MAX_LINE, Lines
+from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.records import parse_paper
 from corpus_builder.sources.matching import identifiers_of
 
@@ -47,10 +45,7 @@ class PaperFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            problem = "is not a file" if self.path.exists() else "does not exist"
-            raise DataError(f"{str(self.path)!r} {problem}. Name a file of papers.")
-        self.name = os.fsencode(self.path.name).decode("utf-8", "replace")
+        self.name = printable_name(self.path, "papers")
         self.sha256, self.read = "", 0
         self.lost: dict[str, dict[str, list[Any]]] = {}
         self.format = _recognised(self.path)
@@ -81,21 +76,11 @@ class PaperFile:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield number and bytes of every line that is not blank."""
         lines = Lines(self.path)
-        with progress(
-            total=self.path.stat().st_size, desc=self.name, unit="B", unit_scale=True
-        ) as bar:
-            for number, line in lines:
-                if line is None:
-                    self.lose("records", f"a line of {MAX_LINE >> 20} MiB or more", number)
-                    continue
-                if number % 1000 == 0:
-                    bar.update(lines.bytes - bar.n)
+        for number, line in lines.read():
+            if line is None:
+                self.lose("records", f"a line of {MAX_LINE >> 20} MiB or more", number)
+            else:
                 yield number, line
-        if lines.damage:
-            raise DataError(
-                f"{str(self.path)!r} is damaged after line {lines.number}: {lines.damage}. Get the "
-                "file again."
-            )
         self.sha256 = lines.sha256
 
     def text_lines(self) -> Iterator[tuple[int, str]]:
@@ -106,6 +91,18 @@ class PaperFile:
             except UnicodeDecodeError:
                 self.lose("parts", "not UTF-8, read as Windows-1252", number)
                 yield number, line.decode("cp1252", "replace")
+
+    def blocks(self, beginning: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str], str]]:
+        """Yield number and match of each line that begins a block, and the text of the block."""
+        start, first, lines = 0, None, list[str]()
+        for number, line in self.text_lines():
+            if found := beginning.match(line):
+                if first:
+                    yield start, first, "".join(lines)
+                start, first, lines = number, found, []
+            lines.append(line)
+        if first:
+            yield start, first, "".join(lines)
 
     def lose(self, what: str, reason: str, line: int, detail: object = "") -> None:
         """Count a record, or a part of one, that is left out."""

@@ -21,7 +21,8 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     parser = load("bibtexparser", "BibTeX")
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # losses are counted below
     strings: dict[str, str] = {}
-    for line, kind, block in _blocks(file):
+    for line, match, block in file.blocks(_BEGINNING):
+        kind = match[1].lower()
         if kind == "string" and (name := re.match(r"\s*@\s*\w+\s*[{(]\s*([^\s=]+)", block)):
             strings[name[1].lower()] = block
         if kind in _NO_ENTRY:
@@ -40,19 +41,6 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
             keywords = re.split(r"\s*[,;]\s*", fields.get("keywords", ""))
             if record := paper(fields, people, keywords, file, line):
                 yield line, record
-
-
-def _blocks(file: PaperFile) -> Iterator[tuple[int, str, str]]:
-    """Yield line, type and text of every block; it begins with ``@type{`` on a new line."""
-    kind, start, lines = "", 0, list[str]()
-    for number, line in file.text_lines():
-        if beginning := _BEGINNING.match(line):
-            if kind:
-                yield start, kind, "".join(lines)
-            kind, start, lines = beginning[1].lower(), number, []
-        lines.append(line)
-    if kind:
-        yield start, kind, "".join(lines)
 
 
 READERS.register("bibtex")(

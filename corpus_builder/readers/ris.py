@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from arena._internal.lazy import load
 from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, paper
 
+_BEGINNING = re.compile(r"TY\s\s?-")
+_END = re.compile(r"^ER\s\s?-.*", re.MULTILINE)
 _NAMES = {
     "title": ("title", "primary_title"),
     "abstract": ("abstract", "notes_abstract"),
@@ -21,9 +23,9 @@ _NAMES = {
 
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     parser = load("rispy", "RIS")
-    for line, text in _blocks(file):
+    for line, _, text in file.blocks(_BEGINNING):
         try:
-            (entry,) = parser.loads(text)
+            (entry,) = parser.loads(_END.sub("", text) + "\nER  - \n")
         except (ValueError, OSError) as error:
             file.lose("records", "a broken entry", line, str(error))
             continue
@@ -37,20 +39,6 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
         people = entry.get("authors") or entry.get("first_authors") or []
         if record := paper(fields, people, entry.get("keywords", []), file, line):
             yield line, record
-
-
-def _blocks(file: PaperFile) -> Iterator[tuple[int, str]]:
-    """Yield line and text of every entry, from ``TY`` on."""
-    start, lines = 0, list[str]()
-    for number, line in file.text_lines():
-        if re.match(r"TY\s\s?-", line):
-            if lines:
-                yield start, "".join(lines) + "ER  - \n"
-            start, lines = number, []
-        if start and not re.match(r"ER\s\s?-", line):
-            lines.append(line)
-    if lines:
-        yield start, "".join(lines) + "\nER  - \n"
 
 
 READERS.register("ris")(

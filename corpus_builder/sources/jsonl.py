@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.terminal import progress
 from arena.errors import DataError, clip
-from corpus_builder.files import MAX_LINE, Lines
+from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 
@@ -27,44 +25,23 @@ class JsonLinesFile:
 
     def __init__(self, path: str | Path, what: str) -> None:
         self._path, self._what = Path(path), what
-        if not self._path.is_file():
-            problem = "does not exist"
-            if self._path.exists():
-                problem = "is a directory" if self._path.is_dir() else "is not a regular file"
-            raise DataError(f"{str(self._path)!r} {problem}. Name a file of JSON lines.")
-        self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
+        self.name = printable_name(self._path, "JSON lines")
         self.sha256 = ""
 
     def __iter__(self) -> Iterator[LocatedRecord]:
         """Yield the record of every line that is not blank."""
         lines, any_record = Lines(self._path), False
-        try:
-            size = self._path.stat().st_size
-            options: Any = {"unit_scale": True, "unit_divisor": 1024}
-            with progress(total=size, desc=self._path.name, unit="B", **options) as bar:
-                for number, text in lines:
-                    if text is None:
-                        long = f"{MAX_LINE >> 20} MiB or more"
-                        raise DataError(f"{self.name} line {number} has {long}. {EXPECTED}")
-                    if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
-                        raise DataError(
-                            f"{str(self._path)!r} is not UTF-8 text. {EXPECTED} Text in UTF-16 "
-                            "becomes UTF-8 with `iconv -f UTF-16 -t UTF-8`."
-                        )
-                    if number % 1000 == 0:
-                        bar.update(lines.bytes - bar.n)
-                    any_record = True
-                    yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
-        except OSError as error:
-            raise DataError(
-                f"{str(self._path)!r} cannot be read after line {lines.number}: "
-                f"{error.strerror or error}. Name a file that can be read."
-            ) from None
-        if lines.damage and lines.bytes:
-            raise DataError(
-                f"{str(self._path)!r} is damaged after line {lines.number}: {lines.damage}. "
-                "Get the file again."
-            )
+        for number, text in lines.read():
+            if text is None:
+                long = f"{MAX_LINE >> 20} MiB or more"
+                raise DataError(f"{self.name} line {number} has {long}. {EXPECTED}")
+            if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
+                raise DataError(
+                    f"{str(self._path)!r} is not UTF-8 text. {EXPECTED} Text in UTF-16 becomes "
+                    "UTF-8 with `iconv -f UTF-16 -t UTF-8`."
+                )
+            any_record = True
+            yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
         if not any_record:
             raise DataError(
                 f"{str(self._path)!r} is empty: it contains no {self._what}. {EXPECTED}"
