@@ -99,16 +99,13 @@ def download_works(
 def _identifiers(path: Path, on_message: Callable[[str], None]) -> list[str]:
     """Return the DOIs of the papers in a file; arXiv registers one for each of its papers."""
     records = [record for _, record in PaperFile(path).records()]
-    found = dict.fromkeys(
-        str(record.get("doi") or f"10.48550/arxiv.{record['arxiv_id']}")
-        for record in records
-        if record.get("doi") or record.get("arxiv_id")
-    )
-    found = {doi: None for doi in found if not {",", "|"} & {*doi}}  # which separate filters
+    named = [r for r in records if r.get("doi") or r.get("arxiv_id")]
+    dois = (str(r.get("doi") or f"10.48550/arxiv.{r['arxiv_id']}") for r in named)
+    found = [*dict.fromkeys(doi for doi in dois if not {",", "|"} & {*doi})]  # separate filters
     if not found:
         raise DataError(f"no paper of {str(path)!r} has a DOI or an arXiv identifier.")
     on_message(f"{len(found):,} of {len(records):,} papers can be looked up: they have a DOI")
-    return list(found)
+    return found
 
 
 def _walk(pages: _Pages, dois: list[str], hops: int) -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import weakref
-from array import array
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
-from tempfile import TemporaryFile
 from typing import Any
 
-import numpy as np
 import orjson
 
 from arena.corpus.store import hash_id
 from arena.dates import parse_date
+from arena.text.display import replace_surrogates
 from arena.text.identifiers import normal_title
 from corpus_builder.records import publication_date
 from corpus_builder.release import read_json
@@ -24,11 +21,11 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
-Identifiers = dict[str, set[int]]
+Identifiers = dict[str, set[str]]
 
 
 class Joiner:
-    """Records on disk; in memory 40 bytes of each, and which ones are of the same paper.
+    """Records in a database on disk, and in memory which ones are of the same paper.
 
     Two records are of one paper if they have an id, a DOI or an arXiv identifier in common, or
     title and year and no two different identifiers. The earliest counts, since the work was known
@@ -36,10 +33,10 @@ class Joiner:
     """
 
     def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - as long as the joiner
-        weakref.finalize(self, self._file.close)
-        self._offsets = array("Q", [0])
-        self._keys = {kind: array("Q") for kind in _KINDS}
+        self._records = sqlite3.connect("")  # a file that goes with the connection
+        columns = "n INTEGER PRIMARY KEY, id, doi, arxiv, title, day, line"
+        self._records.execute(f"CREATE TABLE records ({columns})")
+        self._size = 0
         self._parents: dict[int, int] = {}
         self._counts: Counter[str] = Counter()
         self._example: list[str] = []
@@ -47,25 +44,25 @@ class Joiner:
         self._together: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return self._size
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add a record that `corpus_builder.records.parse_paper` takes; it may lack an id."""
         arxiv_id, doi = identifiers_of(paper_keys(record))
-        named = {"id": record.get("id"), "doi": doi, "arxiv": arxiv_id, "title": _title(record)}
-        for kind, name in named.items():
-            self._keys[kind].append(hash_id(str(name)) if name else 0)
-        line = dumped(record)
-        self._file.write(line)
-        self._offsets.append(self._offsets[-1] + len(line))
+        id_, date = record.get("id"), record.get("date")
+        dated = publication_date(date) if date is not None else None
+        names = (id_ and str(id_), doi, arxiv_id, _title(record))
+        row = (self._size, *names, dated.day if dated else _NEVER, dumped(record))
+        self._records.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._size += 1
 
     def papers(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
         """Yield each paper and the numbers of its records; add no more records then."""
         self._join()
-        for number in range(len(self)):
+        for number, line in self._records.execute("SELECT n, line FROM records ORDER BY n"):
             if number not in self._parents:
                 members = self._together.get(number, [number])
-                paper = _merged(self._ordered(members))
+                paper = _merged(self._ordered(members) if members[1:] else [read_json(line)])
                 if self._names and (listed := paper.get("references")):
                     paper["references"] = [*map(self.renamed, listed)]
                 yield members, paper
@@ -80,19 +77,14 @@ class Joiner:
             return {**reference, "id": self.renamed(reference["id"])}
         return self._names.get(str(reference), reference)
 
+    def _rows(self, columns: str, members: list[int], order: str) -> list[Any]:
+        among = ",".join(map(str, members))
+        query = f"SELECT {columns} FROM records WHERE n IN ({among}) ORDER BY {order}"
+        return self._records.execute(query).fetchall()
+
     def _ordered(self, members: list[int]) -> list[dict[str, Any]]:
         """Return records, the earliest first, whatever their order in the files."""
-        lines = []
-        for number in members:
-            self._file.seek(self._offsets[number])
-            lines.append(self._file.read(self._offsets[number + 1] - self._offsets[number]))
-        records: list[tuple[int, bytes, dict[str, Any]]] = []
-        for line in lines:
-            record = read_json(line)
-            known = len(members) > 1 and record.get("date") is not None
-            date = publication_date(record["date"]) if known else None
-            records.append((date.day if date else _NEVER, line, record))
-        return [record for _, _, record in sorted(records, key=lambda each: each[:2])]
+        return [read_json(line) for (line,) in self._rows("line", members, "day, line")]
 
     def _root(self, number: int) -> int:
         while number in self._parents:
@@ -109,7 +101,8 @@ class Joiner:
         if self._together:
             return
         for kind in _KINDS:
-            for group in _equal(np.frombuffer(self._keys[kind], np.uint64)):
+            for (group,) in self._records.execute(_EQUAL.format(kind)).fetchall():
+                group = [*map(int, group.split(","))]
                 if kind == "title":
                     self._join_titles(group)
                 else:
@@ -131,12 +124,14 @@ class Joiner:
     def _join_titles(self, group: list[int]) -> None:
         """Unite records of one title and year unless their identifiers differ."""
         named: dict[int, Identifiers] = {}
-        for number in group:
+        for number, *keys in self._rows("n, doi, arxiv", group, "n"):
             of = named.setdefault(self._root(number), {"doi": set(), "arxiv": set()})
-            for kind in of:
-                of[kind] |= {self._keys[kind][number]} - {0}
+            for of_kind, key in zip(of.values(), keys, strict=True):
+                of_kind |= {key} - {None}
         # Those with identifiers first, in an order that does not depend on that of the files
-        order = sorted(named.items(), key=lambda each: [(not k, [*k]) for k in each[1].values()])
+        order = sorted(
+            named.items(), key=lambda each: [(not k, sorted(k)) for k in each[1].values()]
+        )
         kept: list[tuple[int, Identifiers]] = []
         for root, keys in order:
             for other, known in kept:
@@ -149,21 +144,16 @@ class Joiner:
                 kept.append((root, keys))
 
 
-def _equal(keys: Any) -> Iterator[list[int]]:
-    """Yield the places of every key, other than 0, that stands at several."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    bounds = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
-    for start, end in pairwise(bounds):
-        if end - start > 1 and ordered[start]:
-            yield order[start:end].tolist()
+_EQUAL = """
+SELECT group_concat(n) FROM records WHERE {0} <> '' GROUP BY {0} HAVING count(*) > 1
+"""
 
 
 def _title(record: Mapping[str, Any]) -> str:
     """Return the key of title and year."""
     date = record.get("date")
     year = str(parse_date(date))[:4] if date is not None else ""
-    return f"{normal_title(record['title']) or record['title']}|{year}"
+    return replace_surrogates(f"{normal_title(record['title']) or record['title']}|{year}")
 
 
 def dumped(record: Mapping[str, Any]) -> bytes:
