@@ -5,9 +5,9 @@ three reads and one addition: its code leads to its value, computed once for eac
 Then the block is read in stripes, of which only those with a document above the k-th best so far
 are examined.
 
-Skipping the lists of weak terms (MaxScore, Turtle and Flood 1995) is slower on a million synthetic
-abstracts and queries of eight terms, 0.65 to 0.82 ms a query against 0.61, because the remaining
-documents have to be looked up one by one.
+Skipping the lists of weak terms (MaxScore, Turtle and Flood 1995) is slower for k = 100 on a
+million synthetic abstracts and queries of eight terms, because the remaining documents have to be
+looked up one by one: docs/results/engines.md counts them.
 
 No content of a file can make them read or write outside of an array: what would is refused with a
 ValueError where it is read once a term, and wrapped or clipped where it is read once a posting.
