@@ -7,15 +7,15 @@ of web pages they read what a `CorpusView` shows, so nothing from after its cuto
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
+from arena import metrics
 from arena._internal.files import sealed, sha256_json, write_json
 from arena._internal.options import checked, parameters_of
 from arena.corpus import Corpus, CorpusView, search_batch
@@ -35,6 +35,7 @@ from arena.judging.evidence import (
 )
 from arena.judging.judge import Judgements, open_finished
 from arena.llm import Client, ModelSession, Question
+from arena.llm.answers import sum_totals
 from arena.llm.client import Model
 from arena.papers import MAX_QUERY
 from arena.report import PaperFinder, Report, read_report, resolve, spread
@@ -168,7 +169,7 @@ def judge_reports(
         "passages": passages,
         "schemas": schemas,
         "prompts_sha256": sha256_json({n: each.template.text for n, each in questions.items()}),
-        "total": {key: _sum([total[key] for total in totals]) for key in totals[0]},
+        "total": sum_totals(totals),
     }
     return _summary(reported, made_by)
 
@@ -178,7 +179,7 @@ def _summary(
 ) -> StatementJudgements:
     sums = {key: sum(row["counts"][key] for row in reports.values()) for key in _NONE}
     every = [row["counts"] | row["rates"] for row in reports.values()]
-    mean = {key: _mean(row[key] for row in every) for key in NUMBERS}
+    mean = {key: metrics.mean(row[key] for row in every) for key in NUMBERS}
     return StatementJudgements(mean, sums, rates_of(sums), reports, made_by)
 
 
@@ -316,15 +317,6 @@ def _counts(
         "failed_votes": sum("failed" in vote for row in claims for vote in row["votes"]),
         "problems": len(problems),
     }
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    return None if None in values else sum(value or 0 for value in values)
 
 
 _NONE = _counts(Report(""), [], [], [])

@@ -225,6 +225,14 @@ class Meter:
         return {name: getattr(self, name) for name in names}
 
 
+def sum_totals(totals: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the sum of several `Meter.totals`; one unknown part makes a sum unknown."""
+    columns = {key: [each[key] for each in totals] for key in (totals[0] if totals else ())}
+    return {
+        key: None if None in of else sum(value or 0 for value in of) for key, of in columns.items()
+    }
+
+
 def _plus(a: N | None, b: N | None) -> N | None:
     return None if a is None or b is None else a + b
 

@@ -19,6 +19,7 @@ from arena.metrics.base import (
     ScoreContext,
     checked,
     evaluate,
+    mean,
     metric,
 )
 
@@ -31,5 +32,6 @@ __all__ = [
     "ScoreContext",
     "checked",
     "evaluate",
+    "mean",
     "metric",
 ]

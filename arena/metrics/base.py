@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -61,6 +62,12 @@ class ScoreContext:
 
 
 Score = Callable[[Any, Any, ScoreContext], float | None]
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None, exactly rounded; None if there is none."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
 
 
 @dataclass(frozen=True)

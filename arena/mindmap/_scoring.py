@@ -168,12 +168,6 @@ def _sha256(tree: MindMap) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None; None if there is none."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
-
-
 def score_directories(
     predicted: str | Path,
     gold: str | Path,
@@ -218,7 +212,7 @@ def score_directories(
             {"file": file, **record, **entry}
             for file, record, entry in zip(files, scores, entries, strict=True)
         ],
-        "mean": {metric: _mean(some) for metric, some in values.items()},
+        "mean": {metric: metrics.mean(some) for metric, some in values.items()},
         "floors": floors(pairs, encoder=encoder, extractor=extractor),
         "counts": {
             "maps": len(wanted),
@@ -335,7 +329,7 @@ def floors(
         for made, tree in chosen:
             with suppress(DataError):  # maps that are too large for an edit distance
                 scores.append(metrics.evaluate(made, tree, names, context))
-        means[kind] = {name: _mean(score[name] for score in scores) for name in names}
+        means[kind] = {name: metrics.mean(score[name] for score in scores) for name in names}
     merged: dict[str, float | None] = {
         side: sum(pair[n].merged > 0 for pair in pairs)
         for n, side in enumerate(("predicted", "gold"))

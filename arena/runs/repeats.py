@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.metrics import METRICS
+from arena.metrics import METRICS, mean
 from arena.tasks import direction_of
 
 _FORM = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([0-9.]+)\s*")
@@ -109,7 +109,7 @@ def merge(
         "per_survey": per_survey,
         "counts": counts | ({"failed": failed} if failed else {}),
     }
-    result["mean"] = {name: _mean([row[name] for row in per_survey.values()]) for name in columns}
+    result["mean"] = {name: mean(row[name] for row in per_survey.values()) for name in columns}
     best = {n: first["ceiling"].get(n.partition(".")[2]) for n in columns if is_of_repeats(n)}
     result["ceiling"] = first["ceiling"] | best
     if success is not None:
@@ -121,8 +121,3 @@ def merge(
             "always": known_counts.count(k),
         }
     return result
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None

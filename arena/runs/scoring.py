@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
@@ -19,7 +18,7 @@ from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.failures import failure_of_answer
-from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
+from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext, mean
 from arena.mindmap import MindMap, floors, identity
 from arena.mindmap.extractors import EXTRACTORS
 from arena.mindmap.metrics import kept
@@ -188,11 +187,7 @@ class Scorer:
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
         """Return the mean of each metric over the surveys that it scored, exactly rounded."""
-        means: dict[str, float | None] = {}
-        for name in self.names:
-            values = [value for scores in scored if (value := scores[name]) is not None]
-            means[name] = math.fsum(values) / len(values) if values else None
-        return means
+        return {name: mean(scores[name] for scores in scored) for name in self.names}
 
     def encoder(self) -> dict[str, Any] | None:
         """Return what compares the headings; None where none is compared."""

@@ -13,7 +13,6 @@ The option of type `Made` is the path of what one system made: the command takes
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Annotated, Any, TypeVar
 
 from arena._internal.files import json_value, sha256_file, sha256_json
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.metrics import mean
 from arena.registry import Registry
 
 Made = Annotated[str, "made"]
@@ -106,12 +106,6 @@ class Evaluation:
 SUITES: Registry[Callable[..., Evaluation]] = Registry(
     "suite", packages=["arena.suites"], entry_points="researcharena.suites"
 )
-
-
-def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None; None if there is none."""
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
 
 
 def chosen(surveys: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:

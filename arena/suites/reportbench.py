@@ -20,10 +20,10 @@ from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
-from arena.metrics import evaluate
+from arena.metrics import evaluate, mean
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import SUITES, Evaluation, Made, chosen, folder_sha256, json_lines, mean
+from arena.suites import SUITES, Evaluation, Made, chosen, folder_sha256, json_lines
 from arena.suites._library import CorpusPaper, Library
 from arena.suites._pages import read_pages
 from arena.tasks import TaskSet, direction_of

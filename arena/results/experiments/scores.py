@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.metrics import METRICS
+from arena.metrics import METRICS, mean
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
@@ -134,6 +133,5 @@ def _means_by(
     for part, rows in sorted(parts.items()):
         means[part] = {"surveys": len(rows)}
         for metric in metrics:
-            known = [row[metric] for row in rows if row[metric] is not None]
-            means[part][metric] = math.fsum(known) / len(known) if known else None
+            means[part][metric] = mean(row[metric] for row in rows)
     return means

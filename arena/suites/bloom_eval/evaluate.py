@@ -21,11 +21,12 @@ from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client
-from arena.metrics import METRICS
+from arena.llm.answers import sum_totals
+from arena.metrics import METRICS, mean
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.runs.directory import read_timing
-from arena.suites import SUITES, Made, folder_sha256, mean
+from arena.suites import SUITES, Made, folder_sha256
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -148,7 +149,7 @@ def _settings(
     if comparison.judge is not None:
         settings["judge"] = {
             "client": comparison.judge.fields, "schemas": comparison.schemas,
-            "prompts_sha256": comparison.prompts_sha256(), "total": _total(spent),
+            "prompts_sha256": comparison.prompts_sha256(), "total": sum_totals(spent),
         }  # fmt: skip
     return settings
 
@@ -243,14 +244,6 @@ def _compare(
         rows = [list(cells) for cells in made.rows]
         details[name] = {"reason": made.reason, **row, "headers": [*made.headers], "rows": rows}
     return _Compared(scores, details, spent)
-
-
-def _total(spent: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    sums = {key: [each[key] for each in spent] for key in (spent or [{}])[0]}
-    return {
-        key: None if None in some else sum(value or 0 for value in some)
-        for key, some in sums.items()
-    }
 
 
 def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:

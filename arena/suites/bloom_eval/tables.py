@@ -12,7 +12,8 @@ from typing import Any
 import yaml
 from markupsafe import Markup
 
-from arena.suites import Evaluation, mean
+from arena.metrics import mean
+from arena.suites import Evaluation
 from arena.suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
 from arena.text.display import shown
 

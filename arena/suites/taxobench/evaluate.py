@@ -13,9 +13,9 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_file
 from arena._internal.terminal import progress
 from arena.errors import DataError, clip
-from arena.metrics import METRICS
+from arena.metrics import METRICS, mean
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.suites import SUITES, Evaluation, Made, chosen, json_lines, mean
+from arena.suites import SUITES, Evaluation, Made, chosen, json_lines
 from arena.suites.taxobench.released import (
     THRESHOLD,
     ReleasedScores,
