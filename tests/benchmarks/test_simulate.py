@@ -203,27 +203,6 @@ def test_a_world_through_a_release_is_that_world(tmp_path: Path, release: Path) 
     same_texts(tmp_path / "staged", release, sections, "s2orc")
 
 
-def test_mentions_tell_what_is_influential(tmp_path: Path, release: Path) -> None:
-    bare = tmp_path / "release"
-    bare.mkdir()
-    for dataset in ("papers", "abstracts", "s2orc"):
-        (bare / dataset).symlink_to(release / dataset)
-    build_release(release, tmp_path / "told")
-    build_release(bare, tmp_path / "counted", "references.influential_mentions=3")
-    texts = {row["corpusid"] for row in rows(release, "s2orc")}
-    told, counted = (
-        {
-            (row["survey"], row["reference"]): row["influential"]
-            for row in pq.read_table(tmp_path / name / "tasks" / "gold.parquet").to_pylist()
-        }
-        for name in ("told", "counted")
-    )
-    assert texts >= {
-        corpus_id(paper["id"]) for paper in World(CONFIG).papers() if paper["is_survey"]
-    }
-    assert told == counted and 0 < sum(told.values()) < len(told)
-
-
 # --- the directory -------------------------------------------------------------------------------
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from arena.corpus import Corpus
-from arena.errors import CorpusError
 from corpus_builder.card import write_card
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
@@ -77,19 +76,6 @@ def test_a_damaged_card_is_seen_and_repaired(copy: Path, damage: Any, told: str)
     assert Corpus.open(copy).at("2030").search("dense")  # it does not need its card
     write_card(copy)
     assert contents(copy) == whole
-
-
-def test_other_files_in_the_place_are_not_destroyed(copy: Path) -> None:
-    (copy / "card").mkdir()
-    (copy / "card/notes.txt").write_text("mine")
-    with pytest.raises(CorpusError, match=r"contains other files, 'notes\.txt' for one"):
-        write_card(copy)
-    assert (copy / "card/notes.txt").read_text() == "mine"
-    assert not (copy / ".card.building").exists() and "card" not in manifest(copy)
-    shutil.rmtree(copy / "card")
-    (copy / "card").write_text("a file")
-    with pytest.raises(CorpusError, match="is a file"):
-        write_card(copy)
 
 
 def test_the_command(copy: Path, capsys: Any) -> None:

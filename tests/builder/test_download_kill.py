@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,15 +31,6 @@ def words(server: ReleaseServer, directory: Path) -> list[str]:
             "--base-url", server.url, "--rate", "1000", "--parallel", "3"]  # fmt: skip
 
 
-def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", MAIN, *words(server, directory)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 MODULES = """
 from corpus_builder.download import fetch
 from corpus_builder.release.folder import Record
@@ -57,20 +44,6 @@ MOMENTS = {
     "complete, not put": "fetch.compare = die",
     "put, not recorded": "fetch.Fetcher.fetch = after(fetch.Fetcher.fetch)",
 }
-
-
-def test_ctrl_c(server: ReleaseServer, tmp_path: Path) -> None:
-    process = start(server, tmp_path / "d")
-    while server.sent < 100_000 and process.poll() is None:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130
-    assert err == "arena-corpus: interrupted. The same command continues from here.\n"
-    process = start(server, tmp_path / "d")
-    process.communicate()
-    assert process.returncode == 0 and files_in(tmp_path / "d") == files_of(server)
-    assert any(request.headers.get("range") for request in server.fetched())
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

@@ -165,20 +165,6 @@ def test_faults_are_one_line(options, message, tmp_path, monkeypatch, capsys):
     assert not Path("sheet.csv").exists()
 
 
-@pytest.mark.parametrize(
-    "details",
-    [[1], {"a": 7}, {"a": {"efid": {"rows": 5}}}, {"a": {"efid": {"rows": [[1, 2]]}}}],
-)
-def test_a_damaged_source_is_one_line(details, tmp_path, capsys):
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps({"details": details}))
-    command = ["judge", "sample", str(path), "--what", "matches"]
-    assert main([*command, "--output", str(tmp_path / "sheet.csv")]) == 2
-    assert "x.json: damaged, or not what" in capsys.readouterr().err
-    assert main([*command, "--n", "0", "--output", str(tmp_path / "sheet.csv")]) == 2
-    assert "n=0: give an integer >= 1" in capsys.readouterr().err
-
-
 def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_path, capsys):
     sheet, key = tmp_path / "sheet.csv", tmp_path / "sheet.key.json"
     command = ["judge", "sample", "--what", "extracted", "--corpus", str(world)]

@@ -240,54 +240,6 @@ def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:
 # Failures, interruptions and kills.
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["toy", "once"])
-def test_killed_and_given_again(
-    copy: Path, tmp_path: Path, monkeypatch: Any, engine: str, capsys: Any
-) -> None:
-    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
-    build_index(whole, engine, options={"encoder": "e"})
-    log = tmp_path / "log"
-    monkeypatch.setenv("TOY_LOG", str(log))
-    before = contents(copy)
-    for number in (5, 8):
-        monkeypatch.setenv("TOY", f"kill {number}")
-        done = command(copy, "--engine", engine, "--encoder", "e")
-        assert done.returncode == -signal.SIGKILL
-        assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
-        report = verify(copy)
-        assert report["problems"] == {}
-        assert list(report["begun"]) == ([engine] if engine == "toy" else [])
-        with pytest.raises(CorpusError, match="has no index"):
-            arena.Corpus.open(copy).retriever(engine)
-        assert main(["verify", str(copy)]) == 0
-        told = f"index {engine} is begun, not complete: arena-corpus"
-        assert (told in capsys.readouterr().out) == (engine == "toy")
-    monkeypatch.setenv("TOY", "nothing -1")
-    line = f"arena-corpus index {copy} --engine {engine} --encoder e"
-    assert main(shlex.split(report["begun"].get(engine, line))[1:]) == 0
-    (copy / "index" / ".manifest.lock").unlink(missing_ok=True)  # of the killed process
-    assert contents(copy) == contents(whole)
-    assert state(copy) == INTACT
-    searchable = [0, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13]
-    worked = [int(line) for line in log.read_text().splitlines()]
-    again = [0, 2, 3, 4, 0, 2, 3, 4, 5, 6, 7]
-    assert worked == (searchable if engine == "toy" else again + searchable)
-
-
-@pytest.mark.parametrize("engine", ["toy", "once"])
-def test_ctrl_c(copy: Path, monkeypatch: Any, engine: str) -> None:
-    before = contents(copy)
-    monkeypatch.setenv("TOY", "interrupt 8")
-    done = command(copy, "--engine", engine)
-    goes_on = " The same command continues from here." if engine == "toy" else ""
-    assert (done.returncode, done.stderr) == (130, f"arena-corpus: interrupted.{goes_on}\n")
-    assert (contents(copy) == before) == (engine == "once")
-    monkeypatch.setenv("TOY", "nothing -1")
-    assert command(copy, "--engine", engine).returncode == 0
-    assert state(copy) == INTACT and names(copy / "index") == ["bm25", engine]
-
-
 def test_other_settings_do_not_go_on_and_a_slip_destroys_nothing(
     copy: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -163,18 +162,6 @@ def test_equal_scores_go_by_document(tmp_path):
         assert documents.tolist() == everything[:k]
         assert len(set(scores.tolist())) == 1
     assert engine.search("graph", 3, Scope(600, (0, 3))).documents.tolist() == [2, 5, 6]
-
-
-def test_threads_share_an_index(zipf):
-    engine, _ = zipf
-    # More scopes than are remembered, so that all kinds of calls of Java meet.
-    jobs = [(f"w{n} w{3 * n}", 20, Scope(200 * n)) for n in range(1, 100)]
-    alone = [engine.search(*job) for job in jobs]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda job: engine.search(*job), jobs * 40))
-    for number, ranking in enumerate(together):
-        assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
-        assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
 
 
 @pytest.mark.parametrize(
