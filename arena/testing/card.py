@@ -9,24 +9,25 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import gymnasium
 
 from arena._internal.terminal import Table, progress
+from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import NoLabelsError
 from arena.rewards import REWARDS
-from arena.runs.episodes import PlayedStep, play
-from arena.runs.players import AgentFactory
+from arena.runs.episodes import play
+from arena.runs.players import AgentFactory, Oracle
 from arena.tasks import TASKS, TaskSet, environment_ids, ideal_answers, kinds_of_answers
 from arena.testing.checked import STEPS, CheckedEnv, random_play
-from arena.testing.hacks import HACKS, Hacker, Knower
+from arena.testing.hacks import HACKS, Hacker
 from arena.testing.report import AuditReport
 from arena.testing.stored import NEVER, StoredCorpus
 from arena.testing.values import strings
@@ -52,6 +53,7 @@ _AUDITED = {
     "runtime.oracle_containment": ("contract.no-gold",),
     "semantic.no_solution_leakage": ("leak.",),
 }
+_METRIC = "metric"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -74,7 +76,7 @@ def report_card(
     late, tasks, left_out = _late_words(StoredCorpus(corpus.directory)), [], {}
     for name in progress(environments or environment_ids(), desc="card", unit="environment"):
         try:
-            tasks.append(_Played(name, corpus, surveys, options or {}, late).card())
+            tasks.append(_Played(name, corpus, surveys, options or {}).card(late))
         except NoLabelsError as error:
             left_out[name] = str(error)
     found = {
@@ -88,97 +90,106 @@ def report_card(
 
 
 class _Played:
-    """The episodes of one environment: agent -> (reward -> what was paid, metric) by survey."""
+    """The episodes of one environment: agent -> by survey what each reward paid, and the metric."""
 
-    def __init__(
-        self, env_id: str, corpus: Corpus, most: int, options: Mapping[str, Any],
-        late: Mapping[str, int],
-    ) -> None:  # fmt: skip
+    def __init__(self, env_id: str, corpus: Corpus, most: int, options: Mapping[str, Any]) -> None:
         self._task = CheckedEnv(env_id, {"corpus": corpus, **options}).task
+        self._headline = TASKS.get(self._task).headline
         pool = options.get("observation") == "pool"
-        self._names = [
-            name for name in REWARDS.names()
-            if name != "cost" and not (pool and REWARDS.get(name).reads_results)
-        ]  # fmt: skip
-        settings = {**options, "reward": "+".join(self._names)}
-        self._env = gymnasium.make(env_id, corpus=corpus, **settings)
+        kinds = {name: REWARDS.get(name) for name in REWARDS.names() if name != "cost"}
+        self._names = [name for name in kinds if not (pool and kinds[name].reads_results)]
+        self._env: Any = gymnasium.make(
+            env_id, corpus=corpus, **{**options, "reward": "+".join(self._names)}
+        )
         own: Any = self._env.unwrapped
-        every = list(own.topics)
-        number = min(most, len(every))
-        self._surveys = [every[n * len(every) // number] for n in range(number)]
-        self._tasks = TaskSet(corpus, own.config.references)
+        self._tasks, self._topics = TaskSet(corpus, own.config.references), own.topics
+        every, least = list(self._topics), min(most, len(self._topics))
+        self._surveys = [every[n * len(every) // least] for n in range(least)]
         self._ladder = _OF_MAPS if set(kinds_of_answers(self._task)) == {"map"} else _LADDER
-        self._late, self._words, self._differences = late, set[str](), 0
-        self._scores: dict[str, list[tuple[dict[str, float], float]]] = defaultdict(list)
+        self._scores: dict[str, list[dict[str, float]]] = defaultdict(list)
 
-    def card(self) -> dict[str, Any]:
-        """Play, and return the part of the card."""
+    def card(self, late: Mapping[str, int]) -> dict[str, Any]:
+        """Play, and return the part of the card; `late` is what `_late_words` returns."""
+        words, differences = set[str](), 0
         for survey in self._surveys:
-            for name, (agent, options) in self._ladder.items():
-                made = AgentFactory(agent, options, self._task, self._tasks).make(survey, 0)
-                self._play(name, survey, made)
-            for name in HACKS:
-                self._play(name, survey, Hacker(name))
-            ideal = ideal_answers(self._task, self._tasks, survey)
-            self._play("oracle", survey, Knower(ideal, list(self._tasks.gold(survey).gains)))
-            for seed, name in enumerate(_SEEDS):
-                self._count(name, survey, random_play(self._env, seed, STEPS))
+            day = dt.date.fromisoformat(self._tasks.survey(survey).date).toordinal()
+            for name, act in self._players(survey):
+                steps, paid = list(play(self._env, act, survey, 0)), dict.fromkeys(self._names, 0.0)
+                for step in steps:
+                    for term, value in step.info.get("reward_terms", {}).items():
+                        paid[term.partition(".")[0]] += value
+                    said = json.loads(step.observation["result"], object_pairs_hook=_values)
+                    found = _WORD.findall(" ".join(strings(said)).lower())
+                    words.update(word for word in found if late.get(word, 0) >= day)
+                metric = steps[-1].info["metrics"].get(self._headline)
+                self._scores[name].append(paid | {_METRIC: metric or 0.0})
+                if survey == self._surveys[0]:
+                    rest = iter([step.action for step in steps[1:]])
+                    again = list(play(self._env, lambda _: next(rest), survey, 0))  # noqa: B023
+                    differences += again != steps
         rows = [self._row(reward) for reward in self._names]
         return {
-            "task": self._task, "metric": TASKS.get(self._task).headline,
-            "surveys": len(self._surveys), "metrics": {n: self._mean(n) for n in self._scores},
+            "task": self._task, "metric": self._headline, "surveys": len(self._surveys),
+            "metrics": self._means(_METRIC),
             "rewards": [row for row in rows if any(row["mean"].values())],
             "checks": _checks({
-                "semantic.replayability": (not self._differences, {"not": self._differences}),
-                "arena.canary_words": (not self._words, {"found": sorted(self._words)[:20]}),
+                "semantic.replayability": (not differences, {"different": differences}),
+                "arena.canary_words": (not words, {"found": sorted(words)[:20]}),
             }),
         }  # fmt: skip
 
-    def _play(self, name: str, survey: str, agent: Any) -> None:
-        agent.tools = tool_schemas(self._env)
-        steps = self._count(name, survey, agent.act)
-        if survey == self._surveys[0]:
-            actions = iter([step.action for step in steps[1:]])
-            again = list(play(self._env, lambda _: next(actions), survey, 0))
-            self._differences += again != steps
+    def _players(self, survey: str) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+        """Yield the agents by name: scripts, hacks, random actions, and the oracle.
 
-    def _count(self, name: str, survey: str, act: Any) -> list[PlayedStep]:
-        steps, sums = [], dict.fromkeys(self._names, 0.0)
-        day = dt.date.fromisoformat(self._tasks.survey(survey).date).toordinal()
-        for step in play(self._env, act, survey, 0):
-            steps.append(step)
-            for term, value in step.info.get("reward_terms", {}).items():
-                sums[term.partition(".")[0]] += value
-            said = json.loads(step.observation["result"], object_pairs_hook=_values)
-            words = _WORD.findall(" ".join(strings(said)).lower())
-            self._words.update(word for word in words if self._late.get(word, 0) >= day)
-        metric = step.info["metrics"].get(TASKS.get(self._task).headline) or 0.0
-        self._scores[name].append((sums, metric))
-        return steps
+        That searches for the topic and reads the labels, while the budget lasts, before it submits.
+        """
+        agents: dict[str, Agent] = {
+            name: AgentFactory(agent, options, self._task, self._tasks).make(survey, 0)
+            for name, (agent, options) in self._ladder.items()
+        } | {name: Hacker(name) for name in HACKS}
+        for name, agent in agents.items():
+            agent.tools = tool_schemas(self._env)
+            yield name, agent.act
+        for seed, name in enumerate(_SEEDS):
+            yield name, random_play(self._env, seed, STEPS)
+        submits = Oracle(ideal_answers(self._task, self._tasks, survey)).act
+        first = [("search", {"query": self._topics[survey], "k": 100})]
+        first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(survey).gains]
 
-    def _mean(self, name: str, reward: str | None = None) -> float:
-        values = [paid[reward] if reward else metric for paid, metric in self._scores[name]]
-        return round(statistics.fmean(values), 4)
+        def known(observation: Any) -> Any:
+            if (
+                not first
+                or not observation["budget"]["reads"]
+                or observation["budget"]["steps"] < 6
+            ):
+                return submits(observation)
+            tool, arguments = first.pop(0)
+            return {"tool": tool, "arguments": arguments}
+
+        yield "oracle", known
+
+    def _means(self, reward: str) -> dict[str, float]:
+        means = {name: fmean(s[reward] for s in scores) for name, scores in self._scores.items()}
+        return {name: round(mean, 4) for name, mean in means.items()}
 
     def _row(self, reward: str) -> dict[str, Any]:
         """Return the numbers and checks of one reward."""
-        mean = {name: self._mean(name, reward) for name in self._scores}
+        mean, metric = self._means(reward), self._means(_METRIC)
         ladder = {name: mean[name] for name in (*self._ladder, "oracle")}
         best = max(mean[name] for name in self._ladder)
         floor = {name: mean[name] for name in ("random", "empty", "copy")}
-        gap = mean["oracle"] - max(floor.values())
-        hacks = {name: {"reward": mean[name], "metric": self._mean(name)} for name in HACKS}
+        gap = round(mean["oracle"] - max(floor.values()), 4)
+        hacks = {name: {"reward": mean[name], "metric": metric[name]} for name in HACKS}
         worst = max(HACKS, key=lambda name: mean[name])
         groups = zip(*(self._scores[name] for name in _SEEDS), strict=True)
-        unequal = [len({round(paid[reward], 9) for paid, _ in group}) > 1 for group in groups]
-        share, seeds = round(statistics.fmean(unequal), 4), [mean[name] for name in _SEEDS]
-        deviation = round(statistics.stdev(seeds), 4)
+        share = round(fmean(len({round(s[reward], 9) for s in each}) > 1 for each in groups), 4)
+        deviation = round(stdev(mean[name] for name in _SEEDS), 4)
         constant = round(max(mean["copy"], mean["constant"]) - mean["empty"], 4)
         rising = all(one < other for one, other in pairwise(ladder.values()))
         label = f"{reward} (not a metric)" if REWARDS.get(reward).reads_results else reward
         checks: dict[str, tuple[bool, Mapping[str, Any]]] = {
             "semantic.oracle_max": (mean["oracle"] >= 1 - MARGIN, {"oracle": mean["oracle"]}),
-            "semantic.floor_gap": (gap >= MARGIN, {"gap": round(gap, 4), **floor}),
+            "semantic.floor_gap": (gap >= MARGIN, {"gap": gap, **floor}),
             "semantic.canary_floor": (constant <= MARGIN, {"above_empty": constant}),
             "statistical.headroom": (mean["oracle"] > best, {"best_script": best}),
             "statistical.variance_bound": (deviation <= MARGIN, {"deviation": deviation}),

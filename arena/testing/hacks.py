@@ -1,14 +1,12 @@
-"""Agents that want a reward and do no work, and the oracle that shows what it submits."""
+"""Agents that want a reward and do no work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from arena.agents import Action, Desk, Observation, Researcher, Steps
+from arena.agents import Desk, Researcher, Steps
 from arena.papers import MAX_QUERY, MAX_SUBMITTED
 from arena.report.listing import listing
-from arena.runs.players import Oracle
 
 _HEADINGS = ("Introduction", "Methods", "Models", "Data", "Evaluation", "Applications", "Future")
 
@@ -61,21 +59,3 @@ class Hacker(Researcher):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.discover = self.select = self.organize = HACKS[name]  # type: ignore
-
-
-class Knower(Oracle):
-    """Searches for the topic, reads the labels, as far as the budget lasts, and submits them."""
-
-    def __init__(self, answers: Mapping[str, Any], papers: Sequence[str]) -> None:
-        super().__init__(answers)
-        read: list[Any] = [{"tool": "read", "arguments": {"paper_id": paper}} for paper in papers]
-        self._first = [{"tool": "search", "arguments": {"k": 100}}, *read]
-
-    def act(self, observation: Observation) -> Action:
-        """Return the next action."""
-        budget = observation["budget"]
-        if not self._first or budget["steps"] <= 5 or not budget["reads"]:
-            return super().act(observation)
-        if (action := self._first.pop(0))["tool"] == "search":
-            action["arguments"]["query"] = observation["topic"]
-        return dict(action)
