@@ -233,10 +233,11 @@ def _answer(task: Mapping[str, Any]) -> str:
     scripts = {n: v for n, v in metrics.items() if n not in (*HACKS, *_SEEDS, "oracle")}
     hack = max(HACKS, key=lambda name: metrics[name])
     listed = ", ".join(f"{name} {value:.3f}" for name, value in scripts.items())
+    best = max(scripts, key=lambda name: scripts[name])
     return (
         f"{task['task']}, {task['metric']} on {task['surveys']} surveys: {listed}, the labels "
-        f"{metrics['oracle']:.3f}. A model that works scores above {metrics[hack]:.3f} (the hack "
-        f"{hack!r}), one that has learned above {max(scripts.values()):.3f}."
+        f"{metrics['oracle']:.3f}. A model that works passes the hack {hack!r} "
+        f"({metrics[hack]:.3f}), one that has learned also {best!r} ({scripts[best]:.3f})."
     )
 
 
