@@ -210,7 +210,7 @@ def _checks(measured: Mapping[str, tuple[bool, Mapping[str, Any]]]) -> list[dict
 
 def _values(pairs: Sequence[tuple[str, Any]]) -> list[Any]:
     """Return the values of a JSON object that are of papers, without its keys."""
-    return [value for name, value in pairs if name not in ("error", "message", "actions")]
+    return [value for name, value in pairs if name not in ("id", "error", "message", "actions")]
 
 
 def _late_words(stored: StoredCorpus) -> dict[str, int]:
