@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from arena.dates import GUESSED, ResolvedDate, parse_date
@@ -229,6 +230,16 @@ def publication_date(value: object) -> ResolvedDate | None:
     """Return a date as `parse_date` does; None of a placeholder: before 1600, or `UNKNOWN_DAY`."""
     date = parse_date(value)
     return None if str(date) < str(RecordLimits().first_year) or str(date) == UNKNOWN_DAY else date
+
+
+def version_day(versions: Any, last: bool = False) -> str | None:
+    """Return the day of the first version, or of the last, ``YYYY-MM-DD``; None if unreadable."""
+    given = [each for each in versions or () if isinstance(each, Mapping)]
+    chosen = given[-1:] if last else [each for each in given if each.get("version") == "v1"]
+    try:
+        return parsedate_to_datetime(chosen[0]["created"]).date().isoformat()
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _date(record: Mapping[str, Any]) -> ResolvedDate | None:

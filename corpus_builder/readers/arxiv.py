@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, arxiv_month
+from corpus_builder.records import version_day
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -34,14 +34,8 @@ def read_arxiv(path: str | Path) -> Iterator[LocatedRecord]:
 
 
 def first_day(record: Mapping[str, Any]) -> str | None:
-    """Return the day of the first version, ``YYYY-MM-DD``, else the month that the id names."""
-    for version in record.get("versions") or ():
-        if isinstance(version, Mapping) and version.get("version") == "v1":
-            try:
-                return parsedate_to_datetime(version["created"]).date().isoformat()
-            except (KeyError, TypeError, ValueError):
-                break
-    return arxiv_month(f"arxiv:{record['arxiv_id']}")
+    """Return the day of the first version, else the month that the id names."""
+    return version_day(record.get("versions")) or arxiv_month(f"arxiv:{record['arxiv_id']}")
 
 
 def as_paper(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from arena.dates import PRECISIONS, format_day
 from arena.text.identifiers import arxiv_key
 from corpus_builder.readers.arxiv import as_paper
 from corpus_builder.readers.base import READERS, PaperFile, Reader, Record
-from corpus_builder.release import RecordLimits, RejectError, Sink, read_json
+from corpus_builder.records import PAPER_KEYS
+from corpus_builder.release import TABLES, RecordLimits, RejectError, Sink, read_json
 from corpus_builder.sources.openalex import add_work
 
 _LIMITS = RecordLimits()
@@ -58,18 +59,11 @@ def _work(record: dict[str, Any], file: PaperFile, line: int) -> Record | None:
     if not sink.rows:
         return None
     (_, row), *more = sink.rows
-    id_, title, _, day, precision, is_survey, _, venue, people, fields, arxiv_id, doi = row
-    return {
-        "id": id_,
-        "title": title,
+    paper = dict(zip(TABLES["papers"].names, row, strict=False))
+    day, kind = paper["day"], paper["precision"]
+    return {key: value for key, value in paper.items() if key in PAPER_KEYS} | {
+        "date": None if day is None else format_day(day)[: 4 + 3 * PRECISIONS.index(kind)],
         "abstract": next((row[1] for table, row in more if table == "abstracts"), None),
-        "date": None if day is None else format_day(day)[: 4 + 3 * PRECISIONS.index(precision)],
-        "is_survey": is_survey,
-        "venue": venue,
-        "authors": people,
-        "fields": fields,
-        "arxiv_id": arxiv_id,
-        "doi": doi,
         "references": [row[1] for table, row in more if table == "citations"],
     }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, bibtex_keys, doi_key
+from corpus_builder.records import version_day
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
@@ -59,6 +59,10 @@ class ReportBench(PublishedSource):
             where = f"{name} line {line}"
             keys = {"arxiv_id": str, "title": str, "versions": list, "prompt": str}
             record = check_record(raw, where, keys, _WHAT)
+            day = version_day(record["versions"], self._last_version)
+            if day is None:
+                given = clip(record["versions"])
+                raise DataError(f"{where}: versions={given}: expected arXiv's, with their days.")
             identity = (arxiv_key(record["arxiv_id"]), doi_key(record.get("doi")))
             yield PublishedSurvey(
                 id=f"{self.name}:{record['arxiv_id']}",
@@ -67,7 +71,7 @@ class ReportBench(PublishedSource):
                 file=name,
                 line=line,
                 references=list(self._references(folder, record["arxiv_id"])),
-                date=self._date_of(record["versions"], where),
+                date=day,
                 extra={
                     "abstract": record.get("abstract"),
                     "prompt": record["prompt"],
@@ -75,18 +79,6 @@ class ReportBench(PublishedSource):
                 },
             )
         self._hashes[table.name] = table.sha256
-
-    def _date_of(self, versions: list[Any], where: str) -> str:
-        """Return the day of the version that counts: v1, or the last of the list."""
-        for version in reversed(versions) if self._last_version else versions:
-            if isinstance(version, Mapping) and (
-                self._last_version or version.get("version") == "v1"
-            ):
-                try:
-                    return parsedate_to_datetime(version["created"]).date().isoformat()
-                except (KeyError, TypeError, ValueError):
-                    break
-        raise DataError(f"{where}: versions={clip(versions)}: expected arXiv's, with their days.")
 
     def _references(self, folder: Path, arxiv_id: str) -> Iterator[PaperQuery]:
         file = JsonLinesFile(folder / f"{arxiv_id.replace('/', '_')}.jsonl", "references")
