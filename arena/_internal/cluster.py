@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import socket
 from pathlib import Path
 from typing import Any
 
+from arena import __version__
+from arena._internal import lazy
 from arena.errors import DataError, WorkerError, clip
 
 _PATIENCE = 10.0  # seconds until a head must accept a connection
@@ -46,6 +49,12 @@ def connected() -> Any:
         reason = clip(" ".join(str(error).split()), 300)
         raise WorkerError(f"cannot use the Ray cluster {address}: {reason}") from None
     return ray
+
+
+def versions(*distributions: str) -> dict[str, str]:
+    """Return the versions, on this machine, of what all nodes must have alike."""
+    ours = {"researcharena": __version__, "Python": platform.python_version()}
+    return ours | lazy.versions(*distributions)
 
 
 def _users_cluster() -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import platform
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from arena import __version__
-from arena._internal.cluster import connected
+from arena._internal.cluster import connected, versions
 from arena._internal.lazy import require
 from arena.errors import WorkerError, clip
 from arena.executors import EXECUTORS, Executor
@@ -61,7 +58,7 @@ class Ray(Executor):
         ray = self._connected()
         check_capacity(ray.nodes(), MEMORY)
         with _probe_file(getattr(first, "directory", None)) as probe:
-            guarded = guard(versions(), probe, _PATIENCE)
+            guarded = guard(versions(*DISTRIBUTIONS), probe, _PATIENCE)
             call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(guarded)
             # One copy in the cluster's memory, whatever the number of tasks.
             shared = ray.put(ray.cloudpickle.dumps(function))
@@ -115,15 +112,6 @@ def _result(ray: Any, reference: Any) -> Any:
 
 
 # The nodes: every node must run the same code and see the same files.
-
-
-def versions() -> dict[str, str]:
-    """Return the versions, on this machine, of everything that can change a file's bytes."""
-    return {
-        "researcharena": __version__,
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in DISTRIBUTIONS},
-    }
 
 
 def guard(

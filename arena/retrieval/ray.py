@@ -11,7 +11,6 @@ import os
 import platform
 import threading
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -19,12 +18,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Gt
 
+from arena._internal.cluster import connected, versions
 from arena._internal.files import sha256_file
 from arena._internal.lazy import require
 from arena.errors import ArenaError, DataError, WorkerError, clip
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope
 
 _MANIFEST = "manifest.json"
+DISTRIBUTIONS = ("numba", "numpy", "PyStemmer")
+"""Distributions whose version can change a score."""
 _RETRIES = 2  # of a search whose shard was lost
 
 
@@ -95,8 +97,6 @@ class _Cluster:
     """The shards of an engine, which end with this object."""
 
     def __init__(self, engine: Retriever, shards: int | None) -> None:
-        from arena._internal.cluster import connected
-
         self._ray, self._process = connected(), os.getpid()
         count = shards or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         assert engine.opened is not None
@@ -104,7 +104,7 @@ class _Cluster:
         directory, options = engine.opened
         bounds = [engine.documents * i // count for i in range(count + 1)]
         self._windows = list(pairwise(bounds))
-        known = versions() | {"index": sha256_file(directory / _MANIFEST)}
+        known = versions(*DISTRIBUTIONS) | {"index": sha256_file(directory / _MANIFEST)}
         actor = self._ray.remote(
             num_cpus=0,  # more shards than processors take turns
             max_restarts=-1,
@@ -178,7 +178,7 @@ class Shard:
         engine, directory, options = self._given
         path = Path(directory, _MANIFEST)
         index = sha256_file(path) if path.is_file() else "none"
-        for what, here in (versions() | {"index": index}).items():
+        for what, here in (versions(*DISTRIBUTIONS) | {"index": index}).items():
             if here != self._known[what]:
                 raise WorkerError(
                     f"the Ray node {platform.node()} has {what} {here[:12]} in {directory!r}, the "
@@ -186,18 +186,6 @@ class Shard:
                     "the same path, and the same versions."
                 )
         return RETRIEVERS.get(engine).open(Path(directory), **options)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions, on this machine, of everything that can change a score."""
-    from arena import __version__
-
-    names = ("numba", "numpy", "PyStemmer")
-    return {
-        "researcharena": __version__,
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in names},
-    }
 
 
 def _merged(rankings: list[Ranking], k: int) -> Ranking:

@@ -19,6 +19,7 @@ import pytest
 from helpers import contents
 from toy_release import ToyRelease, write_toy
 
+from arena._internal.cluster import versions
 from arena.errors import DataError, WorkerError
 from arena.executors import make_executor
 from arena.executors import ray as ray_executor
@@ -185,9 +186,10 @@ def test_a_node_with_another_version(tmp_path: Path) -> None:
 
     (tmp_path / "arena").mkdir()
     (tmp_path / "arena" / "__init__.py").write_text('__version__ = "0.0.1"\n')
+    known = versions(*ray_executor.DISTRIBUTIONS)
     answer = subprocess.run(
         [sys.executable, "-c", RUN], env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        input=cloudpickle.dumps(ray_executor.guard(ray_executor.versions(), None, 0.0)),
+        input=cloudpickle.dumps(ray_executor.guard(known, None, 0.0)),
         capture_output=True, cwd=tmp_path, timeout=60, check=True,
     )  # fmt: skip
     refusal, value = json.loads(answer.stdout)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
 
 import arena
+from arena._internal.cluster import versions
 from arena.errors import DataError, WorkerError
 from arena.retrieval import Ranking, Request, Retriever, Scope
-from arena.retrieval.ray import Shard, versions
+from arena.retrieval.ray import DISTRIBUTIONS, Shard
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
@@ -133,7 +134,7 @@ def test_a_node_with_other_files_or_versions(small: Path) -> None:
         ({"index": "0" * 64}, f"has index .* in '{index}', the machine that asks 000000000000"),
         ({"index": "", "numpy": "0.1"}, "has numpy .*, the machine that asks 0.1"),
     ):
-        shard = Shard("bm25", str(index), {}, (0, 10), versions() | known)
+        shard = Shard("bm25", str(index), {}, (0, 10), versions(*DISTRIBUTIONS) | known)
         with pytest.raises(WorkerError, match=message):
             shard.search([("membrane", 3, (10, ()))])
 
