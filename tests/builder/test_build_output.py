@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SMALL, Memory, arena_corpus, contents, names
+from helpers import SMALL, Memory, contents, names
 
 from arena.corpus import layout
-from arena.errors import ArenaError, CorpusError
+from arena.errors import CorpusError
 from corpus_builder.build import build
 from corpus_builder.manifest import verify
 from corpus_builder.sources import LocatedRecord
@@ -124,20 +124,3 @@ def test_overwrite(tmp_path: Path, mini: Path) -> None:
     build(SMALL, output, overwrite=True)
     assert contents(output) == contents(tmp_path / "fresh")
     assert names(tmp_path) == ["c", "fresh"]
-
-
-def test_two_builds_at_once(tmp_path: Path) -> None:
-    output = tmp_path / "c"
-    errors = []
-
-    def second() -> None:
-        with pytest.raises(ArenaError, match="another process is writing"):
-            build(SMALL, output)
-        result = arena_corpus("world", "--papers", "60", "--surveys", "1", "--output", output)
-        errors.append((result.returncode, result.stderr))
-
-    build(Meanwhile(second), output)
-    line = f"arena-corpus: error: another process is writing {str(output)!r}. Wait for it or name "
-    assert errors == [(2, line + "another directory.\n")]
-    assert verify(output)["problems"] == {}
-    assert names(tmp_path) == ["c"]

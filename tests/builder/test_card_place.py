@@ -40,13 +40,6 @@ def manifest(corpus: Path) -> dict[str, Any]:
     return found
 
 
-def command(*arguments: object, code: str = "") -> subprocess.CompletedProcess[str]:
-    """Run ``arena-corpus card`` in a process of its own, with `code` before it."""
-    program = f"{code}\nimport sys\nfrom corpus_builder.cli import main\nsys.exit(main())"
-    line = [sys.executable, "-c", program, "card", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, cwd=ROOT)
-
-
 def test_only_the_card_and_the_hash_of_the_manifest_change(copy: Path) -> None:
     before, files = manifest(copy), contents(copy)
     entries = write_card(copy)["files"]

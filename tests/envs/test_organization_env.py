@@ -272,33 +272,12 @@ def test_organize_counts_how_papers_are_filed(mini):
     assert act(alone, "organize", mind_map=tree)["filed"] == counts | {"left_out": 0}
 
 
-def chain(levels):
-    tree = {"label": "0"}
-    for level in range(levels):
-        tree = {"label": str(level + 1), "children": [tree]}
-    return tree
-
-
-NO_TREES = [
+NO_TREES = [  # a few refusals of the reader, which its own tests have, and those of the corpus
     ({}, "the mind-map has no node"),
-    ("", "cannot be read as JSON"),
     ("no JSON", "cannot be read as JSON"),
-    ("x" * 1_000_000, "cannot be read as JSON"),
     ("[" * 100_000, "nests too deep"),
-    ("[1, 2]", "element 1 of the list is 1"),
-    ("5", "a mind-map is a JSON object, not 5"),
-    ({"label": None, "children": []}, "expected a string"),
-    ({"label": 5, "children": []}, "expected a string"),
-    ({"label": "x", "children": "y"}, "expected a list"),
-    ({"label": "x", "children": [5]}, "a node is a string or an object"),
-    ({"label": "x", "children": [["y"]]}, "a node is a string or an object"),
-    ({"label": "x", "children": [None]}, "a node is a string or an object"),
-    ({"label": "x", "children": [{"papers": []}]}, "every node needs one"),
     ({"label": "x", "children": [{"label": "y", "papers": "p:day"}]}, "expected a list"),
-    ({"label": "x", "children": [{"label": "y", "papers": [5]}]}, "papers are ids, as strings"),
-    ({"label": "x" * 501}, "longer than 500 characters"),
     ({"label": "x", "children": ["y" * 1_000_000]}, "longer than 500 characters"),
-    (chain(65), "at most 64"),
     ({"label": "x", "children": [str(n) for n in range(10_001)]}, "more than 10,000 nodes"),
     ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
     ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),

@@ -8,7 +8,6 @@ import pickle
 import subprocess
 import sys
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -364,23 +363,6 @@ def test_junk_is_read_or_refused(value):
 
 
 # What is out there
-
-
-def test_literature_worlds(world):
-    rows = pq.read_table(world / "tasks/mind_maps.parquet").to_pylist()
-    assert len(rows) == 8
-
-    def rebuilt(tree: MindMap) -> dict[str, object]:
-        return {
-            "name": tree.label,
-            "subtopics": [rebuilt(child) for child in tree.children],
-            "papers": list(tree.papers),
-        }
-
-    for row in rows:
-        tree, notes = read_mind_map(row["mind_map"])
-        assert notes == []
-        assert rebuilt(tree) == json.loads(row["mind_map"])
 
 
 def values(path):

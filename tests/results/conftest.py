@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from llm_server import LLMServer
 
 import arena
 
@@ -13,3 +14,18 @@ def title_on_tiny(tiny, tmp_path_factory):
     output = tmp_path_factory.mktemp("runs") / "title"
     arena.run(tiny, "discovery", "title", output)
     return output
+
+
+@pytest.fixture
+def play(tiny, tmp_path):
+    """Run `react` on one survey of `tiny` by a model's script; return the run and its answers."""
+
+    def run(script):
+        store = str(tmp_path / "answers.db")
+        with LLMServer(script) as server:
+            options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
+            only = {"surveys": ["s1"], "agent_options": options}
+            arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
+        return tmp_path / "run", store
+
+    return run

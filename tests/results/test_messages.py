@@ -6,7 +6,7 @@ import json
 
 import gymnasium
 import pytest
-from llm_server import LLMServer, tool_call
+from llm_server import tool_call
 
 import arena
 from arena.agents import Agent
@@ -60,13 +60,9 @@ def words(body):
     return [tool_call("search", {"query": "ranking"}) | {"content": "Now \ud800."}, "Done."][said]
 
 
-def test_what_the_model_wrote(tiny, tmp_path):
-    store = str(tmp_path / "answers.db")
-    with LLMServer(words) as server:
-        options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
-        only = {"surveys": ["s1"], "agent_options": options}
-        arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
-    (row,) = rows_of(tmp_path / "run", tiny, tmp_path / "a.jsonl", answers=store)
+def test_what_the_model_wrote(tiny, tmp_path, play):
+    run, store = play(words)
+    (row,) = rows_of(run, tiny, tmp_path / "a.jsonl", answers=store)
     said = [message["content"] for message in row["messages"] if message["role"] == "assistant"]
     assert said == ["Now \ufffd.", "Done."]  # the second one submits, after the model stopped
 

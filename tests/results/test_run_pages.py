@@ -12,7 +12,7 @@ import pytest
 from helpers import call
 from hypothesis import given
 from hypothesis import strategies as st
-from llm_server import LLMServer, tool_call
+from llm_server import tool_call
 from test_compare_page import check_safe
 
 import arena
@@ -185,13 +185,9 @@ def ask(body):
     return [tool_call("search", {"query": "ranking"}) | {"content": "Now."}, "Done."][answered]
 
 
-def test_what_a_model_wrote_and_used(tiny, tmp_path):
-    store = str(tmp_path / "answers.db")
-    with LLMServer(ask) as server:
-        options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
-        only = {"surveys": ["s1"], "agent_options": options}
-        arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
-    blocks = unpacked(as_view([tmp_path / "run"], tiny, answers=store).html)
+def test_what_a_model_wrote_and_used(tiny, play):
+    run, store = play(ask)
+    blocks = unpacked(as_view([run], tiny, answers=store).html)
     episode = blocks["e0"][0][1]["0"]
     ((first, calls, *tokens, begin),), (last,) = episode["said"]["1"], episode["said"]["2"]
     assert first == "Now." and calls[0]["function"]["name"] == "search" and last[0] == "Done."

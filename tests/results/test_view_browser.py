@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from helpers import Memory, call
-from llm_server import LLMServer, tool_call
+from llm_server import tool_call
 from test_compare_page import POISON, TURNED
 
 import arena
@@ -229,14 +229,10 @@ def ask(body):
     return "Done." if results else tool_call("search", {"query": f"encoders {POISON}"})
 
 
-def test_a_prompt_is_unfolded(tiny, tmp_path, visit):
-    store = str(tmp_path / "answers.db")
-    with LLMServer(ask) as server:
-        options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
-        only = {"surveys": ["s1"], "agent_options": options}
-        arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
+def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
+    run, store = play(ask)
     path = tmp_path / "view.html"
-    path.write_text(as_view([f"react={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
+    path.write_text(as_view([f"react={run}"], tiny, answers=store).html, "utf-8")
     tab = visit(path, "#e/react/s1/2")
     tab.click(".prompt summary")
     tab.locator(".prompt a").wait_for()
