@@ -239,8 +239,6 @@ def test_a_batch_that_fails_is_asked_about_again_in_the_repair(graphs, tmp_path)
 # Failures and limits
 
 BAD = {
-    "nothing": "",
-    "prose": "As paper [1] says, no.",
     "cut off": '<typology>{"name": "Graphs", "subtop',
     "the example": '{"name": "the topic", "subtopics": [{"name": "a heading", "subtopics": [{"name"'
     ': "a narrower heading", "papers": [3, 8]}, {"name": "another one", "papers": [1]}]}, {"name": '

@@ -56,8 +56,6 @@ def test_it_organizes_nothing_and_asks_nothing(agent, world):
 
 LONG = {"message": "This model's maximum context length is 4096 tokens."}
 BAD = {
-    "nothing": "",
-    "no content": {"role": "assistant", "content": None},
     "a tool nobody offered": {
         "role": "assistant",
         "content": None,
@@ -65,7 +63,6 @@ BAD = {
             {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
         ],
     },
-    "an empty tag": "<Queries>\n</Queries>",
     "the form": "<Queries>\n- ...\n</Queries>",
     "symbols": "\x00\ufffd{{{[[[<<<" * 500,
     "too long": Trouble(400, error=LONG),

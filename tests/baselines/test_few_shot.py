@@ -173,10 +173,7 @@ def test_a_large_map_is_cut_to_its_upper_levels(graphs, tmp_path):
 
 
 BAD = {
-    "nothing": "",
     "prose": "I would rather not [1].",
-    "no heading": "<typology>{}</typology>",
-    "numbers": "<typology>[1, 2, 3]</typology>",
     "a root alone": '<typology>{"name": "Graphs"}</typology>',
     "too long": Trouble(400, error={"message": "maximum context length exceeded"}),
 }

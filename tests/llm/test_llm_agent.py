@@ -161,9 +161,7 @@ def test_a_run_whose_server_went_away_continues(world, asker, tmp_path):
 
 
 BAD = {
-    "nothing": "",
     "no tag": "I would rather not.",
-    "empty tag": "<Queries></Queries>",
     "too long": Trouble(400, error={"message": "maximum context length exceeded"}),
 }
 

