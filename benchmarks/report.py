@@ -146,7 +146,8 @@ class Clock:
     wall = cpu = 0.0
 
     def __enter__(self) -> Clock:
-        self._begun = time.process_time() + _cpu_below(), time.perf_counter()
+        below = _cpu_below()  # first, for its own time must not count
+        self._begun = below + time.process_time(), time.perf_counter()
         return self
 
     def __exit__(self, *_: object) -> None:

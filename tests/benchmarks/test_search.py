@@ -134,6 +134,13 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: Any) 
     assert message in err and err.count("\n") == 1
 
 
+def test_a_clock_does_not_count_its_own_look_at_other_processes(monkeypatch: Any) -> None:
+    monkeypatch.setattr("benchmarks.report._cpu_below", lambda: sum(range(2_000_000)) * 0.0)
+    with Clock() as clock:
+        pass
+    assert 0 <= clock.cpu < 0.005
+
+
 def test_the_cpu_time_of_an_engine_counts_its_process() -> None:
     busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
     with Clock() as clock:
