@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -59,20 +60,10 @@ def download_s2orc(
 
     with resumable():
         report = download(
-            output,
-            release,
-            datasets,
-            parallel=parallel,
-            key_env=key_env,
-            base_url=base_url,
-            rate=rate,
-            attempts=attempts,
-            patience=patience,
-            verify=verify,
-            dry_run=dry_run,
-            on_estimate=(lambda _: None) if json else _print_estimate,
-            on_message=(lambda _: None) if json else _print,
-        )
+            output, release, datasets, parallel=parallel, key_env=key_env, base_url=base_url,
+            rate=rate, attempts=attempts, patience=patience, verify=verify, dry_run=dry_run,
+            on_estimate=(lambda _: None) if json else _print_estimate, on_message=printer(json),
+        )  # fmt: skip
     if json:
         print_json(report)
     elif not dry_run:
@@ -84,11 +75,16 @@ def download_s2orc(
         )
 
 
-def _print(line: str) -> None:
-    """Print a line above the bar, if there is one."""
+def printer(quiet: bool) -> Callable[[str], None]:
+    """Return what prints a line above the bar, if there is one; nothing if `quiet`."""
     from tqdm import tqdm
 
-    tqdm.write(printable(line, 1000))
+    def say(line: str) -> None:
+        if not quiet:
+            tqdm.write(printable(line, 1000))
+            sys.stdout.flush()
+
+    return say
 
 
 def _print_estimate(report: dict[str, Any]) -> None:
@@ -126,10 +122,7 @@ def fetch_collection(
     """Fetch what is missing of a collection, and say how much that was."""
     from corpus_builder.download import fetch_published
 
-    def say(line: str) -> None:
-        if not quiet:
-            print(printable(line, 1000), flush=True)
-
+    say = printer(quiet)
     with resumable():
         report = fetch_published(name, output, mirror, leave_out=leave_out, on_message=say)
     unverified = f"; {report['unverified']:,} have no known checksum"
@@ -258,15 +251,9 @@ def _build_release(
 
     started = time.monotonic()
     build = plan(
-        source_name,
-        source,
-        output,
-        read_config(config, set or {}),
-        memory=parse_size("--memory", memory),
-        workers=workers,
-        executor=executor,
-        overwrite=overwrite,
-    )
+        source_name, source, output, read_config(config, set or {}), workers=workers,
+        memory=parse_size("--memory", memory), executor=executor, overwrite=overwrite,
+    )  # fmt: skip
 
     def say(line: str) -> None:
         if not json:

@@ -8,8 +8,7 @@ from typing import Any
 
 from arena.cli.app import add_command, print_json, print_table, resumable
 from arena.errors import DataError
-from arena.text.display import printable
-from corpus_builder.cli.build import fetch_collection
+from corpus_builder.cli.build import fetch_collection, printer
 from corpus_builder.collections import addresses, collections
 
 
@@ -59,13 +58,9 @@ def download_openalex(
     """
     from corpus_builder.download.openalex import WORKS, download_works
 
-    def say(line: str) -> None:
-        if not json:
-            print(printable(line, 1000), flush=True)
-
     with resumable():
         report = download_works(output, before, papers, query=query, seeds=seeds, hops=hops,
-                                base_url=base_url, on_message=say)  # fmt: skip
+                                base_url=base_url, on_message=printer(json))  # fmt: skip
     if json:
         print_json(report)
         return

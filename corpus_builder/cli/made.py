@@ -55,16 +55,11 @@ def tasks(
     from corpus_builder.question_tasks import write_question_tasks
 
     if not questions:
+        named = parse_surveys(test, () if test is None else TaskSet(directory).surveys)
         manifest = write_paper_tasks(
-            directory,
-            output,
-            least=least,
-            most=most,
-            seed=seed,
-            test=parse_surveys(test, () if test is None else TaskSet(directory).surveys),
-            before=before,
+            directory, output, least=least, most=most, seed=seed, test=named, before=before,
             overwrite=overwrite,
-        )
+        )  # fmt: skip
     else:
         manifest = write_question_tasks(
             directory, output, questions, days=days, dates=dates, part=part, overwrite=overwrite

@@ -36,7 +36,6 @@ class Joiner:
         self._records = sqlite3.connect("")  # a file that goes with the connection
         columns = "n INTEGER PRIMARY KEY, id, doi, arxiv, title, day, line"
         self._records.execute(f"CREATE TABLE records ({columns})")
-        self._size = 0
         self._parents: dict[int, int] = {}
         self._counts: Counter[str] = Counter()
         self._example: list[str] = []
@@ -44,7 +43,7 @@ class Joiner:
         self._together: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
-        return self._size
+        return self._records.total_changes
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add a record that `corpus_builder.records.parse_paper` takes; it may lack an id."""
@@ -52,9 +51,8 @@ class Joiner:
         id_, date = record.get("id"), record.get("date")
         dated = publication_date(date) if date is not None else None
         names = (id_ and str(id_), doi, arxiv_id, _title(record))
-        row = (self._size, *names, dated.day if dated else _NEVER, dumped(record))
+        row = (len(self), *names, dated.day if dated else _NEVER, dumped(record))
         self._records.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._size += 1
 
     def papers(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
         """Yield each paper and the numbers of its records; add no more records then."""
