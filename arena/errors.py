@@ -69,7 +69,7 @@ def first_line(error: Exception) -> str:
     return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)
 
 
-def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return a hint such as ``" Did you mean 'bm25'?"``, or the known names when none is near.
 
     >>> did_you_mean("bm52", ["bm25", "dense"])
@@ -78,7 +78,7 @@ def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
     ' Known: bm25, dense.'
     """
     names = sorted(set(known))
-    near = difflib.get_close_matches(name[:100], names, limit, 0.5) if isinstance(name, str) else []
+    near = difflib.get_close_matches(name[:100], names, 3, 0.5) if isinstance(name, str) else []
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
     if not names:

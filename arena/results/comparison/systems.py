@@ -14,16 +14,13 @@ from arena.results.comparison.report import comparison_json
 if TYPE_CHECKING:
     from arena.suites import Evaluation
 
+_HOW = ("fisher", "holm", 0.95)  # test, correction and level, as in `compare`
+
 
 def compare_systems(
-    suite: str,
-    evaluations: Mapping[str, Evaluation],
-    baseline: str | None = None,
-    test: str = "fisher",
-    correction: str = "holm",
-    level: float = 0.95,
+    suite: str, evaluations: Mapping[str, Evaluation], baseline: str | None = None
 ) -> Comparison:
-    """Compare what systems scored on the same surveys of a suite, survey by survey.
+    """Compare what systems scored on the same surveys of a suite, by the tests of `compare`.
 
     A metric is taken over the surveys that count for every system and have a value in each, so a
     mean can differ from that of one system alone.
@@ -32,9 +29,6 @@ def compare_systems(
         suite: Name of the suite, the title of the tables.
         evaluations: Name of each system -> its scores.
         baseline: The system that the others are compared with; by default the first.
-        test: As `arena.compare` takes it.
-        correction: Likewise.
-        level: Likewise.
 
     Raises:
         UnknownNameError: The baseline is unknown.
@@ -53,9 +47,7 @@ def compare_systems(
         )
     first = next(iter(evaluations.values()))
     tables = [
-        compare_by(
-            name, first.lower_is_better.get(name, False), systems, pairs, test, correction, level
-        )
+        compare_by(name, first.lower_is_better.get(name, False), systems, pairs, *_HOW)
         for name in first.mean
         if any(each.mean[name] is not None for each in evaluations.values())
     ]
@@ -68,7 +60,7 @@ def compare_systems(
         if len(table.surveys) < total
     ]
     return Comparison(
-        suite, tuple(systems), against, test, correction, level, tuple(tables), tables[0].metric,
+        suite, tuple(systems), against, *_HOW, tuple(tables), tables[0].metric,
         tuple(first.surveys), {}, tuple(notes),
     )  # fmt: skip
 
