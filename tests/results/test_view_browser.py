@@ -240,6 +240,11 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     assert "neural ranking" in tab.inner_text(".prompt .text >> nth=0")
     assert "<script>" in tab.inner_text(".prompt pre")
     assert tab.inner_text(".prompt a") == "the result of step 1"
+    tab.click("nav a[href='#find']")
+    tab.fill("#words", "done.")
+    tab.click("#search button")
+    tab.locator("#found", has_text="1 steps").wait_for()  # the model said so at step 2
+    assert tab.locator("#hits a").get_attribute("href").endswith("/2")
 
 
 def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(

@@ -175,7 +175,8 @@ async function search(event) {
         const result = episode.o[n + 1];
         const isRefused = String(result[0]).startsWith('{"error"');
         if ((refused && !isRefused) || (tool && !String(action[0]).includes(`"${tool}"`))) return;
-        if (!words.every((word, i) => has(action, word, i) || has(result, word, i))) return;
+        const said = JSON.stringify((episode.said[n + 1] ?? []).map(([text]) => text)).toLowerCase();
+        if (!words.every((word, i) => has(action, word, i) || has(result, word, i) || said.includes(word))) return;
         found += 1;
         if (found > 200) return;
         const link = stepLink(+run, place, n + 1, `${short(index.surveys[place][1], 60)}, step ${n + 1}: ${summary(action)}`);
