@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -365,29 +364,3 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
         "print(sorted({'torch', 'FlagEmbedding', 'transformers', 'wordllama'} & set(sys.modules)))"
     )
     assert output(code) == "[]\n"
-
-
-# Encoders of others
-
-
-@pytest.mark.slow
-def test_the_example_in_the_documentation(tmp_path):
-    """The page shows a complete encoder and its test; both are dropped in and run."""
-    import shutil
-
-    page = (ROOT / "docs" / "dense.md").read_text(encoding="utf-8")
-    files = re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert [path for path, _ in files] == ["arena/encoders/letters.py", "tests/test_letters.py"]
-    for package in ("arena", "corpus_builder"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    (tmp_path / "tests").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    for path, content in files:
-        (tmp_path / path).write_text(content, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert "1 passed" in done.stdout, done.stdout
