@@ -23,7 +23,7 @@ import corpus_builder.cli
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted(page for folder in ("docs", "docs/results") for page in (ROOT / folder).glob("*.md"))
 PAGES = [page for page in [ROOT / "README.md", *DOCS] if page.is_file()]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([\w{}-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = {"arena": arena.cli.main, "arena-corpus": corpus_builder.cli.main}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
