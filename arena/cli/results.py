@@ -92,13 +92,11 @@ def compare(
     else:
         compared = {"": comparison.compare(runs, **options)}
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
-    days = {task: model_cutoff or comparison.model_cutoff_of(each)
-            for task, each in compared.items() if opened and format != "csv"}  # fmt: skip
-    if opened and html is None and not funnel and not any(days.values()):
+    if opened and format != "csv":
+        for task, each in compared.items():
+            compared[task] = comparison.split_by_day(each, opened, model_cutoff)
+    if opened and html is None and not funnel and not any(c.parts for c in compared.values()):
         raise DataError("--corpus gives the page its titles: name the page with --html.")
-    for task, day in days.items():
-        if day and opened:
-            compared[task] = comparison.split_by_day(compared[task], opened, day)
     for task, each in compared.items():
         if html is not None:
             page = Path(html)

@@ -4,7 +4,7 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.results.comparison.comparing import Comparison, compare, model_cutoff_of, split_by_day
+from arena.results.comparison.comparing import Comparison, compare, split_by_day
 from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (
@@ -18,5 +18,5 @@ from arena.results.comparison.report import (
 
 __all__ = [
     "Comparison", "as_csv", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
-    "model_cutoff_of", "split_by_day", "usage_of", "verdict", "write_html",
+    "split_by_day", "usage_of", "verdict", "write_html",
 ]  # fmt: skip

@@ -264,21 +264,20 @@ def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
     return tasks
 
 
-def model_cutoff_of(comparison: Comparison) -> str | None:
-    """Return the latest ``model_cutoff`` that an agent of the runs was given; None without one."""
-    given = (run.manifest["agent_options"].get("model_cutoff") for run in comparison.runs)
-    return max((str(parse_cutoff(day)) for day in given if day is not None), default=None)
-
-
-def split_by_day(comparison: Comparison, corpus: Corpus, day: str) -> Comparison:
+def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None) -> Comparison:
     """Return a comparison with the headline apart for surveys dated before a day, and from it on.
 
     Args:
         comparison: The comparison.
         corpus: The corpus of the runs, which has the dates of the surveys.
-        day: First day of which a model knows nothing: its cutoff, as `Corpus.at` takes one.
+        day: First day of which a model knows nothing: its cutoff, as `Corpus.at` takes one. By
+            default the latest ``model_cutoff`` of the agents; where none has one, nothing is split.
     """
-    tasks, day = tasks_of(comparison, corpus), str(parse_cutoff(day))
+    given = [run.manifest["agent_options"].get("model_cutoff") for run in comparison.runs]
+    days = [str(parse_cutoff(each)) for each in (given if day is None else [day]) if each]
+    if not days:
+        return comparison
+    tasks, day = tasks_of(comparison, corpus), max(days)
     whole = next(each for each in comparison.metrics if each.metric == comparison.headline)
     pairs = [(each.run, each.against) for each in whole.differences]
     how = (comparison.test, comparison.correction, comparison.level)
