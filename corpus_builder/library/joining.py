@@ -21,7 +21,6 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
-Identifiers = dict[str, set[str]]
 
 
 class Joiner:
@@ -121,7 +120,7 @@ class Joiner:
 
     def _join_titles(self, group: list[int]) -> None:
         """Unite records of one title and year unless their identifiers differ."""
-        named: dict[int, Identifiers] = {}
+        named: dict[int, dict[str, set[str]]] = {}
         for number, *keys in self._rows("n, doi, arxiv", group, "n"):
             of = named.setdefault(self._root(number), {"doi": set(), "arxiv": set()})
             for of_kind, key in zip(of.values(), keys, strict=True):
@@ -130,7 +129,7 @@ class Joiner:
         order = sorted(
             named.items(), key=lambda each: [(not k, sorted(k)) for k in each[1].values()]
         )
-        kept: list[tuple[int, Identifiers]] = []
+        kept: list[tuple[int, dict[str, set[str]]]] = []
         for root, keys in order:
             for other, known in kept:
                 if all(not keys[k] or not known[k] or keys[k] & known[k] for k in keys):
@@ -177,9 +176,3 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
         made = f"arxiv:{arxiv_id}" if arxiv_id else identifier(f"doi:{doi}") if doi else None
         paper["id"] = made or f"paper:{hash_id(_title(paper)):016x}"
     return paper
-
-
-def precision(paper: Mapping[str, Any]) -> str:
-    """Return the precision of a paper's date, ``none`` if it has no date."""
-    date = publication_date(paper["date"]) if paper.get("date") is not None else None
-    return date.precision if date else "none"

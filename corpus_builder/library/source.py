@@ -12,9 +12,10 @@ from arena.corpus.store import hash_id
 from arena.dates import parse_date
 from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
-from corpus_builder.library.joining import Joiner, dumped, precision
+from corpus_builder.library.joining import Joiner, dumped
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.readers.base import PaperFile
+from corpus_builder.records import publication_date
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -62,7 +63,8 @@ class Library(ConstructorOptions):
             for place, ids in enumerate(self._cited, len(self._files)):
                 if any((ends[place - 1] if place else 0) <= n < ends[place] for n in members):
                     ids.add(paper["id"])
-            dates[precision(paper)] += 1
+            date = publication_date(paper["date"]) if "date" in paper else None
+            dates[date.precision if date else "none"] += 1
             with_references += bool(paper.get("references"))
             yield LocatedRecord(paper, "papers", members[0] + 1)
         self._counts = {
