@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import arena
 from arena.errors import DataError
 from arena.runs import replay
+from arena.session import Sessions
 from arena.testing import AuditReport
 from arena.testing.checked import CheckedEnv, random_play
 from arena.testing.contract import check_contract
@@ -117,6 +118,17 @@ def test_a_run_is_replayed(world, tmp_path):
     as_usual = arena.run(world, "discovery", "title", tmp_path / "usual")
     assert played["mean"]["recall@100"] == as_usual["mean"]["recall@100"] > 0
     assert replay(tmp_path / "run", world).difference is None
+
+
+def test_a_session_reads_the_pool_and_continues_from_a_state(world):
+    sessions = Sessions.make(world, observation="pool", max_result_characters=MOST)
+    one, other = sessions.open(seed=1), sessions.open(seed=2)
+    one.step(call("search", query=one.first["topic"], k=50))
+    other.restore(one.save())
+    search = call("search", query="membrane", k=50)
+    assert one.step(search).text == other.step(search).text
+    shown = json.loads(one.last.text)
+    assert shown["result"]["actions_total"] == 2 and shown["result"]["papers"]
 
 
 @pytest.mark.parametrize(
