@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 _JOINERS = "\u200c\u200d"  # without them Persian and the scripts of India fall apart
+_LONGEST = 2_000  # characters of a value on a page
 _PAPERS = 10  # of a list that people read
 
 
@@ -28,6 +30,21 @@ def printable(text: str, limit: int | None = None) -> str:
 def shown(value: object, limit: int | None = None) -> str:
     """Return a text as `printable`, with its white space collapsed, for pictures and pages."""
     return printable(" ".join(printable(str(value)).split()), limit)
+
+
+def page_templates(*folders: Path) -> Any:
+    """Return Jinja's environment of the page templates in `folders`; it escapes every value."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    return Environment(
+        autoescape=True,
+        loader=FileSystemLoader(folders),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
+    )
 
 
 def result_lines(result: Mapping[str, Any], limit: int) -> list[str]:

@@ -29,7 +29,7 @@ from arena.results.comparison.comparing import (
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
 from arena.tasks import kind_of, stages_of
-from arena.text.display import shown
+from arena.text.display import page_templates, shown
 from arena.text.identifiers import arxiv_key, doi_key
 
 GOLD_SHOWN = 150
@@ -43,7 +43,6 @@ _NAMED = 6  # with at most so many runs, their names are in the line of a survey
 _NEAR, _FAR = 10, 100  # ranks that have a colour
 _MISSED = 10**9
 _SPENT = ("searches", "reads", "steps")
-_LONGEST = 2_000
 _FOLDER = Path(__file__).parent
 _BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
@@ -125,16 +124,7 @@ def environment(*folders: Path) -> Any:
 
     It escapes every value that it prints.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        autoescape=True,
-        loader=FileSystemLoader([*folders, _FOLDER]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
-    )
+    made = page_templates(*folders, _FOLDER)
     made.filters |= {
         "cut": shown,
         "number": _number,

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from markupsafe import Markup
 
 from arena.metrics import mean
 from arena.suites import Evaluation
 from arena.suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
-from arena.text.display import shown
+from arena.text.display import page_templates
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
@@ -140,25 +139,14 @@ def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | No
 
 # The page
 
-_LONGEST = 2_000
-
 
 def as_html(result: SurveyEvaluation) -> str:
     """Return one page that loads nothing and runs no script; every text is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        autoescape=True,
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
-    )
+    template = page_templates(Path(__file__).parent).get_template("page.html")
     systems = ["generated", *table3()["systems"]]
     averages = paper_means()
     bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
-    html: str = environment.get_template("page.html").render(
+    html: str = template.render(
         result=result,
         systems=systems,
         bars=bars,
