@@ -2,23 +2,45 @@
 
 apt-get install chromium; pip install playwright; python docs/pictures.py demo [FOLDER]
 
-Without a folder, writes the pictures that pages of the documentation show, into docs/. With one,
-writes every view of `arena view` and of the comparison into it, to look at.
+Without a folder, writes the pictures and plots that pages of the documentation show, into docs/.
+With one, writes every view of `arena view` and of the comparison into it, to look at.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+import yaml
 from playwright.sync_api import Browser, sync_playwright
 
+from arena import run_experiment
 from arena.results.viewing import as_view
 from arena.runs.directory import OpenedRun
+from corpus_builder.card import write_card
 
 DOCS = Path(__file__).parent
+EXPERIMENT = """
+name: pictures
+retrievers: {BM25: bm25, Dense: dense}
+tables:
+  discovery:
+    task: discovery
+    columns: metrics
+    title: Discovery on the demo's corpus
+    metrics: {"recall@100": "recall@100"}
+    rows:
+      Random: random
+      "Title, BM25": {agent: title, retriever: BM25}
+      "Title, Dense": {agent: title, retriever: Dense}
+      "Scout, BM25": {agent: scout, retriever: BM25}
+      Oracle: oracle
+figures:
+  discovery: {kind: bars, table: discovery, title: "Recall@100 on the made-up corpus of make demo"}
+"""
 
 
 class Picture(NamedTuple):
@@ -92,8 +114,18 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
     tab.close()
 
 
+def plot(demo: Path) -> None:
+    """Write an experiment's figure and one of the corpus' card into docs/."""
+    run_experiment(yaml.safe_load(EXPERIMENT), demo / "world", demo / "pictures")
+    shutil.copy(demo / "pictures" / "figure-discovery.svg", DOCS / "experiment.svg")
+    write_card(demo / "world")
+    shutil.copy(demo / "world" / "card" / "dates.svg", DOCS / "card.svg")
+
+
 def main(demo: Path, folder: Path | None = None) -> None:
     """Take the pictures of the documentation, or all views into a folder."""
+    if folder is None:
+        plot(demo)
     shown, views = pictures(demo)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
