@@ -261,6 +261,7 @@ def test_nothing_in_the_package_leads_to_labels():
     """Neither its own imports nor the names that it gives to agents."""
     allowed = {
         "arena.agents",
+        "arena.dates",
         "arena.errors",
         "arena.registry",
         "arena._internal.files",
