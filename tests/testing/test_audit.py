@@ -247,6 +247,7 @@ def test_every_check_has_a_leak():
 
 def test_the_page_says_what_a_finding_of_each_check_means():
     page = (Path(__file__).parents[2] / "docs" / "auditing.md").read_text(encoding="utf-8")
+    page = page.partition("## The report card")[0]
     assert set(re.findall(r"^\| `([a-z]+\.[a-z-]+)` \| .+ \|$", page, re.MULTILINE)) == CHECKS
 
 
