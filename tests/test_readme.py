@@ -64,7 +64,7 @@ def without_seconds(line: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "target", ["demo", "test", "test-slow", "install", "lint", "bench", "help"]
+    "target", ["demo", "test", "test-slow", "docs", "install", "lint", "bench", "help"]
 )
 def test_the_targets_are_there(target):
     done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
