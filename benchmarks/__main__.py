@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import dates, environments, matrix, search, simulate
+from benchmarks import dates, environments, matrix, network, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
     "dates": (dates.measure, dates.show),
+    "network": (network.measure, network.show),
     "matrix": (matrix.measure, matrix.show),
     "simulate": (simulate.measure, simulate.show),
 }

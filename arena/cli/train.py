@@ -17,6 +17,7 @@ def ranker(
     leaves: int = 15,
     seed: int = 0,
     retriever: str = "bm25",
+    without: tuple[str, ...] = (),
     json: bool = False,
 ) -> None:
     """Train a ranker for agents that follow links, on what the papers of a corpus cite.
@@ -31,6 +32,7 @@ def ranker(
         trees: Most trees.
         leaves: Leaves of a tree.
         seed: Seed of the samples.
+        without: Features not to learn from, such as age,age_of_best.
 
     Example:
         arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json
@@ -40,7 +42,7 @@ def ranker(
 
     made = train_ranker(
         Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, most=most, trees=trees,
-        leaves=leaves, seed=seed, retriever=retriever,
+        leaves=leaves, seed=seed, retriever=retriever, without=without,
     )  # fmt: skip
     if json:
         print_json(made)

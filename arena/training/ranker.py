@@ -14,7 +14,7 @@ from annotated_types import Ge, Interval
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, check_target
 from arena._internal.lazy import load
-from arena._internal.options import checked
+from arena._internal.options import check_names, checked
 from arena._internal.terminal import progress
 from arena.agents import Desk, Researcher, Steps
 from arena.corpus import Corpus
@@ -66,6 +66,7 @@ def train_ranker(
     leaves: Annotated[int, Interval(ge=2, le=64)] = 15,
     seed: int = 0,
     retriever: str = "bm25",
+    without: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train a ranker by LambdaMART on the tasks of a corpus, and write it as JSON.
 
@@ -83,6 +84,7 @@ def train_ranker(
         leaves: Leaves of a tree.
         seed: Seed of the samples of rows and columns.
         retriever: Index to search.
+        without: Names of `FEATURES` not to learn from.
 
     Returns:
         What the file has under ``made``: ``sha256`` of what it was made of, ``options``,
@@ -90,6 +92,7 @@ def train_ranker(
         votes and of the ranker, on the tasks that chose and that tested.
     """
     check_target(output)
+    check_names("ranker", without, FEATURES)
     tasks = TaskSet(corpus)
     days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
     if len(days) < 10:
@@ -120,7 +123,7 @@ def train_ranker(
         }
         if not play:
             measured["choose"] = {"votes": _measure(played["choose"], None)}
-        table = _fit(played["train"], played["choose"], trees, leaves, seed)
+        table = _fit(played["train"], played["choose"], trees, leaves, seed, without)
         ranker = Ranker(table)
     last = _play(corpus, parts["choose"], ranker, retriever, "measure")
     measured["choose"]["ranker"] = _measure(last, ranker)
@@ -136,7 +139,7 @@ def train_ranker(
         },
         "options": {
             "choose": choose, "test": test, "most": most, "trees": trees, "leaves": leaves,
-            "seed": seed, "retriever": retriever,
+            "seed": seed, "retriever": retriever, "without": list(without),
         },
         "tasks": {name: len(of_part) for name, of_part in parts.items()},
         "measured": measured,
@@ -168,15 +171,22 @@ def _play(
 
 
 def _fit(
-    train: Sequence[Played], choose: Sequence[Played], trees: int, leaves: int, seed: int
+    train: Sequence[Played],
+    choose: Sequence[Played],
+    trees: int,
+    leaves: int,
+    seed: int,
+    without: Sequence[str],
 ) -> dict[str, list[Any]]:
     """Return the table of the trees that LightGBM learns; see `Ranker`."""
     lightgbm = load("lightgbm", "training a ranker")
 
     def data(played: Sequence[Played], **more: Any) -> Any:
         pools = [(pool, of.gold[: len(pool)]) for of in played for pool in of.features if len(pool)]
+        rows = np.vstack([pool for pool, _ in pools])
+        rows[:, [FEATURES.index(name) for name in without]] = 0.0  # what is constant splits nothing
         return lightgbm.Dataset(
-            np.vstack([pool for pool, _ in pools]),
+            rows,
             np.concatenate([gold for _, gold in pools]).astype(int),
             group=[len(pool) for pool, _ in pools],
             **more,

@@ -37,7 +37,7 @@ class WorldSource:
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
                 type=type(field.default),
-                metavar="N" if isinstance(field.default, int) else "SHARE",
+                metavar={int: "N", float: "SHARE"}.get(type(field.default), "NAME"),
                 help=f"{text} (default: {field.default})",
             )
 

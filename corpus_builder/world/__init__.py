@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_builder.world._config import PAPERS_PER_SURVEY, WorldConfig
+from corpus_builder.world._network import cite_measured
 from corpus_builder.world._surveys import SurveyPlanner, article, mind_map, outline, prompts
 from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
 from corpus_builder.world.language import DRAWS, Text, TopicTree, Writer, authors
@@ -39,7 +40,9 @@ class World:
         self.config = config
         self._tree = TopicTree(config)
         self._timeline = Timeline(config, self._tree, config.surveys + others)
-        self._cited = cite(config, self._tree, self._timeline)
+        self._cited = (cite if config.citations == "even" else cite_measured)(
+            config, self._tree, self._timeline
+        )
         citations = np.bincount(self._cited[self._cited >= 0], minlength=config.papers)
         planner = SurveyPlanner(config, self._tree, self._timeline, citations)
         self._surveys = planner.plan(config.surveys, others)

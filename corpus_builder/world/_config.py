@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Interval
@@ -44,6 +44,7 @@ class WorldConfig:
         undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
         first_year: The first year of the field, 1000 to 9000.
         years: Length of the period in years, 1 to 500.
+        citations: ``even``, or ``measured``: who cites whom is fitted to a network of real papers.
     """
 
     seed: Annotated[int, Interval(ge=0, le=2**63 - 1)] = 7
@@ -58,6 +59,7 @@ class WorldConfig:
     undated: Share = 0.01
     first_year: Annotated[int, Interval(ge=1000, le=9000)] = 2001
     years: Annotated[int, Interval(ge=1, le=500)] = 20
+    citations: Literal["even", "measured"] = "even"
 
     def __post_init__(self) -> None:
         for name, value in check_options("world", WorldConfig, vars(self)).items():
@@ -69,9 +71,12 @@ class WorldConfig:
                 f"lower surveys or raise papers to {self.surveys * PAPERS_PER_SURVEY}."
             )
 
-    def to_dict(self) -> dict[str, int | float]:
+    def to_dict(self) -> dict[str, int | float | str]:
         """Return the knobs as a flat mapping; ``WorldConfig(**config.to_dict()) == config``."""
-        return dataclasses.asdict(self)
+        knobs = dataclasses.asdict(self)
+        if self.citations == "even":
+            del knobs["citations"]  # a world made before this knob existed keeps its bytes
+        return knobs
 
     def rng(self, purpose: int, part: int = 0) -> np.random.Generator:
         """Return the generator of one purpose, which no knob but the seed changes."""

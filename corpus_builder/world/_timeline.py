@@ -106,9 +106,9 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     count = config.papers
     cited = np.full((count, MAX_REFERENCES), -1, dtype=np.int32)
     wanted = rng.integers(_MIN_REFERENCES, MAX_REFERENCES + 1, count)
-    by_leaf = _EarlierPapers(timeline, timeline.leaf)
-    by_topic = _EarlierPapers(timeline, timeline.survey_topic)
-    by_all = _EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
+    by_leaf = EarlierPapers(timeline, timeline.leaf)
+    by_topic = EarlierPapers(timeline, timeline.survey_topic)
+    by_all = EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
     first, size = tree.first[tree.survey_level], tree.size[tree.survey_level]
     near = np.array([tree.neighbours(first + k) for k in range(size)])
     # What each paper can draw from is the same in every slot except for the topic next to its own.
@@ -141,7 +141,7 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     return cited
 
 
-class _EarlierPapers:
+class EarlierPapers:
     """Draws citable papers of a group that were dated before a day."""
 
     def __init__(self, timeline: Timeline, group: IntArray) -> None:
@@ -149,7 +149,7 @@ class _EarlierPapers:
         self._start, self._days = timeline.span[0], timeline.span[1] - timeline.span[0] + 1
         keys = self._key(group[who], timeline.resolved[who])
         order = np.argsort(keys, kind="stable")
-        self._who, self._keys = who[order], keys[order]
+        self.papers, self._keys = who[order], keys[order]
         self._typical = timeline.typical
 
     def _key(self, group: IntArray, day: IntArray) -> IntArray:
@@ -166,10 +166,10 @@ class _EarlierPapers:
 
         `places` contains two rows of numbers in [0, 1).
         """
-        if not len(self._who):
+        if not len(self.papers):
             return np.full(spans.shape[1], -1, dtype=np.int64)
         low, high = spans.astype(np.int64)
         picked = low + np.floor(places * (high - low)).astype(np.int64)
-        one, other = self._who[np.minimum(picked, len(self._who) - 1)]
+        one, other = self.papers[np.minimum(picked, len(self.papers) - 1)]
         better = np.where(self._typical[other] > self._typical[one], other, one)
         return np.where(high > low, better, -1)

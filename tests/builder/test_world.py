@@ -56,6 +56,7 @@ small_worlds = st.builds(
     surveys=st.integers(0, 6),
     depth=st.integers(1, 6),
     synonymy=st.floats(0, 1),
+    citations=st.sampled_from(["even", "measured"]),
     distractors=st.floats(0, 1),
     reference_noise=st.floats(0, 1),
     year_only=st.floats(0, 1),

@@ -45,7 +45,7 @@ def test_a_world_without_anything_to_cite_is_refused():
         World(WorldConfig(years=1, year_only=1.0))
 
 
-@pytest.mark.parametrize("name", ["world.yaml", "world-hard.yaml"])
+@pytest.mark.parametrize("name", ["world.yaml", "world-hard.yaml", "world-measured.yaml"])
 def test_shipped_configurations_load_and_set_every_knob(name):
     knobs = yaml.safe_load((ROOT / "configs" / name).read_text(encoding="utf-8"))
     config = WorldConfig(**knobs)

@@ -119,6 +119,11 @@ def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, t
     assert all(each["searches"] == 1 for each in summary["per_survey"].values())
     notes = json.loads((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()[0])
     assert open_ranker(options["ranker"]).sha256 in json.dumps(notes["notes"])
+    train_ranker(papers_with_links, tmp_path / "c.json", trees=2, without=("vote", "age"))
+    asked = json.loads((tmp_path / "c.json").read_text())["trees"]["feature"]
+    assert not {FEATURES.index("vote"), FEATURES.index("age")} & set(asked)
+    with pytest.raises(DataError, match="Did you mean 'vote'"):
+        train_ranker(papers_with_links, tmp_path / "d.json", without=("votes",))
 
 
 @pytest.mark.parametrize("agent", ["title", "scout"])
