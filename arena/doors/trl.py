@@ -69,16 +69,17 @@ class _Rollout:
 
 def kept_results(
     completions: Sequence[Sequence[dict[str, Any]]], environments: Sequence[Any], **_: Any
-) -> list[float]:
+) -> list[None]:
     """Tell each rollout which results the trainer kept; for ``GRPOTrainer(reward_funcs=...)``.
 
     TRL drops a result that exceeds ``max_completion_length``, and asks ``get_reward`` after this:
-    the reward is then that of the episode without such calls. Returns zeros.
+    the reward is then that of the episode without such calls. Returns None for each, which adds
+    nothing: beside a 0, TRL would not mask a rollout whose own reward is None.
     """
     for rollout, completion in zip(environments, completions, strict=True):
         texts = [str(each["content"]) for each in completion if each["role"] == "tool"]
         rollout._kept = "\n".join(texts)
-    return [0.0] * len(completions)
+    return [None] * len(completions)
 
 
 def environment_factory(

@@ -117,7 +117,7 @@ def test_what_trl_dropped_is_not_paid(world: Path) -> None:
         results = [rollout.read(paper_id=paper) for paper in gold[:2]]
         messages = [{"role": "assistant", "content": "", "tool_calls": []}]
         messages += [{"role": "tool", "name": "read", "content": each} for each in results[:kept]]
-        assert kept_results(completions=[messages], environments=[rollout], prompts=[]) == [0.0]
+        assert kept_results(completions=[messages], environments=[rollout], prompts=[]) == [None]
         return float(rollout.get_reward())
 
     assert [play(0), play(1), play(2)] == [0, 1 / len(gold), pytest.approx(2 / len(gold))]

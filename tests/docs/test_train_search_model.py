@@ -1,0 +1,91 @@
+"""The example that teaches a language model to search: its masks, its gate, the whole in small."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+CALL = '<tool_call>\n{"name": "search", "arguments": {"query": "wet husks", "k": 10}}\n</tool_call>'
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    command = [sys.executable, str(EXAMPLES / "train_search_model.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+
+@pytest.fixture
+def trainer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    pytest.importorskip("trl", reason="training needs the extra trl")
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import search_trainer
+
+    return search_trainer
+
+
+@pytest.mark.slow
+def test_only_what_the_model_wrote_is_learned(trainer: Any) -> None:
+    from tiny_model import ciphered, tiny_model
+
+    model, tokenizer = tiny_model(0)
+    function = {"name": "search", "arguments": {"query": "wet husks", "k": 10}}
+    messages = [
+        {"role": "user", "content": '{"topic": "wet husks", "cutoff": "2014"}'},
+        {"role": "assistant", "tool_calls": [{"type": "function", "function": function}]},
+        {"role": "tool", "content": '{"budget": {}, "hits":[{"title":"Dry Bogs","date":"2001"}]}'},
+        {"role": "assistant", "content": "I am done."},
+    ]
+    ids, mask = trainer.tokenised(messages, tokenizer, [], 400)
+    learned = [each for each, learn in zip(ids, mask, strict=True) if learn]
+    assert tokenizer.decode(learned) == f"{CALL}<|im_end|>I am done.<|im_end|>"
+    assert "dry bogs" in tokenizer.decode(ids)
+    short, cut = trainer.tokenised(messages, tokenizer, [], 3)
+    assert (short, cut) == (ids[: mask.index(1) + 3], mask[: mask.index(1) + 3])
+    # A cipher leaves no word, and keeps which pairs are the same.
+    secret = ciphered(ids, tokenizer, random.Random(0))
+    assert "husks" not in tokenizer.decode(secret)
+    assert [ids.index(each) for each in ids] == [secret.index(each) for each in secret]
+    # The model begins by copying what it has never seen.
+    import torch
+
+    once = torch.randperm(1000)[:24] + 400
+    guess = model(input_ids=torch.cat([once, once])[None]).logits[0, 24 + 2 : -1].argmax(-1)
+    assert (guess == once[3:]).float().mean() > 0.8
+
+
+@pytest.mark.slow
+def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="training needs the extra trl")
+    done = run("--quick", "--output", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    seed = tmp_path / "out" / "seed-0"
+    assert json.loads((seed / "gate.json").read_text())["unequal"] >= 0.2
+    curve = json.loads((seed / "curve.json").read_text())["steps"]
+    assert [step["step"] for step in curve] == [1, 2]
+    assert all(0 <= step["failed_groups"] <= 1 and step["grad_norm"] > 0 for step in curve)
+    (world,) = (tmp_path / "out" / "worlds").glob("2001-*")
+    first = tmp_path / "out" / "runs" / "unseen" / "reinforced-0"
+    surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
+    arena.run(  # the same weights play the same episodes
+        world, "discovery", f"{EXAMPLES / 'search_model.py'}:LanguageModel", tmp_path / "again",
+        agent_options={"weights": str(seed / "reinforced")}, surveys=surveys, max_k=34,
+    )  # fmt: skip
+    for name in ("trajectories.jsonl", "metrics.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (first / name).read_bytes()
+    assert "unseen, 2 surveys" in done.stdout
+    assert "reinforced against constant" in done.stdout
+
+    (tmp_path / "out" / "seed-0").rename(tmp_path / "before")
+    refused = run("--quick", "--output", str(tmp_path / "out"), "--tuning", "0")
+    assert refused.returncode == 2
+    assert "0% of groups have unequal rewards, and 20% are needed" in refused.stderr
