@@ -69,4 +69,5 @@ def _pool(progress: Progress) -> Any:
 
 
 def _hits(entries: Any) -> list[Hit]:
-    return [Hit(e["id"], e["title"], e["date"], float(e.get("score", 0.0))) for e in entries or ()]
+    dated = (entry for entry in entries or () if entry["date"])  # experts' papers may have none
+    return [Hit(e["id"], e["title"], e["date"], float(e.get("score", 0.0))) for e in dated]
