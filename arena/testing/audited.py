@@ -315,7 +315,8 @@ class AuditedEpisode:
             whole = predicted.result if isinstance(predicted, Shown) else predicted
             rest = json_value(whole if isinstance(whole, str) else encode(whole))
             for name, value in list(rest.items()):
-                if isinstance(value, list) and value and isinstance(value[0], dict):
+                first = value[0] if isinstance(value, list) and value else None
+                if isinstance(first, dict) and "id" in first:
                     lists.append([paper["id"] for paper in rest.pop(name)])
         call = parse_action(self._call.action, self._target.tools)
         done = None if isinstance(call, str) or "error" in rest else call

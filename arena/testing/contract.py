@@ -248,7 +248,9 @@ def _rewards(checked: CheckedEnv) -> None:
 
     stages = stages_of(checked.task)
     metrics = [metric for _, task in stages for metric in task.metrics]
-    names = REWARDS.names() + [m for m in metrics if METRICS.get(m).lower_is_better is not None]
+    pool = checked.arguments.get("observation") == "pool"
+    names = [name for name in REWARDS.names() if not (pool and REWARDS.get(name).reads_results)]
+    names += [m for m in metrics if METRICS.get(m).lower_is_better is not None]
     options = checked.arguments.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:
         parts = (reward or checked.arguments.get("reward") or "").split("+")

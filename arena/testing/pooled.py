@@ -34,8 +34,11 @@ class PlainPool:
             shown = ", ".join(f"{p.name}={call.arguments[p.name]!r}" for p in names)
             self._actions.append(f"{f'{call.tool.name}({shown})':.200}: {new} new")
         expected = dict(rest)
-        if len(encode(expected)) > self._most // 2:
-            kept = len(given.get("text", ""))
+        if (size := len(encode(expected))) > self._most // 2 and not given.get("text"):
+            text = f"the result has {size} characters; {self._most // 2} are shown at most."
+            expected = {"error": text}
+        elif size > self._most // 2:
+            kept = len(given["text"])
             expected["cut"] = f"{kept} of {len(rest['text'])}"
             expected["text"] = rest["text"][:kept]
             if not len(encode(expected)) <= self._most // 2 < len(encode(expected)) + 10:
