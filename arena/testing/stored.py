@@ -263,6 +263,8 @@ _TAGS = re.compile(
 )
 _FONTS = re.compile("emph|ensuremath|mbox|bf|it|em|rm|tt|s[clf]|(?:text|math)[a-z]*")
 _SPELLED = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+_GREEK = [chr(code) for code in range(ord("α"), ord("ω") + 1)]
+_SPELLED |= {c: unicodedata.name(c).split()[-1].lower().replace("lamda", "lambda") for c in _GREEK}
 
 
 @lru_cache(200_000)
