@@ -66,7 +66,7 @@ def test_the_nearest_key(key: str, meant: str | None) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_named(tmp_path: Path, encoding: str) -> None:
     papers, surveys = write(tmp_path / "p", PAPERS, encoding), write(tmp_path / "s", SURVEYS)
-    with pytest.raises(DataError, match=r"/p' is not UTF-8 text.* Save it as UTF-8"):
+    with pytest.raises(DataError, match=r"/p' is not UTF-8 text.* becomes UTF-8"):
         build(JsonLines(papers, surveys), tmp_path / "c")
 
 

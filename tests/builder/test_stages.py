@@ -397,7 +397,7 @@ def test_the_command(
         (["--memory", "much"], "--memory 'much': write a number and a unit, such as 4GB"),
         (["--set", "surveys.jugde=all"], "Did you mean 'judge'?"),
         (["--stage", "indx"], "Did you mean 'index'?"),
-        (["--engine", "locl"], "Did you mean 'local'?"),
+        (["--executor", "locl"], "Did you mean 'local'?"),
     ):
         assert main(words(toy, tmp_path / "d", *options)) == 2
         errors = capsys.readouterr().err

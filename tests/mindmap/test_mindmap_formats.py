@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import (
     FORMATS,
-    Format,
     MindMap,
     beside,
     cut,
@@ -23,7 +22,6 @@ from arena.mindmap import (
     read_mind_map,
     render,
 )
-from arena.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = MindMap(
@@ -209,24 +207,6 @@ def test_suffixes():
         format_of("x.svgg")
     with pytest.raises(DataError, match=r"'svg': .* Or name one: --format"):
         format_of("svg")
-
-
-def test_the_format_in_the_documentation(monkeypatch):
-    formats: Registry[Format] = Registry("mind-map format")
-    for module in ("arena.mindmap", "arena.mindmap.formats"):
-        monkeypatch.setattr(f"{module}.FORMATS", formats)
-    page = (ROOT / "docs" / "mind-maps.md").read_text(encoding="utf-8")
-    block = re.search(r"^```python\n(# arena/mindmap/formats/opml.py\n.*?)^```$", page, re.M | re.S)
-    assert block
-    exec(compile(block[1], "opml.py", "exec"), {})
-    assert formats.describe() == {"opml": "An outline for outliners; papers are left out."}
-    assert format_of("x.opml") == "opml"
-    assert render(MindMap("", (MindMap("a & b", (MindMap("c"),)), MindMap("d"))), "opml") == (
-        '<opml version="2.0"><head/><body><outline text="a &amp; b"><outline text="c"></outline>'
-        '</outline><outline text="d"></outline></body></opml>\n'
-    )
-    with pytest.raises(DataError, match="opml takes one mind-map only"):
-        beside(TREE, TREE, format="opml")
 
 
 def test_cut():
