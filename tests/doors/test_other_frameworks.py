@@ -1,4 +1,4 @@
-"""The snippets of docs/doors.md and docs/trainers.md run where their framework is.
+"""The scripts of examples/frameworks/ run where their framework is.
 
 Some frameworks exclude each other. `make doors` gives each an environment, such as .venv-skyrl; one
 without it is looked for beside the tests.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,23 +22,21 @@ import arena
 from arena.session import Sessions
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "doors.md", ROOT / "docs" / "trainers.md"]
 CALLS = [("search", {"query": "lattice", "k": 3}), ("submit", {"paper_ids": []})]
 
 
-def run(heading: str, module: str, replacing: dict[str, str], then: str = "") -> str:
-    """Run the Python of a section in the environment of its framework; return what it prints."""
-    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    section = text.partition(f"## {heading}\n")[2]
-    code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1] + then
+def run(name: str, module: str, replacing: dict[str, str], then: str = "") -> str:
+    """Run the script of a framework in the environment of that; return what it prints."""
+    script = ROOT / "examples" / "frameworks" / f"play_{name.replace('-', '_')}.py"
+    code = script.read_text(encoding="utf-8") + then
     for old, new in replacing.items():
         assert old in code
         code = code.replace(old, new)
-    own = ROOT / f".venv-{heading.lower()}" / "bin" / "python"
+    own = ROOT / f".venv-{name}" / "bin" / "python"
     python = str(own) if own.exists() else sys.executable
     find = f"import sys, importlib.util as u; sys.exit(u.find_spec({module!r}) is None)"
     if subprocess.run([python, "-c", find]).returncode:
-        pytest.skip(f"{heading} needs the module {module}")
+        pytest.skip(f"{name} needs the module {module}")
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [python, "-c", code], capture_output=True, text=True, env=environment, timeout=300
@@ -75,23 +72,23 @@ def script(body: dict) -> dict | str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("heading", "module", "asks"),
+    ("name", "module", "asks"),
     [
         ("openai-agents", "agents", True),
-        ("LangChain", "langchain_mcp_adapters", True),
+        ("langchain", "langchain_mcp_adapters", True),
         ("smolagents", "smolagents", False),
     ],
 )
 def test_a_client_of_mcp_plays_an_episode(
-    sessions: Sessions, address: str, heading: str, module: str, asks: bool
+    sessions: Sessions, address: str, name: str, module: str, asks: bool
 ) -> None:
     with LLMServer(script) as model:
         where = {"http://127.0.0.1:8000": address, "http://127.0.0.1:9000/v1": model.url}
-        assert "done" in run(heading, module, where)
+        assert "done" in run(name, module, where)
     env = sessions.env.fork()
     first, info = env.reset(seed=7)
-    steps = [env.step({"tool": name, "arguments": given}) for name, given in CALLS]
-    totals = sessions.close(heading.lower())
+    steps = [env.step({"tool": tool, "arguments": given}) for tool, given in CALLS]
+    totals = sessions.close(name)
     assert len(sessions) == 0
     assert (totals.survey, totals.steps, totals.over) == (info["survey"], 2, True)
     assert totals.metrics == steps[-1][4]["metrics"]
@@ -118,7 +115,7 @@ env.close()
 print(json.dumps([chat, bad, search, end, metrics, len(SESSIONS)]))
 """
 
-    printed = run("SkyRL", "skyrl_gym", {"demo/world": str(world)}, then)
+    printed = run("skyrl", "skyrl_gym", {"demo/world": str(world)}, then)
     chat, bad, search, end, metrics, left = json.loads(printed.splitlines()[-1])
     env = gymnasium.make("arena/Discovery-v0", corpus=world)
     first, _ = env.reset(seed=7)
@@ -142,5 +139,5 @@ def test_rllib_trains(world: Path) -> None:
 assert result["env_runners"]["num_episodes"] > 0
 assert result["num_env_steps_sampled_lifetime"] >= 256
 """
-    printed = run("RLlib", "ormsgpack", {"demo/world": str(world)}, then)
+    printed = run("rllib", "ormsgpack", {"demo/world": str(world)}, then)
     assert 0 <= float(printed.splitlines()[-1]) <= 1
