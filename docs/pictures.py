@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from arena import run_experiment
 from arena.results.viewing import as_view
+from arena.runs import run
 from arena.runs.directory import OpenedRun
 from corpus_builder.card import write_card
 
@@ -77,7 +78,11 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     def at(step: int) -> str:
         return f"e/{quote('scout, bm25')}/{quote(surveys[0])}/{step}"
 
-    shown = [Picture("viewing", page.name, at(2))]
+    report, written = demo / "pictures-report", demo / "report.html"
+    run(demo / "world", "report", "digest", report, surveys=surveys[:1])
+    written.write_text(as_view([report], demo / "world").html, "utf-8")
+    end = f"e/{quote('digest, bm25')}/{quote(surveys[0])}/{10**6}"
+    shown = [Picture("viewing", page.name, at(2)), Picture("report", written.name, end)]
     views = {
         "runs": Picture("", page.name, click=("#funnel button.lost >> nth=1",)),
         "episode": Picture("", page.name, at(2)),
