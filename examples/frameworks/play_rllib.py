@@ -7,6 +7,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from ray.rllib.algorithms.ppo import PPOConfig
 
+import arena  # noqa: F401  # registers the environments
+
 
 class Words(gymnasium.Env):
     action_space, observation_space = Discrete(8), Box(0, 1, (8,), np.float32)
