@@ -6,11 +6,12 @@ import logging
 import os
 import platform
 import socket
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from arena import __version__
-from arena._internal import lazy
 from arena.errors import DataError, WorkerError, clip
 
 _PATIENCE = 10.0  # seconds until a head must accept a connection
@@ -52,9 +53,12 @@ def connected() -> Any:
 
 
 def versions(*distributions: str) -> dict[str, str]:
-    """Return the versions, on this machine, of what all nodes must have alike."""
+    """Return the versions, on this machine, of what all nodes must have alike; absent ones go."""
     ours = {"researcharena": __version__, "Python": platform.python_version()}
-    return ours | lazy.versions(*distributions)
+    for name in distributions:
+        with suppress(metadata.PackageNotFoundError):  # of an extra that this work does not need
+            ours[name] = metadata.version(name)
+    return ours
 
 
 def _users_cluster() -> str:

@@ -20,8 +20,8 @@ R = TypeVar("R")
 
 MEMORY = 500 * 10**6
 """Bytes of memory that each task reserves on its node."""
-DISTRIBUTIONS = ("duckdb", "numpy", "orjson", "pyarrow", "regex")
-"""Distributions whose version can change the bytes of a file."""
+DISTRIBUTIONS = ("PyStemmer", "duckdb", "numba", "numpy", "orjson", "pyarrow", "regex")
+"""Distributions whose version can change the bytes of a file, or a score."""
 _RETRIES = 3  # of a task whose node or process was lost
 _POLL = 1.0  # seconds after which new nodes are looked for
 _PATIENCE = 10.0  # seconds until a node must see a new file; NFS caches directories

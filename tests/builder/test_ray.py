@@ -197,6 +197,10 @@ def test_a_node_with_another_version(tmp_path: Path) -> None:
     assert value is None
 
 
+def test_a_package_of_another_extra_may_be_absent() -> None:
+    assert list(versions("numpy", "no-such-package")) == ["researcharena", "Python", "numpy"]
+
+
 def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
     guarded = ray_executor.guard(expected, probe, 0.0)
     return guarded(pickle.dumps(abs), pickle.dumps(-3))
