@@ -137,7 +137,7 @@ def test_another_extractor(files, capsys):
         (["--predicted", "absent.md"], "absent.md"),
     ],
 )
-def test_mistakes_are_told_in_one_line(files, more, message, capsys):
+def test_a_mistake_is_one_line(files, more, message, capsys):
     try:
         status = run("--gold", files[0], "--predicted", files[1], *more)
     except SystemExit as stop:  # argparse's own
@@ -228,7 +228,7 @@ def filed(*groups: str) -> MindMap:
         (filed("ab", "cdxyz"), filed("cd", "ab"), 1.0),  # other papers do not count
         (MindMap(""), filed("ab", "cd"), 0.0),
         (filed("abcd"), filed("ab", "cd"), 0.0),
-        (filed("ab", "cd"), filed("abcd"), None),  # nothing is told apart
+        (filed("ab", "cd"), filed("abcd"), None),  # nothing is message apart
         (filed("ab", "cd"), filed("a", "b", "c"), None),
         (filed("ab", "cd"), filed(""), None),
     ],

@@ -56,7 +56,7 @@ def test_each_format_is_that_of_python(runs, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["{0}", "/nowhere"], "'/nowhere' contains no run"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
@@ -66,13 +66,13 @@ def test_each_format_is_that_of_python(runs, capsys):
         (["{0}", "--html", "/nowhere/page.html"], "there is no directory '/nowhere'"),
     ],
 )
-def test_mistakes_are_told_in_one_line(runs, world, arguments, told, capsys, tmp_path, monkeypatch):
+def test_a_mistake_is_one_line(runs, world, arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(*(argument.format(*runs, world=world) for argument in arguments)) == 2
     captured = capsys.readouterr()
     assert not captured.out
     assert captured.err.count("\n") == 1 and captured.err.startswith("arena: error: ")
-    assert told in captured.err
+    assert message in captured.err
     assert not list(tmp_path.iterdir())
 
 
