@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import dates, environments, matrix, network, search, simulate
+from benchmarks import dates, doors, environments, matrix, network, search, simulate
 from benchmarks.report import Results, printing
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -17,6 +17,7 @@ from corpus_builder.world import WorldConfig
 COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
     "env": (environments.measure, environments.show),
+    "doors": (doors.measure, doors.show),
     "dates": (dates.measure, dates.show),
     "network": (network.measure, network.show),
     "matrix": (matrix.measure, matrix.show),

@@ -1,0 +1,224 @@
+"""Time many episodes at once through the doors over HTTP, and what they cost server and client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import requests
+
+import arena
+from arena.errors import DataError
+from benchmarks.report import Results, check_range, head, numbers, queries_of, table
+
+Search = Callable[[str], Awaitable[str]]
+"""Searches and returns the answer as text."""
+
+_NEW = "2026-07-28"
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _NEW,
+    "io.modelcontextprotocol/clientInfo": {"name": "benchmark", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_HEADERS = {"Mcp-Protocol-Version": _NEW, "Mcp-Method": "tools/call", "Mcp-Name": "search"}
+_EPISODES = ("--task", "discovery", "--idle", "10")
+# What is served, the headers of a call, and what it sends beside tool and arguments.
+_DOORS: dict[str, tuple[tuple[str, ...], dict[str, str], dict[str, Any]]] = {
+    "mcp": (("mcp", "--http", *_EPISODES), _HEADERS, {"_meta": _META}),
+    "mcp-2025": (("mcp", "--http", *_EPISODES), {"Mcp-Protocol-Version": "2025-11-25"}, {}),
+    "retrieve": (("retrieve", "--before", "9999"), {}, {}),
+    "openenv": (("openenv", *_EPISODES, "--most", "4096"), {}, {}),
+}
+
+
+def measure(
+    *,
+    corpus: str,
+    retriever: str = "bm25",
+    doors: tuple[str, ...] = ("mcp", "mcp-2025", "retrieve"),
+    clients: tuple[str, ...] = ("1", "64", "512"),
+    searches: int = 8,
+    episodes: int = 512,
+    k: int = 10,
+) -> Results:
+    """Time many episodes at once through the doors over HTTP.
+
+    A server is a process of its own. Each client has one connection and waits for nothing but its
+    answers. All clients are in one process, which writes HTTP with little more than sockets.
+
+    Args:
+        corpus (DIR): A built corpus with a survey that can be scored.
+        retriever (NAME): An engine of the corpus.
+        doors: mcp (protocol 2026-07-28), mcp-2025 (2025-11-25), retrieve, openenv.
+        clients (NUMBERS): Clients at once.
+        searches: Searches of an episode.
+        episodes: Episodes of each measurement, at least as many as there are clients.
+        k: Hits of a search.
+
+    Returns:
+        ``corpus`` (its hash) and ``rows``. A row has ``seconds`` (from the first call to the last
+        answer), ``calls`` (the seconds of each), ``lost`` (calls without hits), ``server`` and
+        ``client`` (CPU seconds), ``left`` (episodes that are open after their idle time-out) and
+        ``megabytes`` (most memory of the server).
+    """
+    counts = numbers("clients", clients, int)
+    check_range(1, 4096, **{f"clients {n}": n for n in counts})
+    check_range(1, 50, searches=searches)
+    check_range(1, 10**6, episodes=episodes)
+    for door in doors:
+        if door not in _DOORS:
+            raise DataError(f"--doors {door}: give some of {', '.join(_DOORS)}.")
+    opened = arena.Corpus.open(corpus)
+    queries, rows = queries_of(opened), []
+    for number in counts:
+        for door in doors:
+            plan = [list(islice(queries, searches)) for _ in range(max(episodes, number))]
+            with _serving(opened, retriever, _DOORS[door][0]) as (url, server):
+                asked = {"door": door, "clients": number}
+                rows.append(asked | asyncio.run(_play(door, url, server, number, plan, k)))
+    return {"corpus": opened.sha256, "rows": rows}
+
+
+@contextmanager
+def _serving(
+    corpus: arena.Corpus, retriever: str, words: tuple[str, ...]
+) -> Iterator[tuple[str, int]]:
+    """Yield the URL of ``arena serve WORDS`` in a process of its own, and that process' number."""
+    command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
+    command += ["--corpus", str(corpus.directory), "--retriever", retriever]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline().split()
+            if not line:
+                raise DataError("the server did not start; its message stands above.")
+            yield line[2], server.pid
+        finally:
+            server.terminate()
+
+
+async def _play(
+    door: str, url: str, server: int, clients: int, plan: list[list[str]], k: int
+) -> dict[str, Any]:
+    """Play the episodes of a plan, some at a time; return what a row has."""
+    episode = _openenv if door == "openenv" else _http
+    places, calls, lost = iter(range(len(plan))), list[float](), 0
+
+    async def play_some(some: Iterable[int]) -> None:
+        nonlocal lost
+        for place in some:
+            async with episode(door, url, place, k) as search:
+                for query in plan[place % len(plan)]:
+                    started = time.perf_counter()
+                    try:
+                        lost += '"document"' not in (text := await search(query)) and (
+                            '\\"hits\\"' not in text
+                        )
+                    except (OSError, EOFError):
+                        lost += 1
+                    calls.append(time.perf_counter() - started)
+
+    await play_some([len(plan)])  # compiles what is compiled late
+    calls.clear()
+    begun, ours, theirs = time.perf_counter(), time.process_time(), _cpu_of(server)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(clients):
+            group.create_task(play_some(places))
+    seconds, ours = time.perf_counter() - begun, time.process_time() - ours
+    row = {"seconds": seconds, "calls": calls, "lost": lost, "client": ours}
+    row |= {"server": _cpu_of(server) - theirs, "megabytes": _megabytes_of(server)}
+    health = url.replace("/mcp", "").replace("/retrieve", "") + "/health"
+    end, left = time.monotonic() + 40, 1
+    while left and time.monotonic() < end:
+        time.sleep(0.2)
+        left = requests.get(health, timeout=60).json().get("open", 0)
+    return row | {"left": left}
+
+
+@asynccontextmanager
+async def _http(door: str, url: str, place: int, k: int) -> AsyncIterator[Search]:
+    """Lend a search over a connection of its own."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    _, more, meta = _DOORS[door]
+    if door != "retrieve":
+        path += f"?episode={place}&seed={place}"
+    headers = {"Host": host, "Content-Type": "application/json", **more}
+    headers["Accept"] = "application/json, text/event-stream"
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    address, port = host.split(":")
+    reader, writer = await asyncio.open_connection(address, int(port))
+
+    async def search(query: str) -> str:
+        call = {"name": "search", "arguments": {"query": query, "k": k}, **meta}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        if door == "retrieve":
+            message = {"queries": [query], "topk": k, "return_scores": True}
+        body = json.dumps(message)
+        length = f"Content-Length: {len(body)}\r\n\r\n"
+        writer.write(f"POST /{path} HTTP/1.1\r\n{head}{length}{body}".encode())
+        answer = await reader.readuntil(b"\r\n\r\n")
+        size = int(answer.lower().partition(b"content-length:")[2].split()[0])
+        return (await reader.readexactly(size)).decode()
+
+    yield search
+    writer.close()
+
+
+@asynccontextmanager
+async def _openenv(door: str, url: str, place: int, k: int) -> AsyncIterator[Search]:
+    """Lend a search over a WebSocket of its own, with the messages of OpenEnv's client."""
+    from websockets.asyncio.client import connect
+
+    async with connect(url.replace("http", "ws") + "/ws", open_timeout=60) as socket:
+
+        async def ask(kind: str, data: dict[str, Any]) -> str:
+            await socket.send(json.dumps({"type": kind, "data": data}))
+            return str(await socket.recv())
+
+        async def search(query: str) -> str:
+            call = {"tool_name": "search", "arguments": {"query": query, "k": k}}
+            return await ask("step", {"type": "call_tool", **call})
+
+        await ask("reset", {"seed": place})
+        yield search
+
+
+def _cpu_of(process: int) -> float:
+    """Return the CPU seconds of a process; on Linux."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _megabytes_of(process: int) -> float:
+    """Return the most memory that a process has had, in MB; on Linux."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
+
+
+def show(results: Results) -> str:
+    """Return a table of what `measure` returned."""
+    rows = []
+    for row in results["rows"]:
+        count, (half, most) = len(row["calls"]), np.percentile(row["calls"], [50, 99])
+        rows.append([
+            row["door"], row["clients"], 1e3 * row["server"] / count, 1e3 * row["client"] / count,
+            count / row["seconds"], 1e3 * half, 1e3 * most, row["lost"], row["left"],
+            row["megabytes"],
+        ])  # fmt: skip
+    settings = results["settings"]
+    title = (
+        f"episodes of {settings['searches']} searches, {settings['retriever']}, k={settings['k']}"
+    )
+    headers = ("door", "clients", "server CPU ms", "client CPU ms", "searches/s", "p50 ms",
+               "p99 ms", "lost", "left open", "MB")  # fmt: skip
+    return f"{head(results)}\n\n{table(title, headers, rows)}"
