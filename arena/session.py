@@ -7,6 +7,7 @@ environment with a lock; its errors are results, which a model can read.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
@@ -15,7 +16,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -37,6 +40,7 @@ ROLLOUTS = "rollouts.jsonl"
 MOST = 4096
 """Sessions that may be open at once."""
 _LONGEST_KEY = 200
+_THREADS = 8  # that carry out what is awaited
 _REMEMBERED = 1 << 16  # keys
 _OVER = "the episode is over: nothing more can be done in it."
 _FAILED = "the tool failed, which is no fault of the call. The episode is over."
@@ -108,9 +112,10 @@ class EpisodeSession:
         survey: str | None,
         clock: Callable[[], float] = time.monotonic,
         record: Callable[[dict[str, Any]], None] | None = None,
+        pool: Executor | None = None,
     ) -> None:
         self.key, self._env, self._clock, self._record = key, env, clock, record
-        self._lock = threading.Lock()
+        self._lock, self._turn, self._pool = threading.Lock(), asyncio.Lock(), pool
         options = None if survey is None else {"survey": survey}
         self.first, info = env.reset(seed=seed, options=options)
         self.survey: str = info["survey"]
@@ -139,6 +144,19 @@ class EpisodeSession:
                 self.played.append((action, head * shows))
             self.used = self._clock()
             return self.last
+
+    async def astep(self, action: Any) -> SessionStep:
+        """Carry out one action as `step` does, in a thread: the event loop goes on meanwhile.
+
+        Calls of one session are carried out in the order in which they were made.
+        """
+        async with self._turn:  # in threads those that wait would hold up other sessions
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self.step, action)
+
+    async def afinish(self, kept: str | None = None) -> Totals:
+        """End the episode as `finish` does, in a thread."""
+        async with self._turn:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self.finish, kept)
 
     def _step(self, action: Any) -> SessionStep:
         self._steps += 1
@@ -278,6 +296,7 @@ class Sessions:
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock, self._writing = threading.RLock(), threading.Lock()
+        self._pool = ThreadPoolExecutor(_THREADS, "session")
         self._gone = threading.Event()
         weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
@@ -337,7 +356,8 @@ class Sessions:
             raise DataError(f"session={clip(key)}: give a text of 1 to {_LONGEST_KEY} characters.")
         self._make_room(key)
         record = None if self._rollouts is None else self._keep
-        session = EpisodeSession(key, self.env.fork(), seed, survey, self._clock, record)
+        fork = self.env.fork()
+        session = EpisodeSession(key, fork, seed, survey, self._clock, record, self._pool)
         with self._lock:
             self._make_room(key)
             self._open[key] = session
@@ -382,6 +402,19 @@ class Sessions:
             with suppress(UnknownSessionError):
                 return self.get(key)  # another thread opened it meanwhile
             raise
+
+    async def ajoin(
+        self, key: str, *, seed: int | None = None, survey: str | None = None
+    ) -> EpisodeSession:
+        """Return what `join` does; one that is new is opened in a thread."""
+        if key in self._open:
+            return self.get(key)
+        join = partial(self.join, key, seed=seed, survey=survey)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, join)
+
+    async def aclose(self, key: str) -> Totals:
+        """Close a session as `close` does, in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self.close, key)
 
     def close(self, key: str) -> Totals:
         """Close a session; `EpisodeSession.finish` its episode and return the totals."""

@@ -31,13 +31,13 @@ _META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _HEADERS = {"Mcp-Protocol-Version": _NEW, "Mcp-Method": "tools/call", "Mcp-Name": "search"}
-_EPISODES = ("--task", "discovery", "--idle", "10")
+_EPISODES = ("--task", "discovery", "--idle")  # and seconds
 # What is served, the headers of a call, and what it sends beside tool and arguments.
 _DOORS: dict[str, tuple[tuple[str, ...], dict[str, str], dict[str, Any]]] = {
     "mcp": (("mcp", "--http", *_EPISODES), _HEADERS, {"_meta": _META}),
     "mcp-2025": (("mcp", "--http", *_EPISODES), {"Mcp-Protocol-Version": "2025-11-25"}, {}),
     "retrieve": (("retrieve", "--before", "9999"), {}, {}),
-    "openenv": (("openenv", *_EPISODES, "--most", "4096"), {}, {}),
+    "openenv": (("openenv", "--most", "4096", *_EPISODES), {}, {}),
 }
 
 
@@ -50,6 +50,7 @@ def measure(
     searches: int = 8,
     episodes: int = 512,
     k: int = 10,
+    idle: float = 10.0,
 ) -> Results:
     """Time many episodes at once through the doors over HTTP.
 
@@ -64,6 +65,8 @@ def measure(
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as there are clients.
         k: Hits of a search.
+        idle: Seconds after which an episode that nobody plays is closed; longer than a client
+            waits between two of its calls.
 
     Returns:
         ``corpus`` (its hash) and ``rows``. A row has ``seconds`` (from the first call to the last
@@ -83,16 +86,15 @@ def measure(
     for number in counts:
         for door in doors:
             plan = [list(islice(queries, searches)) for _ in range(max(episodes, number))]
-            with _serving(opened, retriever, _DOORS[door][0]) as (url, server):
+            words = [*_DOORS[door][0], *([] if door == "retrieve" else [str(idle)])]
+            with _serving(opened, retriever, words) as (url, server):
                 asked = {"door": door, "clients": number}
                 rows.append(asked | asyncio.run(_play(door, url, server, number, plan, k)))
     return {"corpus": opened.sha256, "rows": rows}
 
 
 @contextmanager
-def _serving(
-    corpus: arena.Corpus, retriever: str, words: tuple[str, ...]
-) -> Iterator[tuple[str, int]]:
+def _serving(corpus: arena.Corpus, retriever: str, words: list[str]) -> Iterator[tuple[str, int]]:
     """Yield the URL of ``arena serve WORDS`` in a process of its own, and that process' number."""
     command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
     command += ["--corpus", str(corpus.directory), "--retriever", retriever]
@@ -138,7 +140,7 @@ async def _play(
     row = {"seconds": seconds, "calls": calls, "lost": lost, "client": ours}
     row |= {"server": _cpu_of(server) - theirs, "megabytes": _megabytes_of(server)}
     health = url.replace("/mcp", "").replace("/retrieve", "") + "/health"
-    end, left = time.monotonic() + 40, 1
+    end, left = time.monotonic() + 60, 1
     while left and time.monotonic() < end:
         time.sleep(0.2)
         left = requests.get(health, timeout=60).json().get("open", 0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gc
 import hmac
 import ipaddress
 import os
@@ -42,6 +43,8 @@ def serve_app(
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
+        gc.collect()
+        gc.freeze()  # else what stays, the corpus above all, is looked through again and again
         print(f"Serving at {address(listening)}{path} until Ctrl-C.{note}", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
             server.run([listening])

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors._http import refusal, serve_app
+from arena.doors._mcp_calls import PlainCalls
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import EpisodeSession, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
     from mcp_types import CallToolRequestParams, CallToolResult, GetPromptResult
     from mcp_types import Tool as McpTool
-    from starlette.applications import Starlette
     from starlette.requests import Request
+    from starlette.types import ASGIApp
 
 STEP = "researcharena/step"
 """Key of ``_meta``; has ``reward``, ``total``, ``terminated``, ``truncated`` and ``info``."""
@@ -112,7 +112,6 @@ def library_server(library: DatedLibrary) -> Server[Any]:
 
 def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Server[Any]:
     """Return the MCP server of episodes: `only` this one, or the one that each request names."""
-    import anyio
     from mcp import MCPError
     from mcp.server import Server
     from mcp_types import (
@@ -124,21 +123,16 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
         TextContent,
     )
 
-    turns: WeakKeyDictionary[EpisodeSession, anyio.Lock] = WeakKeyDictionary()
-
-    def session_of(ctx: ServerRequestContext) -> EpisodeSession:
+    async def session_of(ctx: ServerRequestContext) -> EpisodeSession:
         try:
-            return only or _session(sessions, ctx.request)
+            return only or await _session(sessions, ctx.request)
         except ArenaError as error:  # in the address, which no model writes, so none reads this
             raise MCPError(INVALID_PARAMS, str(error)) from None
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        session = session_of(ctx)
-        action = {"tool": params.name, "arguments": params.arguments or {}}
-        # Calls of one episode wait for each other here: in threads they would block the others.
-        async with turns.setdefault(session, anyio.Lock()):
-            step = await anyio.to_thread.run_sync(session.step, action)
-            total = session.totals().reward
+        session = await session_of(ctx)
+        step = await session.astep({"tool": params.name, "arguments": params.arguments or {}})
+        total = session.totals().reward
         ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
         meta = {"reward": step.reward, "total": total, **ends}
         return result_of(step.text, step.failed, {STEP: meta})
@@ -147,7 +141,7 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
         return ListPromptsResult(prompts=[Prompt(name="task", description=_ASKED)])
 
     async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
-        session = session_of(ctx)
+        session = await session_of(ctx)
         text = TextContent(type="text", text=session.opening)
         said, meta = [PromptMessage(role="user", content=text)], {"survey": session.survey}
         return GetPromptResult(messages=said, description=_ASKED, _meta=meta)
@@ -175,13 +169,12 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(answer)
 
 
-def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette:
+def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
     """Return the application that answers at ``/mcp``; ``/health`` says how many episodes are open.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     DELETE finishes that episode and answers what it earned.
     """
-    import anyio
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
@@ -194,7 +187,7 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
         assert sessions is not None
         key = request.headers.get(HEADER) or request.query_params.get("episode", "")
         try:
-            return JSONResponse((await anyio.to_thread.run_sync(sessions.close, key))._asdict())
+            return JSONResponse((await sessions.aclose(key))._asdict())
         except ArenaError as error:
             return refusal(404, error)
 
@@ -211,13 +204,13 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
     if sessions is not None:
         app.router.routes.insert(0, Route("/mcp", end, methods=["DELETE"]))
-    return app
+    return PlainCalls(app, server)
 
 
 _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."
 
 
-def _session(sessions: Sessions, request: Any) -> EpisodeSession:
+async def _session(sessions: Sessions, request: Any) -> EpisodeSession:
     """Return the session that an HTTP request names; open it if it is new."""
     asked = request.query_params
     key = request.headers.get(HEADER) or asked.get("episode")
@@ -230,7 +223,7 @@ def _session(sessions: Sessions, request: Any) -> EpisodeSession:
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     try:
-        return sessions.join(key, seed=None if seed is None else int(seed), survey=survey)
+        return await sessions.ajoin(key, seed=None if seed is None else int(seed), survey=survey)
     except UnknownNameError:  # names the other surveys
         raise DataError(
             f"survey={clip(survey)}: the corpus has no such survey. `arena list surveys` shows all."

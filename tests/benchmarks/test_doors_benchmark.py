@@ -1,0 +1,30 @@
+"""The benchmark of many episodes at once: nothing is lost, and nothing stays open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.__main__ import main
+
+pytest.importorskip("mcp")
+
+
+def test_every_door_answers_every_call(world: Path, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "out.json"
+    words = ["doors", "--corpus", str(world), "--searches", "2", "--episodes", "3", "--k", "2"]
+    assert main([*words, "--clients", "64", "--idle", "2", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["rows"]
+    assert [row["door"] for row in rows] == ["mcp", "mcp-2025", "retrieve"]
+    for row in rows:
+        assert (len(row["calls"]), row["lost"], row["left"]) == (128, 0, 0)
+        assert min(row["server"], row["client"]) > 0
+    assert "| mcp-2025 " in capsys.readouterr().out
+
+
+def test_an_unknown_door_is_one_line(world: Path, capsys: Any) -> None:
+    assert main(["doors", "--corpus", str(world), "--doors", "mpc"]) == 2
+    assert "--doors mpc: give some of mcp," in capsys.readouterr().err
