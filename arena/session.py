@@ -146,7 +146,7 @@ class EpisodeSession:
             return self.last
 
     async def astep(self, action: Any) -> SessionStep:
-        """Carry out one action as `step` does, in a thread: the event loop goes on meanwhile.
+        """Carry out one action as `step` does, in a thread, without blocking the event loop.
 
         Calls of one session are carried out in the order in which they were made.
         """
