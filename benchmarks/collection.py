@@ -32,7 +32,6 @@ from arena._internal.arrays import load_array, save_array
 from arena._internal.files import write_json
 from arena.dates import parse_date
 
-DIMENSION = 384
 FIELDS = ("text",)  # the fields that native engines index
 
 _TEXTS, _QUERIES, _DAYS = "texts.txt", "queries.json", "days.npy"
@@ -53,8 +52,8 @@ _BLOCK = 20_000
 class DatedTexts:
     """A collection on disk; it serves as the `IndexInput` of native engines."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, dimension: int = 384) -> None:
+        self.directory, self.dimension = directory, dimension
         self.queries: list[str] = json.loads((directory / _QUERIES).read_bytes())
         self.days: NDArray[np.int32] = load_array(directory / _DAYS)
         self.documents = len(self.days)
@@ -191,31 +190,31 @@ def _write(directory: Path, texts: Iterable[str], days: NDArray[Any]) -> None:
     save_array(directory / _DAYS, days.astype(np.int32))
 
 
-def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return unit vectors, float32 of shape (texts, 384).
+def vectors_of(texts: Sequence[str], dimension: int) -> NDArray[np.float32]:
+    """Return unit vectors, float32 of shape (texts, dimension).
 
     A hash of the text chooses the centre and seeds the noise.
     """
-    vectors = np.empty((len(texts), DIMENSION), np.float32)
+    vectors = np.empty((len(texts), dimension), np.float32)
     for row, text in enumerate(texts):
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         number = int.from_bytes(digest, "little")
-        noise = np.random.default_rng(number).standard_normal(DIMENSION, np.float32)
-        vectors[row] = _centres()[number % _CENTRES] + _SPREAD * noise
+        noise = np.random.default_rng(number).standard_normal(dimension, np.float32)
+        vectors[row] = _centres(dimension)[number % _CENTRES] + _SPREAD * noise
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
 
 @cache
-def _centres() -> NDArray[np.float32]:
-    return np.random.default_rng(0).standard_normal((_CENTRES, DIMENSION), np.float32)
+def _centres(dimension: int) -> NDArray[np.float32]:
+    return np.random.default_rng(0).standard_normal((_CENTRES, dimension), np.float32)
 
 
 @cache
-def _query_vector(query: str) -> NDArray[np.float32]:
-    return vectors_of([query])[0]  # type: ignore[no-any-return]
+def _query_vector(query: str, dimension: int) -> NDArray[np.float32]:
+    return vectors_of([query], dimension)[0]  # type: ignore[no-any-return]
 
 
-def query_vectors(queries: Sequence[str]) -> NDArray[np.float32]:
+def query_vectors(queries: Sequence[str], dimension: int) -> NDArray[np.float32]:
     """Return the vectors of queries, each made once: the search is measured, not the encoder."""
-    return np.stack([_query_vector(query) for query in queries])
+    return np.stack([_query_vector(query, dimension) for query in queries])

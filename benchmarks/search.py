@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from arena._internal.process import cores
 from arena.encoders import ENCODERS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, Request, Scope
+from arena.retrieval.base import RETRIEVERS, Request, Retriever, Scope
+from arena.retrieval.hybrid import Hybrid
 from arena.text import analyze
 from benchmarks.collection import (
-    DIMENSION,
     FIELDS,
     DatedTexts,
     make_synthetic,
@@ -47,7 +47,7 @@ Search = Callable[[Sequence[str], int, int], Hits]
 class TimedEngine(NamedTuple):
     """An engine: what writes its index into a directory, and what opens it with some threads."""
 
-    family: str  # lexical or dense
+    family: str  # lexical, dense or hybrid
     build: Callable[[DatedTexts, Path], Any]
     open: Callable[[DatedTexts, Path, int], Search]
     requires: dict[str, str]  # module -> package of what must be installed
@@ -78,32 +78,93 @@ def find_engine(name: str) -> TimedEngine:
 class MadeUpVectors:
     """Unit vectors made up from a hash of the text; for timings alone."""
 
-    dimension = DIMENSION
     config = {"vectors": "made up"}  # noqa: RUF012
-    documents = staticmethod(vectors_of)
-    queries = staticmethod(query_vectors)
+
+    def __init__(self, *, dimension: int) -> None:
+        self.dimension = dimension
+        self.documents = partial(vectors_of, dimension=dimension)
+        self.queries = partial(query_vectors, dimension=dimension)
 
 
-def _native(name: str, family: str, requires: dict[str, str], **options: Any) -> TimedEngine:
+def _native(name: str, requires: dict[str, str], **opening: Any) -> TimedEngine:
     """Return a registered retriever, with the statistics of the cutoff, as an engine."""
-    opening = {"search": "flat", "device": "cpu"} if family == "dense" else {}
 
     def build(collection: DatedTexts, directory: Path) -> Any:
-        kind = RETRIEVERS.get(name)
+        kind, options = RETRIEVERS.get(name), dict[str, Any]()
+        if name == "dense":
+            options = {"encoder": "bench-made-up", "dimension": collection.dimension}
+            options["ivf"] = opening["search"] == "ivf"
         return kind.build(collection, directory, FIELDS, lambda papers, **_: papers, **options)
 
     def open_(collection: DatedTexts, directory: Path, threads: int) -> Search:
-        retriever = RETRIEVERS.get(name).open(directory, **opening)
+        return _searching(RETRIEVERS.get(name).open(directory, **opening))
 
-        def search(queries: Sequence[str], k: int, end: int) -> Hits:
-            if len(queries) == 1:
-                return [retriever.search(queries[0], k, Scope(end)).documents.tolist()]
-            requests = [Request(query, k, Scope(end)) for query in queries]
-            return [ranking.documents.tolist() for ranking in retriever.search_batch(requests)]
+    return TimedEngine("dense" if name == "dense" else "lexical", build, open_, requires)
 
-        return search
 
-    return TimedEngine(family, build, open_, requires)
+def _searching(retriever: Retriever) -> Search:
+    def search(queries: Sequence[str], k: int, end: int) -> Hits:
+        if len(queries) == 1:
+            return [retriever.search(queries[0], k, Scope(end)).documents.tolist()]
+        requests = [Request(query, k, Scope(end)) for query in queries]
+        return [ranking.documents.tolist() for ranking in retriever.search_batch(requests)]
+
+    return search
+
+
+_FLAT = {"search": "flat", "device": "cpu"}
+
+
+def _build_hybrid(collection: DatedTexts, directory: Path) -> None:
+    for part in ("bm25", "dense"):
+        ENGINES[part].build(collection, directory / part)
+
+
+def _open_hybrid(collection: DatedTexts, directory: Path, threads: int) -> Search:
+    opened = {
+        part: RETRIEVERS.get(part).open(directory / part, **options)
+        for part, options in (("bm25", {}), ("dense", _FLAT))
+    }
+    return _searching(Hybrid(opened))
+
+
+def _build_tantivy(collection: DatedTexts, directory: Path) -> None:
+    import tantivy
+
+    fields = tantivy.SchemaBuilder().add_unsigned_field("number", fast=True)
+    fields = fields.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    schema = fields.build()
+    writer = tantivy.Index(schema, str(directory)).writer(_TANTIVY_BYTES, 1)
+    for number, text in collection.texts():
+        row = {"number": number, "text": " ".join(analyze(text))}
+        writer.add_document(tantivy.Document.from_dict(row, schema))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _open_tantivy(collection: DatedTexts, directory: Path, threads: int) -> Search:
+    import tantivy
+
+    index = tantivy.Index.open(str(directory))
+    schema, searcher, query_of = index.schema, index.searcher(), tantivy.Query
+    must, should = tantivy.Occur.Must, tantivy.Occur.Should
+
+    def search(queries: Sequence[str], k: int, end: int) -> Hits:
+        found = []
+        for query in queries:
+            terms = [query_of.term_query(schema, "text", term) for term in analyze(query)]
+            asked = query_of.boolean_query([(should, term) for term in terms])
+            if end < collection.documents:
+                of, most = tantivy.FieldType.Unsigned, end - 1
+                before = query_of.range_query(schema, "number", of, upper_bound=most)
+                before = query_of.const_score_query(before, 0.0)
+                asked = query_of.boolean_query([(must, asked), (must, before)])
+            places = [place for _, place in searcher.search(asked, k, count=False).hits]
+            numbers: list[Any] = searcher.fast_field_values("number", places)
+            found.append(numbers)
+        return found
+
+    return search
 
 
 def _build_bm25s(collection: DatedTexts, directory: Path) -> None:
@@ -141,19 +202,20 @@ def _open_bm25s(collection: DatedTexts, directory: Path, threads: int) -> Search
 
 
 _ROWS = 65_536
+_TANTIVY_BYTES = 500_000_000
 _FILE = "flat.faiss"
 
 
 def _build_faiss(quantizer: str, collection: DatedTexts, directory: Path) -> None:
     import faiss
 
-    index: Any = faiss.IndexFlatIP(DIMENSION)
+    index: Any = faiss.IndexFlatIP(collection.dimension)
     if quantizer:
         kind = getattr(faiss.ScalarQuantizer, quantizer)
-        index = faiss.IndexScalarQuantizer(DIMENSION, kind, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexScalarQuantizer(collection.dimension, kind, faiss.METRIC_INNER_PRODUCT)
     texts = [text for _, text in collection.texts()]
     for low in range(0, len(texts), _ROWS):
-        index.add(vectors_of(texts[low : low + _ROWS]))
+        index.add(vectors_of(texts[low : low + _ROWS], collection.dimension))
     faiss.write_index(index, str(directory / _FILE))
 
 
@@ -167,7 +229,9 @@ def _open_faiss(collection: DatedTexts, directory: Path, threads: int) -> Search
         make: Any = faiss.SearchParameters  # its stubs do not know the arguments
         parameters = make(sel=faiss.IDSelectorRange(0, end))
         documents: NDArray[np.int64]
-        _, documents = index.search(query_vectors(queries), k, params=parameters)
+        _, documents = index.search(
+            query_vectors(queries, collection.dimension), k, params=parameters
+        )
         return [row[row >= 0].tolist() for row in documents]
 
     return search
@@ -176,10 +240,13 @@ def _open_faiss(collection: DatedTexts, directory: Path, threads: int) -> Search
 _JAVA, _FAISS = {"pyserini": "pyserini", "jnius": "pyjnius"}, {"faiss": "faiss-cpu"}
 
 ENGINES = {
-    "bm25": _native("bm25", "lexical", {}),
-    "lucene": _native("lucene", "lexical", _JAVA),
+    "bm25": _native("bm25", {}),
+    "lucene": _native("lucene", _JAVA),
     "bm25s": TimedEngine("lexical", _build_bm25s, _open_bm25s, {"bm25s": "bm25s"}),
-    "dense": _native("dense", "dense", {}, encoder="bench-made-up", ivf=False),
+    "tantivy": TimedEngine("lexical", _build_tantivy, _open_tantivy, {"tantivy": "tantivy"}),
+    "dense": _native("dense", {}, **_FLAT),
+    "dense-ivf": _native("dense", _FAISS, search="ivf", device="cpu"),
+    "hybrid": TimedEngine("hybrid", _build_hybrid, _open_hybrid, {}),
     "faiss-flat": TimedEngine("dense", partial(_build_faiss, ""), _open_faiss, _FAISS),
     "faiss-fp16": TimedEngine("dense", partial(_build_faiss, "QT_fp16"), _open_faiss, _FAISS),
 }
@@ -197,6 +264,7 @@ def measure(
     repeats: int = 5,
     batch: int = 128,
     warm: float = 1.0,
+    dimension: int = 384,
 ) -> Results:
     """Time search engines side by side, each in processes of its own; compare their hits.
 
@@ -210,6 +278,7 @@ def measure(
         repeats: How often each is timed; medians count.
         batch: Queries in a batch, which may use all cores.
         warm: Seconds to search before the clock starts, at least.
+        dimension: Components of the vectors.
 
     Returns:
         ``documents``, ``skipped`` (engine -> reason) and ``engines``: for each its ``build``
@@ -218,6 +287,7 @@ def measure(
         ``agreement``, the share of the hits of ``bm25`` or ``dense`` that it returns.
     """
     check_range(1, math.inf, docs=docs, queries=queries, k=k, repeats=repeats, batch=batch)
+    check_range(1, math.inf, dimension=dimension)
     check_range(0, math.inf, warm=warm)
     percents = numbers("cutoffs", cutoffs, float)
     for percent in percents:
@@ -236,7 +306,9 @@ def measure(
             raise DataError(f"--k {k}: there are {documents} documents.")
         for engine in engines:
             if engine not in skipped:
-                timing = Timing(engine, place, Path(name) / engine, k, repeats, warm, percents)
+                timing = Timing(
+                    engine, place, dimension, Path(name) / engine, k, repeats, warm, percents
+                )
                 try:
                     measured[engine], hits[engine] = _measure_engine(timing, batch)
                 except ArenaError as error:
@@ -247,7 +319,8 @@ def measure(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in skipped.items())
         raise DataError(f"no engine can run here. {reasons}.")
     for engine, found in hits.items():
-        reference = hits.get("dense" if find_engine(engine).family == "dense" else "bm25", {})
+        own = {"lexical": "bm25", "dense": "dense"}.get(find_engine(engine).family, "")
+        reference = hits.get(own, {})
         for cutoff, rankings in found.items() if reference else ():
             share = agreement(reference[cutoff], rankings)
             measured[engine]["cutoffs"][cutoff]["agreement"] = share
@@ -259,6 +332,7 @@ class Timing(NamedTuple):
 
     engine: str
     collection: Path
+    dimension: int
     directory: Path
     k: int
     repeats: int
@@ -297,14 +371,16 @@ def build_index(timing: Timing) -> dict[str, float]:
     """Build an index; return seconds, CPU seconds, and bytes of memory and disk."""
     timing.directory.mkdir()
     with Clock() as clock:
-        find_engine(timing.engine).build(DatedTexts(timing.collection), timing.directory)
+        find_engine(timing.engine).build(
+            DatedTexts(timing.collection, timing.dimension), timing.directory
+        )
     disk = size_of(timing.directory)
     return {"seconds": clock.wall, "cpu": clock.cpu, "memory": peak_memory(), "disk": disk}
 
 
 def time_engine(timing: Timing, size: int, threads: int) -> dict[str, Any]:
     """Open an index and search all queries at every cutoff, `size` at once; return times, hits."""
-    collection = DatedTexts(timing.collection)
+    collection = DatedTexts(timing.collection, timing.dimension)
     queries = collection.queries
     with Clock() as opening:
         search = find_engine(timing.engine).open(collection, timing.directory, threads)

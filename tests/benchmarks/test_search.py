@@ -79,12 +79,12 @@ def test_papers_of_a_corpus(world: Path, tmp_path: Path) -> None:
 
 def test_vectors_follow_from_the_text_alone() -> None:
     texts = ["one", "two", "three"]
-    vectors = collection.vectors_of(texts)
+    vectors = collection.vectors_of(texts, 384)
     assert vectors.shape == (3, 384)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-    assert collection.vectors_of(["two"])[0].tobytes() == vectors[1].tobytes()
+    assert collection.vectors_of(["two"], 384)[0].tobytes() == vectors[1].tobytes()
     assert np.abs(vectors @ vectors.T - np.eye(3)).max() < 0.5
-    assert collection.query_vectors(["three"])[0].tobytes() == vectors[2].tobytes()
+    assert collection.query_vectors(["three"], 384)[0].tobytes() == vectors[2].tobytes()
 
 
 def test_agreement_by_hand() -> None:
@@ -113,7 +113,10 @@ def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any) -> None
             assert len(at["single"]["wall"]) == len(at["batch"]["cpu"]) == 2
             # Others have the statistics of all documents, so before a cutoff they may differ;
             # Lucene rounds lengths.
-            exact = cutoff == "100" or name in ("dense", "faiss-flat", "bm25")
+            if name == "hybrid":
+                assert "agreement" not in at
+                continue
+            exact = cutoff == "100" or name in ("dense", "dense-ivf", "faiss-flat", "bm25")
             assert at["agreement"] >= (0.9 if exact else 0.6), (name, cutoff)
         assert engine["build"]["disk"] > 0 and engine["memory"] > 0 and engine["open"] > 0
 
