@@ -57,12 +57,14 @@ def test_equals_the_reference(papers, query, k, data, statistics, parameters):
 @given(
     papers=st.lists(st.none() | texts, max_size=30),
     block=st.integers(1, 40),
+    run=st.integers(1, 40),
     gathered=st.sampled_from([1, 2, 3, 64]),
 )
-def test_the_size_of_a_block_leaves_no_trace(papers, block, gathered):
+def test_the_sizes_of_blocks_and_runs_leave_no_trace(papers, block, run, gathered):
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         build(papers, Path(directory) / "whole")
         patch.setattr(_build, "_BLOCK_TOKENS", block)
+        patch.setattr(_build, "_RUN_TERMS", run)
         patch.setattr(_build, "_GATHERED", gathered)
         build(papers, Path(directory) / "blocks")
         whole, blocks = (
