@@ -1,10 +1,10 @@
 """Write posting lists in bounded memory: a block of documents, then a range of terms at a time.
 
 Terms are numbered as they come. When there are too many for memory they are put on disk in order,
-which ends a run; the next one numbers from 0 again. Blocks keep the tokens of their documents on disk;
-when the terms of all runs are merged, each block is sorted by (term, document), and the lists are
-gathered from all blocks. From the merge on, a distinct term takes 16 bytes of memory. A posting is
-a document and a code, which stands for a pair of term frequency and document length: all that a
+which ends a run; the next run has its own numbers. Blocks keep the tokens of their documents on
+disk; when the terms of all runs are merged, each block is sorted by (term, document), and the lists
+are gathered from all blocks. From the merge on, a distinct term takes 16 bytes of memory. A posting
+is a document and a code, which stands for a pair of term frequency and document length: all that a
 score needs to know of it.
 """
 
