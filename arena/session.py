@@ -288,7 +288,7 @@ class Sessions:
         if not idle > 0:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped
-        self._most, self._idle, self._clock = most, idle, clock
+        self.most, self._idle, self._clock = most, idle, clock
         self._rollouts = None if record is None else Path(record) / ROLLOUTS
         if self._rollouts is not None:
             self._rollouts.parent.mkdir(parents=True, exist_ok=True)
@@ -461,13 +461,13 @@ class Sessions:
         """Close the sessions whose episodes are over if all are in use; refuse a key in use."""
         if key in self._open:
             raise DataError(f"session {clip(key)} is open already. Close it, or give another key.")
-        if len(self._open) < self._most:
+        if len(self._open) < self.most:
             return
         for other in [key for key, session in list(self._open.items()) if session.over]:
             self._end(other)
-        if len(self._open) >= self._most:
+        if len(self._open) >= self.most:
             raise CapacityError(
-                f"all {self._most} sessions are in use. Close some, or wait until unused ones end."
+                f"all {self.most} sessions are in use. Close some, or wait until unused ones end."
             )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from arena._internal.lazy import require
 
 require("the door to inspect_ai", "inspect_ai")
 
-from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import transcript
@@ -58,8 +56,8 @@ def episodes(
     @solver(name="begin")  # type: ignore[untyped-decorator]
     def begin() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            start = partial(sessions.open, state.uuid, survey=str(state.sample_id))
-            state.tools = tools_of(await to_thread.run_sync(start), sessions.schemas())
+            session = await sessions.ajoin(state.uuid, survey=str(state.sample_id))
+            state.tools = tools_of(session, sessions.schemas())
             return state
 
         return solve
@@ -67,7 +65,7 @@ def episodes(
     @scorer(metrics={"*": [mean(), stderr()]}, name="metrics")  # type: ignore[untyped-decorator]
     def metrics() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
-            totals = await to_thread.run_sync(sessions.get(state.uuid).finish)
+            totals = await sessions.get(state.uuid).afinish()
             if not totals.valid:  # no score, but an error of the sample
                 raise ArenaError(f"a tool failed on the survey {clip(totals.survey)}.")
             value = totals.metrics | {"reward": totals.reward}
@@ -121,7 +119,7 @@ def tools_of(session: EpisodeSession, schemas: Sequence[dict[str, Any]]) -> list
         name = function["name"]
 
         async def call(**kwargs: Any) -> str:
-            step = await to_thread.run_sync(session.step, {"tool": name, "arguments": kwargs})
+            step = await session.astep({"tool": name, "arguments": kwargs})
             store().set(OVER, session.over)
             if "reward_terms" in step.info:
                 paid = {"reward": step.reward, "terms": step.info["reward_terms"]}

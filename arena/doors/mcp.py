@@ -170,7 +170,7 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
-    """Return the application that answers at ``/mcp``; ``/health`` says how many episodes are open.
+    """Return the application that answers at ``/mcp``; ``/health`` counts the open episodes.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     DELETE finishes that episode and answers what it earned.
@@ -192,7 +192,8 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
             return refusal(404, error)
 
     async def health(_: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
+        room = {} if sessions is None else {"open": len(sessions), "most": sessions.most}
+        return JSONResponse({"status": "ok", **room})
 
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)

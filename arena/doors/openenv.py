@@ -160,7 +160,7 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     app.add_exception_handler(ArenaError, lambda _, error: refusal(400, error))
 
     async def health(_: Any) -> JSONResponse:
-        return JSONResponse({"status": "healthy", "open": len(sessions)})
+        return JSONResponse({"status": "healthy", "open": len(sessions), "most": most})
 
     app.router.routes.insert(0, Route("/health", health))  # before OpenEnv's own
     return app

@@ -18,7 +18,6 @@ from arena._internal.lazy import require
 require("the door to verifiers", "verifiers")
 
 import verifiers.v1 as vf
-from anyio import to_thread
 from mcp_types import CallToolResult, ListToolsResult
 from pydantic import Field, field_validator, model_validator
 
@@ -95,23 +94,23 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
 
     async def _call(self, action: dict[str, Any]) -> CallToolResult:
         try:
-            session = self._session()
+            session = await self._session()
         except ArenaError as error:
             if not self.state.over:  # no fault of the model: `finalize` raises it
                 self.state.error = str(error)
             return result_of(encode({"error": str(error)}), True)
-        step = await to_thread.run_sync(session.step, action)
+        step = await session.astep(action)
         if "reward_terms" in step.info:  # else the episode is over, or its tool is broken
             self.state.actions.append(action)
         self.state.take(session.totals())
         return result_of(step.text, step.failed)
 
-    def _session(self) -> EpisodeSession:
+    async def _session(self) -> EpisodeSession:
         """Return the session of the rollout that calls; its first call opens it."""
         state = self.state
         if state.actions:
             return self.sessions.get(state.key)
-        return self.sessions.join(state.key, seed=state.seed, survey=state.survey)
+        return await self.sessions.ajoin(state.key, seed=state.seed, survey=state.survey)
 
 
 class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]

@@ -6,14 +6,13 @@ closes when verl drops that object.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arena.errors import ArenaError, DataError
-from arena.session import EpisodeSession, Sessions, SessionStep, play_again
+from arena.session import EpisodeSession, Sessions, play_again
 from arena.tasks import TaskSet
 
 try:
@@ -65,26 +64,37 @@ def rows(
 
 
 def compute_score(
-    data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
+    data_source: str,
+    solution_str: str,
+    ground_truth: str,
+    extra_info: Mapping[str, Any],
+    invalid: float | None = None,
+    **_: Any,
 ) -> dict[str, float]:
     """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
 
     The episode of a model that stopped is finished: what it selected or wrote counts. So its
     actions are carried out again, here, without those whose result verl dropped as too long.
     ``over`` is 1 if the episode ended before, and ``steps`` counts its actions.
+
+    ``valid`` is 0 if a tool failed, so that a trainer can mask the rollout: its score is `invalid`.
+    By default such a rollout is an error.
     """
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
         raise DataError(totals["error"])
     if not totals.get("valid", True):  # the reward is not the agent's
-        raise DataError(f"a tool failed on the survey {totals['survey']!r}.")
+        if invalid is None:
+            raise DataError(f"a tool failed on the survey {totals['survey']!r}.")
+        return {"score": invalid, "over": 1.0, "steps": totals["steps"], "valid": 0.0}
     over, again = totals["over"], totals.get("again")
     if again is not None:
         kept = [action for action, head in again["played"] if head in solution_str]
         if not over or len(kept) < len(again["played"]):
             env = _sessions_of(again["config"]).env
             totals = play_again(env, totals["survey"], kept)._asdict()
-    return {"score": totals["reward"], "over": float(over), "steps": totals["steps"]}
+    ends = {"over": float(over), "steps": totals["steps"], "valid": 1.0}
+    return {"score": totals["reward"], **ends}
 
 
 class SurveyTool(BaseTool):  # type: ignore[misc]
@@ -118,14 +128,10 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
         from verl.tools.schemas import ToolResponse
 
         session = self.episode(agent_data)
-        step = await asyncio.to_thread(self._step, session, agent_data, parameters)
-        return ToolResponse(text=step.text), step.reward, {}
-
-    def _step(self, session: EpisodeSession, agent_data: Any, parameters: Any) -> SessionStep:
-        step = session.step({"tool": self.name, "arguments": parameters})
+        step = await session.astep({"tool": self.name, "arguments": parameters})
         again = {"config": self._key, "played": list(map(list, session.played))}
         agent_data.extra_fields[TOTALS] = session.totals()._asdict() | {"again": again}
-        return step
+        return ToolResponse(text=step.text), step.reward, {}
 
 
 def _sessions_of(config: str) -> Sessions:

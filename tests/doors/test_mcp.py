@@ -103,7 +103,7 @@ def test_health_counts_open_episodes(address: str) -> None:
             await client.call_tool("search", SEARCH)
 
     run(play)
-    assert httpx2.get(health).json() == {"status": "ok", "open": before + 1}
+    assert httpx2.get(health).json() == {"status": "ok", "open": before + 1, "most": 4096}
 
 
 def test_what_names_no_episode_is_an_error(world: Path, address: str) -> None:

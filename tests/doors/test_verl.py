@@ -53,10 +53,18 @@ def test_a_row_has_the_first_observation_and_no_label(world: Path) -> None:
 def test_the_score_is_the_sum_of_the_rewards() -> None:
     totals = {"reward": 0.25, "over": True, "steps": 3, "terms": {}, "metrics": {"recall@10": 0.5}}
     score = door.compute_score("arena/discovery", "", "", {"index": 0, "arena": totals})
-    assert score == {"score": 0.25, "over": 1.0, "steps": 3}
-    assert door.compute_score("", "", "", {}) == {"score": 0.0, "over": 0.0, "steps": 0}
+    assert score == {"score": 0.25, "over": 1.0, "steps": 3, "valid": 1.0}
+    assert door.compute_score("", "", "", {}) == {
+        "score": 0.0,
+        "over": 0.0,
+        "steps": 0,
+        "valid": 1.0,
+    }
+    failed = {"arena": totals | {"valid": False, "survey": "x"}}
     with pytest.raises(DataError, match="a tool failed"):
-        door.compute_score("", "", "", {"arena": totals | {"valid": False, "survey": "x"}})
+        door.compute_score("", "", "", failed)
+    score = door.compute_score("", "", "", failed, invalid=0.0)
+    assert score == {"score": 0.0, "over": 1.0, "steps": 3, "valid": 0.0}
     with pytest.raises(DataError, match="no survey"):
         door.compute_score("", "", "", {"arena": {"error": "no survey named 'x'."}})
 
@@ -124,9 +132,10 @@ def test_rollouts_side_by_side_are_episodes_of_their_own(world: Path, written: P
         assert (totals["steps"], totals["over"]) == (3, True)
         texts, rewards = zip(*earned, strict=True)
         score = door.compute_score("", "".join(texts), "", rollout.extra_fields)
-        assert score == {"score": pytest.approx(sum(rewards)), "over": 1.0, "steps": 3}
+        ends = {"over": 1.0, "steps": 3, "valid": 1.0}
+        assert score == {"score": pytest.approx(sum(rewards)), **ends}
         score = door.compute_score("", "".join(texts[1:]), "", rollout.extra_fields)
-        assert score == {"score": pytest.approx(sum(rewards[1:])), "over": 1.0, "steps": 2}
+        assert score == {"score": pytest.approx(sum(rewards[1:])), **ends, "steps": 2}
         assert json.loads(json.dumps(totals)) == totals
     rollouts.clear()
     del rollout
