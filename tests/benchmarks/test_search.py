@@ -17,8 +17,9 @@ from helpers import contents
 from benchmarks import collection
 from benchmarks.__main__ import main
 from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
+from benchmarks.engines import ENGINES
 from benchmarks.report import Clock
-from benchmarks.search import ENGINES, agreement
+from benchmarks.search import agreement
 
 
 @pytest.fixture(scope="module")
