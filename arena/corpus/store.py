@@ -11,9 +11,9 @@ import mmap
 import os
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,44 +136,55 @@ class CorpusStore:
         return targets[low:high]
 
 
+class _Opened(NamedTuple):
+    """A Parquet file as one process has it open."""
+
+    process: int
+    starts: NDArray[np.int64]  # row that begins each row group, and one after the last
+    columns: Callable[[int], dict[str, Any]]  # of a row group
+    lock: threading.Lock  # a ParquetFile is not safe to share between threads
+
+
 class _Rows:
     """Single rows of a Parquet file; the row groups read last are kept.
 
-    The file is mapped once: a forked process keeps the same file, whatever is in its place.
+    The file is mapped once: a forked process keeps the same file, whatever is in its place. Its
+    footer, which grows with the corpus, is read by the first that wants a row.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._open()
-        groups = range(self._file.num_row_groups)
-        self._starts = np.cumsum([0, *(self._file.metadata.row_group(i).num_rows for i in groups)])
+        self._opened: _Opened | None = None
 
-    def _open(self) -> None:
+    def _open(self) -> _Opened:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         buffer = pa.py_buffer(self._map)
-        self._file = self._guarded(lambda: pq.ParquetFile(pa.BufferReader(buffer)))
-        self._columns = lru_cache(_CACHED_ROW_GROUPS)(self._read)
-        self._lock = threading.Lock()  # a ParquetFile is not safe to share between threads
-        self._process = os.getpid()
+        file = self._guarded(lambda: pq.ParquetFile(pa.BufferReader(buffer)))
+        groups = range(file.num_row_groups)
+        starts = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in groups)])
+        columns = lru_cache(_CACHED_ROW_GROUPS)(partial(self._read, file))
+        return _Opened(os.getpid(), starts, columns, threading.Lock())
 
     def __getitem__(self, row: int) -> dict[str, Any]:
-        if self._process != os.getpid():  # forked, maybe while a thread had the lock
-            self._open()
-        if not 0 <= row < self._starts[-1]:
+        opened = self._opened
+        # Forked, maybe while a thread had the lock. Threads that open at once each use their own.
+        if opened is None or opened.process != os.getpid():
+            self._opened = opened = self._open()
+        if not 0 <= row < opened.starts[-1]:
             raise damaged(self.path, f"it has no row {row}")
-        group = int(np.searchsorted(self._starts, row, side="right")) - 1
-        with self._lock:
-            columns = self._columns(group)
-        place = row - int(self._starts[group])
+        group = int(np.searchsorted(opened.starts, row, side="right")) - 1
+        with opened.lock:
+            columns = opened.columns(group)
+        place = row - int(opened.starts[group])
         # A quarter of the time of `Table.slice(place, 1).to_pylist()`.
         return {name: self._guarded(column[place].as_py) for name, column in columns.items()}
 
-    def _read(self, group: int) -> dict[str, Any]:
-        table = self._guarded(lambda: self._file.read_row_group(group, use_threads=False))
+    def _read(self, file: Any, group: int) -> dict[str, Any]:
+        table = self._guarded(lambda: file.read_row_group(group, use_threads=False))
         self._guarded(lambda: table.validate(full=True))
         return {name: table.column(name).combine_chunks() for name in table.column_names}
 
