@@ -16,22 +16,22 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import gymnasium
 from annotated_types import Ge
 
 from arena._internal.options import checked
+from arena._internal.threads import Threads
 from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.envs import EnvConfig, SurveyEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys
-from arena.tools import encode, json_action, tool_schemas
+from arena.tools import Search, Shown, encode, json_action, make_searches, tool_schemas
 
 IDLE = 1800.0
 """Seconds after which a session that nobody uses is closed."""
@@ -112,10 +112,11 @@ class EpisodeSession:
         survey: str | None,
         clock: Callable[[], float] = time.monotonic,
         record: Callable[[dict[str, Any]], None] | None = None,
-        pool: Executor | None = None,
+        threads: Threads | None = None,
     ) -> None:
         self.key, self._env, self._clock, self._record = key, env, clock, record
-        self._lock, self._turn, self._pool = threading.Lock(), asyncio.Lock(), pool
+        self._lock, self._turn = threading.Lock(), asyncio.Lock()
+        self._threads = threads or Threads(1, step_together)
         options = None if survey is None else {"survey": survey}
         self.first, info = env.reset(seed=seed, options=options)
         self.survey: str = info["survey"]
@@ -133,36 +134,46 @@ class EpisodeSession:
 
         After the end, and where a tool fails, the result is an error, and the reward is 0.
         """
-        with self._lock:
-            self.used = self._clock()
-            before = self._observation["budget"]["characters"]
-            self.last = self._refused(_OVER) if self._over else self._step(action)
-            if "reward_terms" in self.last.info:
-                # What stands before a result, the budget, is that of no other step.
-                shows = self._observation["budget"]["characters"] < before
-                head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
-                self.played.append((action, head * shows))
-            self.used = self._clock()
-            return self.last
+        return step_together({self: action})[self]
 
     async def astep(self, action: Any) -> SessionStep:
         """Carry out one action as `step` does, in a thread, without blocking the event loop.
 
-        Calls of one session are carried out in the order in which they were made.
+        Calls of one session are carried out in the order in which they were made, and searches of
+        several sessions in batches.
         """
         async with self._turn:  # in threads those that wait would hold up other sessions
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self.step, action)
+            if isinstance(action, Mapping) and action.get("tool") == "search":
+                step = await self._threads.together(self, action)
+            else:  # it may take long
+                step = await self._threads.run(self.step, action)
+            return cast(SessionStep, step)
 
     async def afinish(self, kept: str | None = None) -> Totals:
         """End the episode as `finish` does, in a thread."""
         async with self._turn:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self.finish, kept)
+            return cast(Totals, await self._threads.run(self.finish, kept))
 
-    def _step(self, action: Any) -> SessionStep:
+    def _begin(self, action: Any) -> Search | Exception | None:
+        """Carry out an action up to its search."""
+        self.used, self._before = self._clock(), self._observation["budget"]["characters"]
+        if self._over:
+            return None
         self._steps += 1
         try:
-            observation, reward, terminated, truncated, info = self._env.step(action)
-        except Exception:  # of an engine, or of a tool of a plug-in
+            return self._env.begin(action)
+        except Exception as error:  # of a tool of a plug-in
+            return error
+
+    def _complete(self, made: Shown | Exception | None) -> SessionStep:
+        """End the step that `_begin` began; `made` is the result of its search."""
+        if self._over:
+            return self._refused(_OVER)
+        try:
+            if isinstance(made, Exception):
+                raise made
+            observation, reward, terminated, truncated, info = self._env.complete(made)
+        except Exception:
             _log.exception("a step of the survey %r failed", self.survey)
             self._over, self._valid = True, False
             return self._refused(_FAILED)
@@ -192,7 +203,8 @@ class EpisodeSession:
             if len(seen) < len(self.played) and self._valid:
                 return play_again(self._env, self.survey, seen)
             if not self._over:
-                self.last = self._step({"tool": "finish", "arguments": {}})
+                self._begin({"tool": "finish", "arguments": {}})
+                self.last = self._complete(None)
         totals = self.totals()
         _log.info("the episode %s ended: %s", clip(self.key), totals)
         return totals
@@ -256,6 +268,16 @@ class EpisodeSession:
         """Whether a step is being carried out."""
         return self._lock.locked()
 
+    def _note(self, action: Any, step: SessionStep) -> SessionStep:
+        self.last = step
+        if "reward_terms" in step.info:
+            # What stands before a result, the budget, is that of no other step.
+            shows = self._observation["budget"]["characters"] < self._before
+            head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
+            self.played.append((action, head * shows))
+        self.used = self._clock()
+        return step
+
     def _refused(self, message: str) -> SessionStep:
         observation = self._observation | {"result": encode({"error": message})}
         info = {"survey": self.survey, "valid": self._valid}
@@ -296,7 +318,7 @@ class Sessions:
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock, self._writing = threading.RLock(), threading.Lock()
-        self._pool = ThreadPoolExecutor(_THREADS, "session")
+        self._threads = Threads(_THREADS, step_together)
         self._gone = threading.Event()
         weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
@@ -357,7 +379,7 @@ class Sessions:
         self._make_room(key)
         record = None if self._rollouts is None else self._keep
         fork = self.env.fork()
-        session = EpisodeSession(key, fork, seed, survey, self._clock, record, self._pool)
+        session = EpisodeSession(key, fork, seed, survey, self._clock, record, self._threads)
         with self._lock:
             self._make_room(key)
             self._open[key] = session
@@ -410,11 +432,11 @@ class Sessions:
         if key in self._open:
             return self.get(key)
         join = partial(self.join, key, seed=seed, survey=survey)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, join)
+        return cast(EpisodeSession, await self._threads.run(join))
 
     async def aclose(self, key: str) -> Totals:
         """Close a session as `close` does, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.close, key)
+        return cast(Totals, await self._threads.run(self.close, key))
 
     def close(self, key: str) -> Totals:
         """Close a session; `EpisodeSession.finish` its episode and return the totals."""
@@ -429,7 +451,7 @@ class Sessions:
     def reap(self) -> float:
         """Close the sessions whose time is over; return the seconds until the next one's is."""
         now, rest = self._clock(), self._idle
-        for key, session in list(self._open.items()):
+        for key, session in self._open.copy().items():
             left = self._idle if session.busy else session.used + self._idle - now
             if left <= 0:
                 self._end(key)
@@ -463,12 +485,34 @@ class Sessions:
             raise DataError(f"session {clip(key)} is open already. Close it, or give another key.")
         if len(self._open) < self.most:
             return
-        for other in [key for key, session in list(self._open.items()) if session.over]:
+        for other in [key for key, session in self._open.copy().items() if session.over]:
             self._end(other)
         if len(self._open) >= self.most:
             raise CapacityError(
                 f"all {self.most} sessions are in use. Close some, or wait until unused ones end."
             )
+
+
+def step_together(actions: Mapping[EpisodeSession, Any]) -> dict[EpisodeSession, SessionStep]:
+    """Carry out an action in each of several sessions, as `step` does; search in one batch."""
+    with ExitStack() as locks:
+        for session in actions:
+            locks.enter_context(session._lock)
+        begun = {session: session._begin(action) for session, action in actions.items()}
+        searches = {of: each for of, each in begun.items() if isinstance(each, Search)}
+        made: dict[EpisodeSession, Any] = {**begun}
+        made.update(zip(searches, _found([*searches.values()]), strict=True))
+        return {of: of._note(actions[of], of._complete(made[of])) for of in actions}
+
+
+def _found(searches: list[Search]) -> list[Shown | Exception]:
+    """Make searches; where one fails, its result is the exception."""
+    try:
+        return [*make_searches(searches)]
+    except Exception as error:
+        if len(searches) == 1:
+            return [error]
+        return [found for each in searches for found in _found([each])]
 
 
 def play_again(env: SurveyEnv, survey: str | None, actions: Sequence[Any]) -> Totals:

@@ -11,12 +11,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from arena.corpus import Corpus
-from arena.envs._episode import ScoredEpisode
+from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
-from arena.tools import make_searches
+from arena.tools import Search, Shown, make_searches
 
 RENDER_MODES = ("ansi",)
 
@@ -166,13 +166,19 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.
         """
-        episode = self._episode
-        if episode is None or episode.over:
+        search = self.begin(action)
+        return self.complete(None if search is None else make_searches([search])[0])
+
+    def begin(self, action: Any) -> Search | None:
+        """Carry out a tool call up to its search; return the search if there is one."""
+        if self._episode is None or self._episode.over:
             raise ResetNeeded("the episode is over. Call reset() first.")
-        search = episode.begin(action)
-        if search is None:
-            return episode.complete()
-        return episode.complete(make_searches([search])[0])
+        return self._episode.begin(action)
+
+    def complete(self, hits: Shown | None) -> StepResult:
+        """End the step that `begin` began, with what its search found; return what `step` does."""
+        assert self._episode is not None
+        return self._episode.complete(hits)
 
     def save(self) -> dict[str, Any]:
         """Return the state of the episode, for `restore`: values of JSON, and no label.

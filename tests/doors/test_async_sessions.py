@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import gymnasium
 import pytest
 
 from arena.session import Sessions
+from arena.tools import make_searches
 
 SEARCH = {"tool": "search", "arguments": {"query": "nested lattice"}}
 SLOW = '''
@@ -110,3 +113,67 @@ def test_calls_of_an_episode_keep_their_order_and_hold_up_no_other(slow: Session
         f'{{"number":{number}}}' for number in range(8)
     ]
     assert [key for key, _ in ended].index("other") < 3
+
+
+def search(query: str) -> dict[str, Any]:
+    return {"tool": "search", "arguments": {"query": query}}
+
+
+def test_searches_that_arrive_together_are_made_in_batches(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with its own result; one that fails ends its own session alone."""
+    sizes = []
+
+    def counted(searches: Any) -> Any:
+        sizes.append(len(searches))
+        if any(each.queries == ("fails",) for each in searches):
+            raise OSError("the disk")
+        return make_searches(searches)
+
+    monkeypatch.setattr("arena.session.make_searches", counted)
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
+    words = ["nested", "lattice", "vapor", "fails", "erosion", "model"] * 4
+
+    async def play(number: int) -> Any:
+        session = await sessions.ajoin(f"{number}", seed=number)
+        return [await session.astep(search(words[number])) for _ in range(2)]
+
+    async def all_at_once() -> Any:
+        return await asyncio.gather(*map(play, range(len(words))))
+
+    for number, steps in enumerate(asyncio.run(all_at_once())):
+        session = sessions.open(seed=number)
+        assert steps == [session.step(search(words[number])) for _ in range(2)]
+        assert sessions.get(f"{number}").totals() == session.totals()
+        assert session.totals().valid == (words[number] != "fails")
+    assert max(sizes) > 1
+
+
+def test_calls_that_are_cancelled_hold_nothing_up(slow: Sessions) -> None:
+    async def play() -> Any:
+        session, other = await slow.ajoin("one", seed=1), await slow.ajoin("other", seed=1)
+        with slow_searches():
+            busy = asyncio.create_task(other.astep(SEARCH))
+            await asyncio.sleep(0.02)
+            for query in ("first", "second"):
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(session.astep(search(query)), 0.01)
+            last = await session.astep(search("third"))
+            await busy
+        return last, session.played
+
+    last, played = asyncio.run(asyncio.wait_for(play(), 30))
+    assert not last.failed
+    assert [action["arguments"]["query"] for action, _ in played] == ["third"]
+
+
+@contextmanager
+def slow_searches() -> Iterator[None]:
+    def slowly(searches: Any) -> Any:
+        time.sleep(0.1)
+        return make_searches(searches)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.session.make_searches", slowly)
+        yield

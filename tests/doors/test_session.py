@@ -202,6 +202,25 @@ def test_an_unused_session_ends_after_its_time(env: Any) -> None:
     assert len(sessions) == 1
 
 
+def test_sessions_may_open_while_others_are_closed(env: Any) -> None:
+    """As threads do; a collection of garbage is where Python lets another thread go first."""
+    sessions = Sessions(env)
+    for number in range(3000):
+        sessions.open(f"{number}", seed=1)
+    keys, before = iter(range(3000)), gc.get_threshold()
+
+    def drop(phase: str, info: Any) -> None:
+        sessions.discard(f"{next(keys, 0)}")
+
+    gc.callbacks.append(drop)
+    gc.set_threshold(1)
+    try:
+        assert sessions.reap() <= 1800
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(drop)
+
+
 def test_nobody_needs_to_ask_for_it(env: Any) -> None:
     sessions = Sessions(env, idle=0.05)
     gone = weakref.ref(sessions.open("left"))
