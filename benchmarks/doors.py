@@ -71,8 +71,7 @@ def measure(
     Returns:
         ``corpus`` (its hash) and ``rows``. A row has ``seconds`` (from the first call to the last
         answer), ``calls`` (the seconds of each), ``lost`` (calls without hits), ``server`` and
-        ``client`` (CPU seconds), ``left`` (episodes that are open after their idle time-out) and
-        ``megabytes`` (most memory of the server).
+        ``client`` (CPU seconds), ``left`` (episodes that are open after their idle time-out).
     """
     counts = numbers("clients", clients, int)
     check_range(1, 4096, **{f"clients {n}": n for n in counts})
@@ -138,7 +137,7 @@ async def _play(
             group.create_task(play_some(places))
     seconds, ours = time.perf_counter() - begun, time.process_time() - ours
     row = {"seconds": seconds, "calls": calls, "lost": lost, "client": ours}
-    row |= {"server": _cpu_of(server) - theirs, "megabytes": _megabytes_of(server)}
+    row["server"] = _cpu_of(server) - theirs
     health = url.replace("/mcp", "").replace("/retrieve", "") + "/health"
     end, left = time.monotonic() + 60, 1
     while left and time.monotonic() < end:
@@ -201,12 +200,6 @@ def _cpu_of(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _megabytes_of(process: int) -> float:
-    """Return the most memory that a process has had, in MB; on Linux."""
-    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
-
-
 def show(results: Results) -> str:
     """Return a table of what `measure` returned."""
     rows = []
@@ -215,12 +208,11 @@ def show(results: Results) -> str:
         rows.append([
             row["door"], row["clients"], 1e3 * row["server"] / count, 1e3 * row["client"] / count,
             count / row["seconds"], 1e3 * half, 1e3 * most, row["lost"], row["left"],
-            row["megabytes"],
         ])  # fmt: skip
     settings = results["settings"]
     title = (
         f"episodes of {settings['searches']} searches, {settings['retriever']}, k={settings['k']}"
     )
     headers = ("door", "clients", "server CPU ms", "client CPU ms", "searches/s", "p50 ms",
-               "p99 ms", "lost", "left open", "MB")  # fmt: skip
+               "p99 ms", "lost", "left open")  # fmt: skip
     return f"{head(results)}\n\n{table(title, headers, rows)}"

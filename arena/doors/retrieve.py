@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -147,12 +149,11 @@ class Searcher:
 def make_app(searcher: Searcher) -> Starlette:
     """Return the ASGI application: ``POST /retrieve`` and ``GET /health``."""
     require("/retrieve", "starlette", "uvicorn")
-    from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    limiter = CapacityLimiter(cores())  # requests that are worked on at a time
+    pool = ThreadPoolExecutor(cores())
 
     async def retrieve(request: Request) -> Response:
         kind = request.headers.get("content-type", "")
@@ -160,7 +161,8 @@ def make_app(searcher: Searcher) -> Starlette:
             return refusal(415, f"Content-Type is {clip(kind)}: send application/json.")
         parameters, body = request.query_params.multi_items(), await request.body()
         try:
-            data = await to_thread.run_sync(searcher.answer, parameters, body, limiter=limiter)
+            loop = asyncio.get_running_loop()
+            data = await loop.run_in_executor(pool, searcher.answer, parameters, body)
         except DataError as error:
             return refusal(400, error)
         return Response(data, media_type="application/json")
