@@ -14,6 +14,7 @@ from pydantic_core import from_json
 
 if TYPE_CHECKING:
     from mcp.server import Server
+    from mcp_types import CallToolRequestParams
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _METHOD = "tools/call"
@@ -50,21 +51,20 @@ class PlainCalls:
     async def _answer(self, scope: Scope, body: bytes) -> bytes | None:
         """Return the answer to a plain call; None where the SDK is to answer."""
         from mcp import MCPError
-        from mcp_types import SERVER_INFO_META_KEY, CallToolRequestParams, JSONRPCResponse
+        from mcp_types import SERVER_INFO_META_KEY, JSONRPCResponse
         from mcp_types.methods import serialize_server_result
         from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
         from starlette.requests import Request
 
-        if (found := plain_call(scope["headers"], body)) is None:
+        if (call := plain_call(scope["headers"], body)) is None:
             return None
-        request, version = found
+        id, version, params = call
         entry = self._server.get_request_handler(_METHOD)
         assert entry is not None
         context: Any = SimpleNamespace(request=Request(scope))
         try:
-            params = CallToolRequestParams.model_validate(request["params"], by_name=False)
             made: Any = await entry.handler(context, params)
-        except (MCPError, ValueError):  # the address or the call is wrong: nothing was carried out
+        except MCPError:  # the address is wrong: nothing was carried out
             return None
         dumped = made.model_dump(by_alias=True, mode="json", exclude_none=True)
         result = serialize_server_result(_METHOD, version, dumped)
@@ -72,7 +72,7 @@ class PlainCalls:
         if modern:
             info = {SERVER_INFO_META_KEY: self._server.server_info_stamp}
             result["_meta"] = result.get("_meta", {}) | info
-        answer = JSONRPCResponse(jsonrpc="2.0", id=request["id"], result=result)
+        answer = JSONRPCResponse(jsonrpc="2.0", id=id, result=result)
         if not modern:
             return answer.model_dump_json(by_alias=True, exclude_unset=True).encode()
         shown = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -81,13 +81,13 @@ class PlainCalls:
 
 def plain_call(
     headers: list[tuple[bytes, bytes]], body: bytes
-) -> tuple[dict[str, Any], str] | None:
-    """Return a call of a tool that passes all of the SDK's checks, and the version of its protocol.
+) -> tuple[int | str, str, CallToolRequestParams] | None:
+    """Return id, version of the protocol and parameters of a call of a tool.
 
-    Returns None for everything else, whether it is wrong or merely unusual.
+    It passes all of the SDK's checks. Everything else, wrong or merely unusual, is None.
     """
     from mcp.shared.inbound import InboundModernRoute, classify_inbound_request
-    from mcp_types import DEFAULT_NEGOTIATED_VERSION
+    from mcp_types import DEFAULT_NEGOTIATED_VERSION, CallToolRequestParams
     from mcp_types.methods import validate_client_request
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
@@ -101,16 +101,15 @@ def plain_call(
         return None
     try:
         request = from_json(body)
-        params = request["params"]
+        id, params = request["id"], request["params"]
         usual = request.keys() == {"jsonrpc", "id", "method", "params"}
-        usual &= params.keys() <= {"name", "arguments", "_meta"}
-        if not usual or request["jsonrpc"] != "2.0" or request["method"] != _METHOD:
-            return None
+        usual &= params.keys() <= {"name", "arguments", "_meta"} and type(id) in (int, str)
+        usual &= request["jsonrpc"] == "2.0" and request["method"] == _METHOD
         validate_client_request(_METHOD, version, params)
+        read = CallToolRequestParams.model_validate(params, by_name=False)
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
-    if version not in HANDSHAKE_PROTOCOL_VERSIONS and not isinstance(
-        classify_inbound_request(request, headers=given), InboundModernRoute
-    ):
-        return None
-    return (request, version) if type(request["id"]) in (int, str) else None
+    if usual and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        route = classify_inbound_request(request, headers=given)
+        usual = isinstance(route, InboundModernRoute)
+    return (id, version, read) if usual else None
