@@ -165,10 +165,18 @@ class EpisodeSession:
         except Exception as error:  # of a tool of a plug-in
             return error
 
-    def _complete(self, made: Shown | Exception | None) -> SessionStep:
+    def _end(self, action: Any, made: Shown | Exception | None) -> SessionStep:
         """End the step that `_begin` began; `made` is the result of its search."""
-        if self._over:
-            return self._refused(_OVER)
+        self.last = self._refused(_OVER) if self._over else self._complete(made)
+        if "reward_terms" in self.last.info:
+            # What stands before a result, the budget, is that of no other step.
+            shows = self._observation["budget"]["characters"] < self._before
+            head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
+            self.played.append((action, head * shows))
+        self.used = self._clock()
+        return self.last
+
+    def _complete(self, made: Shown | Exception | None) -> SessionStep:
         try:
             if isinstance(made, Exception):
                 raise made
@@ -267,16 +275,6 @@ class EpisodeSession:
     def busy(self) -> bool:
         """Whether a step is being carried out."""
         return self._lock.locked()
-
-    def _note(self, action: Any, step: SessionStep) -> SessionStep:
-        self.last = step
-        if "reward_terms" in step.info:
-            # What stands before a result, the budget, is that of no other step.
-            shows = self._observation["budget"]["characters"] < self._before
-            head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
-            self.played.append((action, head * shows))
-        self.used = self._clock()
-        return step
 
     def _refused(self, message: str) -> SessionStep:
         observation = self._observation | {"result": encode({"error": message})}
@@ -502,7 +500,7 @@ def step_together(actions: Mapping[EpisodeSession, Any]) -> dict[EpisodeSession,
         searches = {of: each for of, each in begun.items() if isinstance(each, Search)}
         made: dict[EpisodeSession, Any] = {**begun}
         made.update(zip(searches, _found([*searches.values()]), strict=True))
-        return {of: of._note(actions[of], of._complete(made[of])) for of in actions}
+        return {of: of._end(actions[of], made[of]) for of in actions}
 
 
 def _found(searches: list[Search]) -> list[Shown | Exception]:
