@@ -101,7 +101,7 @@ def test_a_model_that_stops_is_paid_for_what_it_selected(world: Path) -> None:
     rollout.select(paper_ids=gold[:1])
     assert rollout.get_reward() == rollout.get_reward() == 1 / len(gold)
     rollout.reset(survey=survey)
-    rollout._session._env.step = lambda action: 1 / 0  # an engine that fails
+    rollout._session._env.begin = lambda action: 1 / 0  # an engine that fails
     with pytest.raises(ToolError, match="no fault of the call"):
         rollout.search(query="x")
     assert rollout.get_reward() is None
