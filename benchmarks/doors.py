@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import numpy as np
 import requests
@@ -22,15 +23,12 @@ from arena.errors import DataError
 from benchmarks.report import Results, check_range, head, numbers, queries_of, table
 
 Search = Callable[[str], Awaitable[str]]
-"""Searches and returns the answer as text."""
-
-_NEW = "2026-07-28"
 _META = {
-    "io.modelcontextprotocol/protocolVersion": _NEW,
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "benchmark", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-_HEADERS = {"Mcp-Protocol-Version": _NEW, "Mcp-Method": "tools/call", "Mcp-Name": "search"}
+_HEADERS = {"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "search"}
 _EPISODES = ("--task", "discovery", "--idle")  # and seconds
 # What is served, the headers of a call, and what it sends beside tool and arguments.
 _DOORS: dict[str, tuple[tuple[str, ...], dict[str, str], dict[str, Any]]] = {
@@ -85,8 +83,7 @@ def measure(
             plan = [list(islice(queries, searches)) for _ in range(max(episodes, number))]
             words = [*_DOORS[door][0], *([] if door == "retrieve" else [str(idle)])]
             with _serving(opened, retriever, words) as (url, server):
-                asked = {"door": door, "clients": number}
-                rows.append(asked | asyncio.run(_play(door, url, server, number, plan, k)))
+                rows.append(asyncio.run(_play(door, url, server, number, plan, k)))
     return {"corpus": opened.sha256, "rows": rows}
 
 
@@ -108,7 +105,7 @@ def _serving(corpus: arena.Corpus, retriever: str, words: list[str]) -> Iterator
 
 async def _play(
     door: str, url: str, server: int, clients: int, plan: list[list[str]], k: int
-) -> dict[str, Any]:
+) -> Results:
     """Play the episodes of a plan, some at a time; return what a row has."""
     episode = _openenv if door == "openenv" else _http
     places, calls, found = iter(range(len(plan))), list[float](), 0
@@ -125,17 +122,15 @@ async def _play(
                     calls.append(time.perf_counter() - started)
 
     await play_some([len(plan)])  # compiles what is compiled late
-    calls.clear()
-    found = 0
+    calls, found = [], 0
     begun, ours, theirs = time.perf_counter(), time.process_time(), _cpu_of(server)
     async with asyncio.TaskGroup() as group:
         for _ in range(clients):
             group.create_task(play_some(places))
     seconds, ours = time.perf_counter() - begun, time.process_time() - ours
-    row = {"seconds": seconds, "calls": calls, "lost": len(calls) - found, "client": ours}
-    row["server"] = _cpu_of(server) - theirs
-    health = url.replace("/mcp", "").replace("/retrieve", "") + "/health"
-    end, left = time.monotonic() + 60, 1
+    row = {"door": door, "clients": clients, "seconds": seconds, "calls": calls, "client": ours}
+    row |= {"server": _cpu_of(server) - theirs, "lost": len(calls) - found}
+    health, end, left = urljoin(url, "/health"), time.monotonic() + 60, 1
     while left and time.monotonic() < end:
         time.sleep(0.2)
         left = requests.get(health, timeout=60).json().get("open", 0)
@@ -152,8 +147,7 @@ async def _http(door: str, url: str, place: int, k: int) -> AsyncIterator[Search
     headers = {"Host": host, "Content-Type": "application/json", **more}
     headers["Accept"] = "application/json, text/event-stream"
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    address, port = host.split(":")
-    reader, writer = await asyncio.open_connection(address, int(port))
+    reader, writer = await asyncio.open_connection(*host.split(":"))
 
     async def search(query: str) -> str:
         call = {"name": "search", "arguments": {"query": query, "k": k}, **meta}
@@ -198,15 +192,13 @@ def _cpu_of(process: int) -> float:
 
 def show(results: Results) -> str:
     """Return a table of what `measure` returned."""
-    rows = []
+    rows, asked = [], results["settings"]
     for row in results["rows"]:
         count, (half, most) = len(row["calls"]), np.percentile(row["calls"], [50, 99])
         rows.append([
             row["door"], row["clients"], 1e3 * row["server"] / count, 1e3 * row["client"] / count,
             count / row["seconds"], 1e3 * half, 1e3 * most, row["lost"], row["left"],
         ])  # fmt: skip
-    asked = results["settings"]
     title = f"episodes of {asked['searches']} searches, {asked['retriever']}, k={asked['k']}"
-    headers = ("door", "clients", "server CPU ms", "client CPU ms", "searches/s", "p50 ms",
-               "p99 ms", "lost", "left open")  # fmt: skip
-    return f"{head(results)}\n\n{table(title, headers, rows)}"
+    names = "door,clients,server CPU ms,client CPU ms,searches/s,p50 ms,p99 ms,lost,left open"
+    return f"{head(results)}\n\n{table(title, names.split(','), rows)}"

@@ -6,11 +6,11 @@ has no sessions since 2026-07-28.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arena import __version__
@@ -92,13 +92,11 @@ class DatedLibrary:
 
 def library_server(library: DatedLibrary) -> Server[Any]:
     """Return the MCP server of a dated library."""
-    import anyio
+    from mcp.server import Server
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        call = partial(library.call, params.name, params.arguments or {})
-        return result_of(*await anyio.to_thread.run_sync(call))
-
-    from mcp.server import Server
+        answer = await asyncio.to_thread(library.call, params.name, params.arguments or {})
+        return result_of(*answer)
 
     about = (
         f"A library of scholarly papers as it was before {library.view.cutoff}: no later paper "

@@ -93,8 +93,7 @@ def compute_score(
         if not over or len(kept) < len(again["played"]):
             env = _sessions_of(again["config"]).env
             totals = play_again(env, totals["survey"], kept)._asdict()
-    ends = {"over": float(over), "steps": totals["steps"], "valid": 1.0}
-    return {"score": totals["reward"], **ends}
+    return {"score": totals["reward"], "over": float(over), "steps": totals["steps"], "valid": 1.0}
 
 
 class SurveyTool(BaseTool):  # type: ignore[misc]
