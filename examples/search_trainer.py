@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from tiny_model import TYPE, ciphered
 from torch.nn.functional import cross_entropy
 from trl import GRPOConfig, GRPOTrainer
 
+from arena._internal.files import atomic_write
 from arena.doors.trl import kept_results, rows
 
 if TYPE_CHECKING:
@@ -62,28 +64,49 @@ def imitation_loss(model: Any, chosen: Sequence[Tokens], pad: int) -> Any:
 
 
 def tune(
-    model: Any, tokenizer: Any, tools: Any, plan: Plan, seed: int, demonstrations: Sequence[Any]
+    model: Any,
+    tokenizer: Any,
+    tools: Any,
+    plan: Plan,
+    seed: int,
+    demonstrations: Sequence[Any],
+    folder: Path,
 ) -> list[float]:
-    """Tune on demonstrations; return the loss of each step. The tiny model reads half in cipher."""
-    draw, losses = random.Random(seed), list[float]()
+    """Tune on demonstrations; return the loss of each step. The tiny model reads half in cipher.
+
+    Every 20 steps ``folder/tuning.pt`` gets what an interrupted tuning resumes from.
+    """
+    losses, file, tiny = list[float](), folder / "tuning.pt", model.config.model_type == TYPE
     optimizer = torch.optim.AdamW(model.parameters(), lr=plan.tuning_rate, weight_decay=0.0)
-    for number in range(plan.tuning):
+    if file.is_file():
+        kept = torch.load(file, weights_only=True)
+        losses = kept["losses"]
+        model.load_state_dict(kept["model"])
+        optimizer.load_state_dict(kept["optimizer"])
+    for number in range(len(losses), plan.tuning):
+        draw, chosen = random.Random(f"{seed} {number}"), []
         for group in optimizer.param_groups:
             group["lr"] = plan.tuning_rate * (1 - number / plan.tuning)
-        chosen = []
         for row in draw.choices(demonstrations, k=plan.batch):
             ids, mask = tokenised(row["messages"], tokenizer, tools, plan.tokens)
-            if model.config.model_type == TYPE and draw.random() < 0.5:
+            if tiny and draw.random() < 0.5:
                 ids = ciphered(ids, tokenizer, draw)
             chosen.append((ids, mask))
         optimizer.zero_grad()
-        loss = imitation_loss(model, chosen, tokenizer.pad_token_id)
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=not tiny):
+            loss = imitation_loss(model, chosen, tokenizer.pad_token_id)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(float(loss.detach()))
         if number % 10 == 9:
             print(f"tuning {number + 1}/{plan.tuning}: loss {fmean(losses[-10:]):.3f}", flush=True)
+        if number % 20 == 19:
+            kept = {"losses": losses, "model": model.state_dict()}
+            stream = io.BytesIO()
+            torch.save(kept | {"optimizer": optimizer.state_dict()}, stream)
+            atomic_write(file, stream.getvalue())
+    file.unlink(missing_ok=True)
     return losses
 
 
@@ -110,7 +133,7 @@ def reinforce(
         learning_rate=plan.rate,
         lr_scheduler_type="constant",
         seed=seed,
-        bf16=gpu,
+        bf16=model.config.model_type != TYPE,
         use_cpu=not gpu,
         gradient_checkpointing=gpu,
         logging_steps=1,

@@ -67,11 +67,11 @@ class Plan(NamedTuple):
     imitation: float = 0.1  # weight of the loss on demonstrations of failed groups
     papers: int = 1000  # of a world
     surveys: int = 60  # of a world
-    tests: int = 40  # surveys of each corpus to test on
+    tests: int = 60  # surveys of each corpus to test on
 
 
 QUICK = Plan(40, probe=1, steps=2, prompts=2, generations=4, papers=200, surveys=4, tests=2)
-LARGE = Plan(60, 1, 1e-5, 1, 20, 1, 4, tokens=3000, calls=5, rate=1e-6, tests=10)
+LARGE = Plan(60, 1, 2e-5, 1, 20, 1, 4, tokens=3000, calls=3, rate=1e-6, tests=10)
 
 
 def execute(options: argparse.Namespace) -> None:
@@ -81,7 +81,7 @@ def execute(options: argparse.Namespace) -> None:
     plan = plan._replace(**{k: v for k in plan._fields if (v := getattr(options, k)) is not None})
     output = Path(options.output)
     worlds = {n: _world(output, plan, 1001 + i, s) for i, (n, s) in enumerate(WORLDS.items())}
-    tests: Tests = {"unseen": (_world(output, plan, 2001, 0.5), None)}
+    tests: Tests = {"unseen": (_world(output, plan, 3001, 0.5), None)}
     if options.real:
         tests["real"] = (Path(options.real), options.real_tasks and Path(options.real_tasks))
     demonstrations = [
@@ -144,7 +144,7 @@ def _learn(
         save(*make(options.model, seed), folder / "untrained", settings)
     if not (folder / "tuned" / SETTINGS).is_file():
         model, tokenizer, _ = load(str(folder / "untrained"))
-        losses = tune(model, tokenizer, tools, plan, seed, demonstrations)
+        losses = tune(model, tokenizer, tools, plan, seed, demonstrations, folder)
         write_json(folder / "tuning.json", losses)
         save(model, tokenizer, folder / "tuned", settings)
     if (folder / "reinforced" / SETTINGS).is_file():

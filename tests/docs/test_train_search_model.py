@@ -73,7 +73,7 @@ def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_pa
     curve = json.loads((seed / "curve.json").read_text())["steps"]
     assert [step["step"] for step in curve] == [1, 2]
     assert all(0 <= step["failed_groups"] <= 1 and step["grad_norm"] > 0 for step in curve)
-    (world,) = (tmp_path / "out" / "worlds").glob("2001-*")
+    (world,) = (tmp_path / "out" / "worlds").glob("3001-*")
     first = tmp_path / "out" / "runs" / "unseen" / "reinforced-0"
     surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
     arena.run(  # the same weights play the same episodes
@@ -89,3 +89,43 @@ def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_pa
     refused = run("--quick", "--output", str(tmp_path / "out"), "--tuning", "0")
     assert refused.returncode == 2
     assert "0% of groups have unequal rewards, and 20% are needed" in refused.stderr
+
+
+@pytest.mark.slow
+def test_an_interrupted_tuning_resumes_with_the_same_weights(tmp_path: Path, trainer: Any) -> None:
+    import torch
+    from tiny_model import tiny_model
+    from train_search_model import QUICK
+
+    rows = [
+        {"messages": [
+            {"role": "user", "content": f'{{"topic": "{topic}", "cutoff": "2014"}}'},
+            {"role": "assistant", "content": "I am done."},
+        ]}
+        for topic in ("wet husks", "dry bogs", "pale reeds")
+    ]  # fmt: skip
+
+    class Stopped(list[Any]):
+        """Rows that cannot be read after 25 steps."""
+
+        left = 25 * QUICK.batch
+
+        def __getitem__(self, index: Any) -> Any:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().__getitem__(index)
+
+    def tuned(kind: type[list[Any]], folder: Path) -> tuple[list[float], Any]:
+        folder.mkdir(exist_ok=True)
+        model, tokenizer = tiny_model(0)
+        losses = trainer.tune(model, tokenizer, [], QUICK, 0, kind(rows), folder)
+        return losses, model.state_dict()
+
+    with pytest.raises(KeyboardInterrupt):
+        tuned(Stopped, tmp_path / "stopped")
+    losses, weights = tuned(list, tmp_path / "stopped")
+    whole, expected = tuned(list, tmp_path / "whole")
+    assert losses == whole and len(whole) == QUICK.tuning
+    assert all(torch.equal(weights[name], value) for name, value in expected.items())
+    assert not list(tmp_path.glob("*/tuning.pt"))
