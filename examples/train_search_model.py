@@ -84,6 +84,7 @@ def execute(options: argparse.Namespace) -> None:
     tests: Tests = {"unseen": (_world(output, plan, 3001, 0.5), None)}
     if options.real:
         tests["real"] = (Path(options.real), options.real_tasks and Path(options.real_tasks))
+        TaskSet(Corpus.of(*tests["real"]))  # before hours of training
     demonstrations = [
         row
         for name, path in worlds.items()

@@ -1,4 +1,4 @@
-"""The async face of sessions: the same steps, in order, and an event loop that goes on."""
+"""The async face of sessions: the same steps, in order, and an event loop that is not blocked."""
 
 from __future__ import annotations
 
