@@ -11,7 +11,7 @@ from arena import __version__
 from arena._internal.lazy import require
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, clip, did_you_mean
-from arena.session import IDLE, Sessions, UnknownSessionError
+from arena.session import IDLE, EpisodeSession, Sessions, SessionStep, UnknownSessionError
 
 try:
     from openenv import core
@@ -82,24 +82,31 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
     def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
         """Call a tool; or list the tools, which needs no episode."""
         if isinstance(action, core.ListToolsAction):
-            functions = [schema["function"] for schema in self._sessions.schemas()]
-            tools = [core.Tool(**{_FIELDS[k]: each[k] for k in _FIELDS}) for each in functions]
-            return core.ListToolsObservation(tools=tools)
+            return self._listed()
+        session = self._session()
+        return _answer(action, session, session.step(_called(action)))
+
+    async def step_async(
+        self, action: Any, timeout_s: float | None = None, **_: Any
+    ) -> core.Observation:
+        """Do what `step` does; searches of several clients are made in batches."""
+        if isinstance(action, core.ListToolsAction):
+            return self._listed()
+        session = self._session()
+        return _answer(action, session, await session.astep(_called(action)))
+
+    def _listed(self) -> core.Observation:
+        functions = [schema["function"] for schema in self._sessions.schemas()]
+        tools = [core.Tool(**{_FIELDS[k]: each[k] for k in _FIELDS}) for each in functions]
+        return core.ListToolsObservation(tools=tools)
+
+    def _session(self) -> EpisodeSession:
         if not self._key:
             raise DataError(
                 "no episode is open. Reset first, over a WebSocket: each request to HTTP's /reset "
                 "or /step has an environment of its own."
             )
-        session = self._sessions.get(self._key)
-        step = session.step({"tool": action.tool_name, "arguments": action.arguments})
-        ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
-        return Answer(
-            tool_name=action.tool_name.encode(errors="replace").decode(),  # half a surrogate pair
-            result=step.text,
-            reward=step.reward,
-            done=session.over,
-            metadata=ends,
-        )
+        return self._sessions.get(self._key)
 
     @property
     def state(self) -> core.State:
@@ -141,6 +148,21 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         """Finish and close the episode; the log has what it earned."""
         with suppress(UnknownSessionError):
             self._sessions.close(self._key)
+
+
+def _called(action: Any) -> dict[str, Any]:
+    return {"tool": action.tool_name, "arguments": action.arguments}
+
+
+def _answer(action: Any, session: EpisodeSession, step: SessionStep) -> Answer:
+    ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
+    return Answer(
+        tool_name=action.tool_name.encode(errors="replace").decode(),  # half a surrogate pair
+        result=step.text,
+        reward=step.reward,
+        done=session.over,
+        metadata=ends,
+    )
 
 
 def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
