@@ -110,5 +110,6 @@ class Scripted(Researcher):
         """Search as the file says."""
         lists = []
         for call in self._calls[desk.topic]:
-            lists.append((yield from desk.search(call["query"], call.get("k", FEW))))
+            for query in call.get("queries") or [call["query"]]:
+                lists.append((yield from desk.search(query, call.get("k", FEW))))
         _rank(desk, lists)

@@ -51,7 +51,8 @@ def save(model: Any, tokenizer: Any, folder: Path, settings: dict[str, Any]) -> 
     """Write weights, tokenizer and settings."""
     model.save_pretrained(str(folder))
     tokenizer.save_pretrained(str(folder))
-    write_json(folder / SETTINGS, settings)
+    # A model that learned one order of a tool's arguments fails in another.
+    write_json(folder / SETTINGS, settings, sort_keys=False)
 
 
 @functools.lru_cache(maxsize=1)

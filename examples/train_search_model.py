@@ -206,7 +206,8 @@ def _controls(plan: Plan, output: Path, seed: int, tests: Tests) -> None:
     for test, (corpus, tasks) in tests.items():
         run = output / "runs" / test / f"reinforced-{seed}" / "trajectories.jsonl"
         records = [json.loads(line) for line in run.read_text(encoding="utf-8").splitlines()]
-        calls = [[step["action"] for step in record["steps"]] for record in records]
+        answered = [[each for each in r["steps"] if "error" not in each] for r in records]
+        calls = [[step["action"] for step in steps] for steps in answered]
         calls = [[c["arguments"] for c in each if c["tool"] == "search"] for each in calls]
         known = TaskSet(Corpus.of(corpus, tasks))
         topics = [known.survey(record["survey"]).title.lower() for record in records]

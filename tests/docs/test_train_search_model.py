@@ -73,6 +73,9 @@ def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_pa
     curve = json.loads((seed / "curve.json").read_text())["steps"]
     assert [step["step"] for step in curve] == [1, 2]
     assert all(0 <= step["failed_groups"] <= 1 and step["grad_norm"] > 0 for step in curve)
+    tools = json.loads((seed / "tuned" / "rollouts.json").read_text())["tools"]
+    arguments = tools[0]["function"]["parameters"]["properties"]
+    assert list(arguments)[:2] == ["query", "k"]  # tested in the order of training, not sorted
     (world,) = (tmp_path / "out" / "worlds").glob("3001-*")
     first = tmp_path / "out" / "runs" / "unseen" / "reinforced-0"
     surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
