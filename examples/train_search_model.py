@@ -99,7 +99,11 @@ def execute(options: argparse.Namespace) -> None:
             weights = {"weights": str(folder / when)}
             _play(plan, output, f"{when}-{seed}", MODEL, tests, weights)
     _controls(plan, output, seeds[0], tests)
-    print(table(output, list(tests)))
+    print(table({test: _runs(output, plan, test) for test in tests}))
+
+
+def _runs(output: Path, plan: Plan, test: str) -> Path:
+    return output / "runs" / f"{test}-{plan.tests}"
 
 
 def _world(output: Path, plan: Plan, seed: int, synonymy: float) -> Path:
@@ -193,7 +197,7 @@ def _play(
     for test, (corpus, tasks) in tests.items():
         chosen = list(TaskSet(Corpus.of(corpus, tasks)).scorable)[-plan.tests :]
         given: dict[str, Any] = {"agent_options": options or {}, "surveys": chosen, "tasks": tasks}
-        arena.run(corpus, "discovery", agent, output / "runs" / test / name, **given, **most)
+        arena.run(corpus, "discovery", agent, _runs(output, plan, test) / name, **given, **most)
 
 
 def _controls(plan: Plan, output: Path, seed: int, tests: Tests) -> None:
@@ -204,32 +208,32 @@ def _controls(plan: Plan, output: Path, seed: int, tests: Tests) -> None:
     for name in ("title", "scout"):
         _play(plan, output, name, name, tests)
     for test, (corpus, tasks) in tests.items():
-        run = output / "runs" / test / f"reinforced-{seed}" / "trajectories.jsonl"
+        run = _runs(output, plan, test) / f"reinforced-{seed}" / "trajectories.jsonl"
         records = [json.loads(line) for line in run.read_text(encoding="utf-8").splitlines()]
         answered = [[each for each in r["steps"] if "error" not in each] for r in records]
         calls = [[step["action"] for step in steps] for steps in answered]
         calls = [[c["arguments"] for c in each if c["tool"] == "search"] for each in calls]
         known = TaskSet(Corpus.of(corpus, tasks))
         topics = [known.survey(record["survey"]).title.lower() for record in records]
-        file = output / f"shuffled-{test}.json"
+        file = _runs(output, plan, test).with_suffix(".shuffled.json")
         write_json(file, dict(zip(topics, calls[1:] + calls[:1], strict=True)))
         scripted, options = f"{EXPERTS}:Scripted", {"calls": str(file)}
         _play(plan, output, "shuffled", scripted, {test: tests[test]}, options)
 
 
-def table(output: Path, tests: Sequence[str]) -> str:
+def table(tests: dict[str, Path]) -> str:
     """Return recall@100 of all runs, seeds averaged by survey, and paired Wilcoxon tests."""
     lines = list[str]()
-    for test in tests:
+    for test, runs in tests.items():
         seeds: dict[str, list[dict[str, float]]] = {}
-        for directory in sorted((output / "runs" / test).iterdir()):
+        for directory in sorted(runs.iterdir()):
             found = read_json(directory / "metrics.json")["per_survey"]
             values = {survey: each[METRIC] for survey, each in found.items()}
             seeds.setdefault(directory.name.partition("-")[0], []).append(values)
-        means = {n: {s: fmean(r[s] for r in runs) for s in runs[0]} for n, runs in seeds.items()}
+        means = {n: {s: fmean(r[s] for r in rs) for s in rs[0]} for n, rs in seeds.items()}
         lines.append(f"\n{test}, {len(means['title'])} surveys")
-        for name, runs in sorted(seeds.items(), key=lambda each: fmean(means[each[0]].values())):
-            apart = ", ".join(f"{fmean(run.values()):.3f}" for run in runs)
+        for name, played in sorted(seeds.items(), key=lambda each: fmean(means[each[0]].values())):
+            apart = ", ".join(f"{fmean(run.values()):.3f}" for run in played)
             lines.append(f"  {name:12} {fmean(means[name].values()):.3f}  ({apart})")
         for better, worse in PAIRS:
             gaps = [means[better][survey] - value for survey, value in means[worse].items()]

@@ -77,7 +77,7 @@ def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_pa
     arguments = tools[0]["function"]["parameters"]["properties"]
     assert list(arguments)[:2] == ["query", "k"]  # tested in the order of training, not sorted
     (world,) = (tmp_path / "out" / "worlds").glob("3001-*")
-    first = tmp_path / "out" / "runs" / "unseen" / "reinforced-0"
+    first = tmp_path / "out" / "runs" / "unseen-2" / "reinforced-0"
     surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
     arena.run(  # the same weights play the same episodes
         world, "discovery", f"{EXAMPLES / 'search_model.py'}:LanguageModel", tmp_path / "again",
