@@ -246,6 +246,9 @@ def test_bad_options(tmp_path, options, message):
         ("encoder.json", lambda path: path.write_text("[1"), "is missing or damaged"),
         ("vectors.npy", lambda path: np.save(path, np.ones((2, 3))), "float64"),
         ("vectors.npy", lambda path: np.save(path, np.ones((3, 3), "f2")), r"\(3, 3\)"),
+        ("codes.npy", lambda path: path.unlink(), "codes.npy' is damaged: it is missing.* Build"),
+        ("codes.npy", lambda path: np.save(path, np.ones((2, 3), "i1")), r"int8 of \(2, 64\)"),
+        ("bounds.npy", lambda path: np.save(path, np.ones((2, 2))), r"float32 of \(2, 2\)"),
     ],
 )
 def test_a_damaged_index(tmp_path, file, change, message):
@@ -303,8 +306,10 @@ def test_built_with_a_corpus(tmp_path):
     assert manifests[0] == manifests[1]
     files = contents(tmp_path / "one" / "index/dense")
     assert files == contents(tmp_path / "two" / "index/dense")
-    assert sorted(files) == ["documents.npy", "encoder.json", "manifest.json", "vectors.npy"]
     manifest = manifests[0]
+    written = ["bounds.npy", "codes.npy", "documents.npy", "encoder.json", "vectors.npy"]
+    assert sorted(manifest["files"]) == written
+    assert sorted(files) == sorted([*written, "manifest.json"])
     assert (manifest["documents"], manifest["dimension"], manifest["blank"]) == (1, 256, 0)
     assert manifest["encoder"]["name"] == "static"
     assert str(tmp_path) not in json.dumps(manifest)

@@ -32,6 +32,7 @@ from arena.retrieval.base import (
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import Making, finish, write_vectors
+from arena.retrieval.dense._codes import Codes, load_codes, write_codes
 from arena.retrieval.dense._flat import (
     FlatSearch,
     RowRanking,
@@ -100,6 +101,7 @@ class Dense(Retriever):
                 "Build it again with --option ivf=true."
             )
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
+        self._codes = load_codes(directory, self._vectors.shape)
         self.documents = int(self._documents[-1]) + 1 if len(self._documents) else 0
         self._opened.require_same_file()
         self._queries = QueryVectors(directory, description, device, model, cache)
@@ -148,6 +150,7 @@ class Dense(Retriever):
             _ivf.load_faiss()
         how = Making(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
         blank = write_vectors(source, directory, fields, progress, how, identity, parallel)
+        write_codes(directory, load_vectors(directory, made.dimension)[0])
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
         }  # fmt: skip
@@ -204,7 +207,8 @@ class Dense(Retriever):
                 excluded = whole.excluded[(whole.excluded >= low) & (whole.excluded < end)] - low
                 if size := min(whole.k, end - low - len(excluded)):
                     asked[i] = RowRequest(whole.query, size, end - low, excluded)
-        found = FlatSearch(self._vectors[low:high]).search(list(asked.values()))
+        codes = Codes(self._codes.codes[low:high], self._codes.bounds[low:high])
+        found = FlatSearch(self._vectors[low:high], codes).search(list(asked.values()))
         rankings = dict(zip(asked, found, strict=True))
         return [
             self._in_documents(rankings[i]._replace(rows=rankings[i].rows + low))
@@ -249,7 +253,7 @@ class Dense(Retriever):
 
     @once
     def _flat(self) -> FlatSearch:
-        return FlatSearch(self._vectors)
+        return FlatSearch(self._vectors, self._codes)
 
     @once
     def _inverted(self) -> _ivf.IVFSearch:

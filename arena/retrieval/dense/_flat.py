@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,11 +13,13 @@ from arena._internal.lazy import resolve_device
 from arena._internal.process import one_thread
 from arena._internal.terminal import say_compiling
 from arena.errors import DataError, clip
+from arena.retrieval.dense._codes import Codes, encode_rows, shorten
 
 _FEW = 11  # so many queries are faster one by one than as a matrix,
 _SHARED_FROM = 10_000  # and of fewer rows any number
 _TOGETHER = 128
 _BLOCK_ROWS = 2048
+_SPARE = 512  # candidates that are kept besides twice as many as are asked for
 _TORCH_BLOCK_ROWS = 65_536
 _TORCH_SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
@@ -59,12 +60,12 @@ def error_bound(dimension: int) -> float:
 class FlatSearch:
     """Exact search by compiled loops and matrix products; results do not depend on which."""
 
-    def __init__(self, vectors: NDArray[np.float16]) -> None:
+    def __init__(self, vectors: NDArray[np.float16], codes: Codes) -> None:
         from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
 
         say_compiling(_kernel.scan)
         self._kernel = _kernel
-        self._bits = vectors.view(np.uint16)
+        self._bits, self._codes = vectors.view(np.uint16), codes
         self._error = error_bound(vectors.shape[1])
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
@@ -87,30 +88,35 @@ class FlatSearch:
         return scores
 
     def _group(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
-        heaps = [(np.empty(each.k), np.empty(each.k, np.int64)) for each in requests]
+        sizes = [min(2 * each.k + _SPARE, each.end) for each in requests]
+        starts = np.cumsum([0, *sizes])
+        rows, lower, upper = (np.empty(starts[-1], dtype) for dtype in (np.int64, float, float))
+        states = np.array([[0.0, -np.inf]] * len(requests))  # see `_kernel._offer`
         shared = requests[_FEW].end if len(requests) > _FEW else 0
-        sizes = [0] * len(requests)
         if shared >= _SHARED_FROM:
             with one_thread():
-                sizes, heaps = self._together(requests, shared)
+                self._together(requests, shared, rows, lower, upper, starts, states)
         else:
             shared = 0
-        for request, (scores, rows), size in zip(requests, heaps, sizes, strict=True):
-            size = self._kernel.scan(
-                self._bits, shared, request.end, request.query.astype(np.float32),
-                request.query.astype(np.float64), self._error, request.excluded, scores, rows, size,
-            )  # fmt: skip
-            yield best(rows[:size], scores[:size], size)
+        for request, start, size, state in zip(requests, starts, sizes, states, strict=False):
+            query, mine = request.query.astype(np.float64), slice(start, start + size)
+            found = rows[mine], lower[mine], upper[mine]
+            if shared < request.end:
+                self._kernel.scan(
+                    self._bits, *self._codes, shared, request.end, *shorten(query), query,
+                    request.k, request.excluded, *found, state,
+                )  # fmt: skip
+            left = self._kernel.shrink(
+                self._bits, query, request.k, *found, int(state[0]), state, True
+            )
+            yield RowRanking(found[0][:left].copy(), found[1][:left].copy())
 
-    def _together(self, requests: list[RowRequest], stop: int) -> Any:
-        """Return the sizes and heaps of the rows below `stop`, by products of matrices."""
+    def _together(self, requests: list[RowRequest], stop: int, *found: Any) -> None:
+        """Offer the rows below `stop` by products of matrices."""
         queries = np.stack([request.query for request in requests])
         single, double = queries.astype(np.float32), queries.astype(np.float64)
-        ends = np.array([request.end for request in requests], np.int64)
-        starts, scores = _joined([np.empty(request.k) for request in requests])
-        rows = np.empty(len(scores), np.int64)
+        ends, ks = np.array([(request.end, request.k) for request in requests], np.int64).T.copy()
         excluded_starts, excluded = _joined([request.excluded for request in requests])
-        sizes = np.zeros(len(requests), np.int64)
         block = np.empty((min(_BLOCK_ROWS, stop), queries.shape[1]), np.float32)
         products = np.empty((len(requests), len(block)), np.float32)
         for low in range(0, stop, _BLOCK_ROWS):
@@ -120,18 +126,18 @@ class FlatSearch:
             self._kernel.convert(self._bits, low, high, block)
             np.matmul(single[:active], block[: high - low].T, out=part)
             self._kernel.offer_block(
-                self._bits, low, part, ends, double, self._error,
-                excluded, excluded_starts, scores, rows, starts, sizes,
+                self._bits, low, part, ends, self._error, double, ks, excluded, excluded_starts,
+                *found,
             )  # fmt: skip
-        heaps = itertools.pairwise(starts.tolist())
-        return sizes.tolist(), [(scores[low:high], rows[low:high]) for low, high in heaps]
 
 
 def compile_loops() -> None:
     """Call every loop once, on vectors like those of a file."""
-    vectors = np.zeros((8, 2), np.float16)
-    vectors.setflags(write=False)
-    flat, request = FlatSearch(vectors), RowRequest(vectors[0], 1, 8, np.zeros(1, np.int64))
+    vectors = np.ones((8, 2), np.float16)
+    codes = encode_rows(vectors)
+    for array in (vectors, *codes):
+        array.setflags(write=False)
+    flat, request = FlatSearch(vectors, codes), RowRequest(vectors[0], 1, 8, np.zeros(1, np.int64))
     for requests in ([request], [request] * (_FEW + 1)):
         flat.search(requests)
     flat.exact(vectors[0], np.arange(2))

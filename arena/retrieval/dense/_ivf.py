@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from arena._internal.lazy import load
 from arena._internal.process import one_thread
 from arena.errors import CorpusError, clip
+from arena.retrieval.dense._codes import load_codes
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
 from arena.retrieval.dense._vectors import load_vectors
 
@@ -128,7 +129,7 @@ def build_lists(
     """
     vectors, _ = load_vectors(directory, dimension)
     build(vectors, directory, lists, training, progress)
-    flat = FlatSearch(vectors)
+    flat = FlatSearch(vectors, load_codes(directory, vectors.shape))
     ivf = IVFSearch(directory, flat, vectors.shape, training, PROBES)
     rows = len(vectors)
     queries = vectors[np.linspace(0, rows - 1, min(_QUERIES, rows)).astype(np.int64)]

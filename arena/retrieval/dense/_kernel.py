@@ -1,14 +1,16 @@
 """The inner loops of flat search, compiled by numba; they release the interpreter lock.
 
-A row is scored in float32, and again in float64, exactly, only if it could still be among the
-best: if the float32 score plus `error`, a bound on its rounding, reaches the worst score kept.
-So the rows kept are the true best ones. See docs/dense.md for the bound. numba has no float16 on
-CPUs, so vectors come as their bits, uint16; LLVM has, and the processor's own conversion is twice
-as fast as integer arithmetic where it has 256 bits.
+A row is first scored roughly: by its 8-bit codes for one query (`_codes` has how far that may
+be off), in float32 for many (`error_bound`). It is scored again in float64, exactly, only if it
+could still be among the best. So the rows kept are the true best ones. See docs/dense.md.
+
+numba has no float16 on CPUs, so vectors come as their bits, uint16; LLVM has, and the processor's
+own conversion is twice as fast as integer arithmetic where it has 256 bits.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,13 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-_STRIDE = 64
+from arena.retrieval.dense._codes import LANES
+
+cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
+make_array: Any = importlib.import_module("numba.np.arrayobj").make_array
+_STRIDE = 16  # scores that are skipped together
+_SCORED = 2048  # rows between two looks at the scores
+_AHEAD = 8192  # bytes that memory is asked for ahead of a scan
 
 
 def _widening(typing, bits) -> Any:  # type: ignore[no-untyped-def]
@@ -41,12 +49,47 @@ widen: Any = intrinsic(_widening)
 """Return the float32 of a finite float16 given as its bits."""
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _approximate(vectors, row, query) -> Any:  # type: ignore[no-untyped-def]
-    total = np.float32(0.0)
-    for i in range(len(query)):
-        total += widen(vectors[row, i]) * query[i]
-    return total
+def _multiplying(typing, codes, row, query) -> Any:  # type: ignore[no-untyped-def]
+    """The inner product of a row of codes and a query as long, a multiple of `LANES`.
+
+    LLVM makes one instruction of 16 products and the sums of their pairs where a processor has
+    it, but only of vectors as wide as these; those it makes of a loop are half as wide.
+    """
+
+    def generate(context, builder, signature, arguments) -> Any:  # type: ignore[no-untyped-def]
+        rows, number = make_array(codes)(context, builder, arguments[0]), ir.IntType(32)
+        width = builder.extract_value(rows.shape, 1)
+        data = builder.gep(rows.data, [builder.mul(arguments[1], width)])
+        other = make_array(query)(context, builder, arguments[2]).data
+        half = ir.VectorType(number, LANES // 2)
+        total = cgutils.alloca_once_value(builder, ir.Constant(half, None))
+
+        def declare(name, result, *taken) -> Any:  # type: ignore[no-untyped-def]
+            kind = ir.FunctionType(result, taken)
+            return cgutils.get_or_insert_function(builder.module, kind, name)
+
+        def load(pointer, place) -> Any:  # type: ignore[no-untyped-def]
+            kind = ir.VectorType(pointer.type.pointee, LANES).as_pointer()
+            some = builder.load(builder.bitcast(builder.gep(pointer, [place]), kind), align=1)
+            return builder.sext(some, ir.VectorType(number, LANES))
+
+        prefetch = declare("llvm.prefetch.p0", ir.VoidType(), data.type, number, number, number)
+        how = [ir.Constant(number, n) for n in (0, 3, 1)]  # to read, into all caches, data
+        zero, step, ahead = (context.get_constant(types.intp, n) for n in (0, LANES, _AHEAD))
+        with cgutils.for_range_slice(builder, zero, width, step) as (place, _):
+            builder.call(prefetch, [builder.gep(data, [builder.add(place, ahead)]), *how])
+            products = builder.mul(load(data, place), load(other, place))
+            for first in (0, 1):
+                pairs = ir.Constant(half, list(range(first, LANES, 2)))
+                some = builder.shuffle_vector(products, products, pairs)
+                builder.store(builder.add(builder.load(total), some), total)
+        add = declare(f"llvm.vector.reduce.add.v{LANES // 2}i32", number, half)
+        return builder.call(add, [builder.load(total)])
+
+    return types.int32(codes, row, query), generate
+
+
+_product: Any = intrinsic(_multiplying)
 
 
 # In any order of summation the result is the same: it is exact.
@@ -75,97 +118,116 @@ def convert(vectors, low, high, out) -> None:  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scan(  # type: ignore[no-untyped-def]
-    vectors, first, end, query, exact_query, error, excluded, best_scores, best_rows, size
-) -> Any:
-    """Offer the rows from `first` to `end` to the heap of the best; return its new size."""
-    part = vectors[first:end]
-    for i in range(len(part)):
-        score = np.float64(_approximate(part, i, query))
-        if size == len(best_rows) and score + error < best_scores[0]:
-            continue
-        size = _offer(vectors, first + i, exact_query, excluded, best_scores, best_rows, size)
-    return size
+    vectors, codes, bounds, first, end, numbers, step, length, slack,
+    query, k, excluded, rows, lower, upper, state,
+) -> None:  # fmt: skip
+    """Offer the rows from `first` to `end` to one query, which `shorten` made `numbers` of."""
+    scores = np.empty(_SCORED, np.float32)
+    step, length = np.float32(step), np.float32(length)
+    for low in range(first, end, _SCORED):
+        high = min(low + _SCORED, end)
+        largest = np.float32(0.0)
+        for row in range(low, high):
+            score = np.float32(_product(codes, row, numbers)) * (bounds[row, 0] * step)
+            error = bounds[row, 1] * length
+            scores[row - low] = score + error
+            largest = error if error > largest else largest
+        below, part = np.float64(2 * largest) + slack, scores[: high - low]
+        _offer(vectors, low, part, below, slack, query, k, excluded, rows, lower, upper, state)
 
 
 @njit(cache=True, nogil=True)
 def offer_block(  # type: ignore[no-untyped-def]
-    vectors, first, scores, ends, queries, error,
-    excluded, excluded_starts, best_scores, best_rows, starts, sizes,
+    vectors, first, scores, ends, error, queries, ks, excluded, excluded_starts,
+    rows, lower, upper, starts, states,
 ) -> None:  # fmt: skip
-    """Offer a block of rows, scored in float32 for several queries, to the heap of each.
+    """Offer a block of rows, scored for several queries, to each.
 
     scores[i, j] is that of query i and row first + j. What belongs to query i lies at
-    [starts[i], starts[i + 1]) of `best_scores` and `best_rows`, and likewise of `excluded`.
+    [starts[i], starts[i + 1]) of `rows`, `lower` and `upper`, and likewise of `excluded`.
     """
     for i in range(scores.shape[0]):
-        mine_scores = best_scores[starts[i] : starts[i + 1]]
-        mine_rows = best_rows[starts[i] : starts[i + 1]]
+        part, mine = scores[i, : max(0, ends[i] - first)], slice(starts[i], starts[i + 1])
         without = excluded[excluded_starts[i] : excluded_starts[i + 1]]
-        size, k = sizes[i], len(mine_rows)
-        stop = min(scores.shape[1], ends[i] - first)
-        for low in range(0, stop, _STRIDE):
-            high = min(low + _STRIDE, stop)
-            if size == k and np.float64(_highest(scores, i, low, high)) + error < mine_scores[0]:
-                continue
-            for j in range(low, high):
-                if size == k and np.float64(scores[i, j]) + error < mine_scores[0]:
-                    continue
-                size = _offer(vectors, first + j, queries[i], without, mine_scores, mine_rows, size)
-        sizes[i] = size
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _highest(scores, i, low, high) -> Any:  # type: ignore[no-untyped-def]
-    highest = scores[i, low]
-    for j in range(low + 1, high):
-        highest = max(highest, scores[i, j])
-    return highest
+        _offer(
+            vectors, first, part, error, error, queries[i], ks[i], without,
+            rows[mine], lower[mine], upper[mine], states[i],
+        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def _offer(  # type: ignore[no-untyped-def]
-    vectors, row, query, excluded, heap_scores, heap_rows, size
-) -> Any:
-    """Put a row into the heap, the worst on top, if it is among the best; return the new size.
+    vectors, first, scores, below, above, query, k, excluded, rows, lower, upper, state
+) -> None:
+    """Add the rows from `first` on, in ascending order, to the candidates of a query.
 
-    Rows come in ascending order, so an equal score never displaces an earlier row.
+    A score is at most `below` too high and `above` too low. That of candidate rows[i] is from
+    lower[i] to upper[i]; state[0] says how many there are, and state[1] is a score that `k` rows
+    reach.
     """
-    place = np.searchsorted(excluded, row)
-    if place < len(excluded) and excluded[place] == row:
-        return size
-    score = _exact(vectors, row, query)
-    k = len(heap_rows)
-    if size < k:
-        place = size
-        size += 1
-        while place > 0:
-            parent = (place - 1) // 2
-            if heap_scores[parent] < score:
-                break
-            heap_scores[place] = heap_scores[parent]
-            heap_rows[place] = heap_rows[parent]
-            place = parent
-    elif score > heap_scores[0]:
-        place = 0
-        while True:
-            child = 2 * place + 1
-            if child >= k:
-                break
-            right = child + 1
-            if right < k and (
-                heap_scores[right] < heap_scores[child]
-                or (
-                    heap_scores[right] == heap_scores[child] and heap_rows[right] > heap_rows[child]
-                )
-            ):
-                child = right
-            if heap_scores[child] >= score:
-                break
-            heap_scores[place] = heap_scores[child]
-            heap_rows[place] = heap_rows[child]
-            place = child
-    else:
-        return size
-    heap_scores[place] = score
-    heap_rows[place] = row
-    return size
+    size = int(state[0])
+    for low in range(0, len(scores), _STRIDE):
+        some = scores[low : low + _STRIDE]
+        if np.float64(_highest(some)) + above < state[1]:
+            continue
+        for j in range(len(some)):
+            score, row = np.float64(some[j]), first + low + j
+            if score + above < state[1] or _contains(excluded, row):
+                continue
+            if size == len(rows):
+                size = shrink(vectors, query, k, rows, lower, upper, size, state, False)
+            rows[size], lower[size], upper[size] = row, score - below, score + above
+            size += 1
+    state[0] = size
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _highest(scores) -> Any:  # type: ignore[no-untyped-def]
+    highest = scores[0]
+    for score in scores:
+        highest = score if score > highest else highest
+    return highest
+
+
+@njit(cache=True, nogil=True)
+def _contains(rows, row) -> Any:  # type: ignore[no-untyped-def]
+    place = np.searchsorted(rows, row) if len(rows) else 0
+    return place < len(rows) and rows[place] == row
+
+
+@njit(cache=True, nogil=True)
+def shrink(  # type: ignore[no-untyped-def]
+    vectors, query, k, rows, lower, upper, size, state, last
+) -> Any:
+    """Drop candidates that cannot be among the best `k`; return how many are left.
+
+    If too many are left, or this is the `last` time, they are scored exactly, and the best `k`
+    stay, best first. Of equal scores the lower row is first, now and after any other time.
+    """
+    left = _drop(k, rows, lower, upper, size, state)
+    if not last and 2 * left <= len(rows):
+        return left
+    for i in range(left):  # k rows, whose exact scores show that others cannot be among the best
+        if state[1] <= lower[i] < upper[i]:
+            lower[i] = upper[i] = _exact(vectors, rows[i], query)
+    left = _drop(k, rows, lower, upper, left, state)
+    for i in range(left):
+        if lower[i] < upper[i]:
+            lower[i] = upper[i] = _exact(vectors, rows[i], query)
+    order = np.argsort(-lower[:left], kind="mergesort")[:k]
+    left = len(order)
+    rows[:left], lower[:left] = rows[order], lower[order]
+    upper[:left] = lower[:left]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _drop(k, rows, lower, upper, size, state) -> Any:  # type: ignore[no-untyped-def]
+    if size > k:
+        state[1] = max(state[1], np.partition(lower[:size], size - k)[size - k])
+    left = 0
+    for i in range(size):
+        if upper[i] >= state[1]:
+            rows[left], lower[left], upper[left] = rows[i], lower[i], upper[i]
+            left += 1
+    return left

@@ -44,16 +44,19 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
 def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the vectors, shape (rows, dimension), and the document number of each row, mapped."""
     documents = load_array(directory / DOCUMENTS, np.uint32)
-    vectors = load_array(directory / VECTORS)
-    shape = (len(documents), dimension)
-    fits = vectors.dtype == np.float16 and vectors.shape == shape
-    if not fits or not vectors.flags.c_contiguous:
+    return load_matrix(directory / VECTORS, np.float16, (len(documents), dimension)), documents
+
+
+def load_matrix(path: Path, dtype: type, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return the array in a file, mapped, if it is as the other files of an index say."""
+    array = load_array(path)
+    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
         raise damaged(
-            directory / VECTORS,
-            f"it has {vectors.dtype} of shape {vectors.shape}, {DOCUMENTS} and encoder.json say "
-            f"float16 of {clip(shape)}",
+            path,
+            f"it has {array.dtype} of shape {array.shape}, {DOCUMENTS} and {ENCODER} say "
+            f"{np.dtype(dtype)} of {clip(shape)}",
         )
-    return vectors, documents
+    return array
 
 
 def read_description(directory: Path) -> dict[str, Any]:

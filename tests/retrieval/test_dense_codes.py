@@ -1,0 +1,151 @@
+"""8-bit codes: what they leave open is bounded, and the rankings are those of float64."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from arena.retrieval.dense import _codes, _flat, _kernel
+from arena.retrieval.dense._codes import encode_rows, shorten
+from arena.retrieval.dense._flat import FlatSearch, RowRequest
+from arena.retrieval.dense._vectors import MAX_DIMENSION, normalised
+
+
+def rows_of(kind: str, rows: int, dimension: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of length 1 or 0 that are hard to encode or to tell apart."""
+    values = rng.standard_normal((rows, dimension))
+    if kind == "one large":  # all others have small codes, or the code 0
+        values *= 2.0 ** -rng.integers(2, 24, (rows, 1))
+        values[:, rng.integers(dimension)] = rng.choice([-1, 1], rows)
+    elif kind == "unequal":  # down to subnormal float16 components and zeros
+        values *= 10.0 ** (-9 * rng.random((rows, dimension)))
+    elif kind == "halves":  # components halfway between two codes
+        values = rng.integers(-127, 127, (rows, dimension)) + 0.5
+        values[:, 0] = 127
+    elif kind == "near":  # so near that neither codes nor float32 tell the order
+        values = rng.standard_normal(dimension) + 1e-3 * values
+    elif kind == "equal":
+        values = values[rng.integers(0, min(3, rows), rows)]
+    values[rng.random(rows) < 0.1] = 0
+    return normalised(values.astype(np.float32))
+
+
+kinds = st.sampled_from(["plain", "one large", "unequal", "halves", "near", "equal"])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def fractions(values: np.ndarray) -> list[Fraction]:
+    return [Fraction(float(value)) for value in values]
+
+
+@settings(max_examples=150, deadline=None)
+@given(kind=kinds, dimension=st.integers(1, 130), seed=seeds)
+def test_no_score_is_further_off_than_the_bound(kind, dimension, seed):
+    """In fractions, so nothing rounds here."""
+    rng = np.random.default_rng(seed)
+    vectors = rows_of(kind, 4, dimension, rng)
+    query = rows_of(kind, 9, dimension, rng).astype(np.float64)
+    query = next((q for q in query if q.any()), np.eye(dimension)[0])
+    numbers, step, length, slack = shorten(query)
+    codes, bounds = encode_rows(vectors)
+    assert codes.shape[1] == len(numbers) == -(-dimension // 64) * 64
+    assert not codes[:, dimension:].any()
+    assert not numbers[dimension:].any()
+    wanted = fractions(query)
+    for vector, code, (scale, residual) in zip(vectors, codes.tolist(), bounds, strict=True):
+        exact, s = fractions(vector), Fraction(float(scale))
+        lost = sum((d - s * c) ** 2 for d, c in zip(exact, code, strict=False))
+        assert lost <= Fraction(float(residual)) ** 2
+        score = sum(q * d for q, d in zip(wanted, exact, strict=True))
+        product = sum(p * c for p, c in zip(numbers.tolist(), code, strict=True))
+        assert abs(product) < 2**31
+        bound = Fraction(float(np.float32(length) * residual)) + Fraction(slack)
+        rough = np.float32(product) * (scale * np.float32(step))
+        assert abs(score - Fraction(float(rough))) <= bound
+
+
+def test_by_hand():
+    vectors = np.array([[0.5, -0.25, 2.0**-10], [0, 0, 0]], np.float16)
+    codes, bounds = encode_rows(vectors)
+    assert codes[:, :3].tolist() == [[127, -64, 0], [0, 0, 0]]  # 63.5 rounds to even
+    scale = np.float32(0.5 / 127)
+    assert bounds[:, 0].tolist() == [scale, 1]
+    lost = np.hypot(0.25 - 64 * float(scale), 2.0**-10)
+    np.testing.assert_allclose(bounds[:, 1], [lost, 0], rtol=1e-5, atol=1e-40)
+
+
+def test_no_sum_overflows_at_the_largest_dimension():
+    query = np.full(MAX_DIMENSION, 2.0**-8)
+    query[::2] += 2.0**-18  # as large as a length of 1.002 lets them be
+    numbers, *_ = shorten(query)
+    assert 127 * int(np.abs(numbers.astype(np.int64)).sum()) < 2**31
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=kinds, dimension=st.sampled_from([1, 3, 64, 100]), seed=seeds, data=st.data())
+def test_rankings_are_those_of_float64(kind, dimension, seed, data):
+    """Bit for bit, with ties, through several blocks and many clearings of candidates."""
+    rng = np.random.default_rng(seed)
+    vectors = rows_of(kind, data.draw(st.integers(1, 60) | st.integers(2000, 4500)), dimension, rng)
+    if data.draw(st.booleans()):  # the best come last, so all are candidates
+        vectors = vectors[np.argsort(vectors[:, 0])]
+    query = vectors[rng.integers(len(vectors))]
+    query = query if query.any() else np.eye(dimension, dtype=np.float16)[0]
+    end = data.draw(st.integers(1, len(vectors)))
+    excluded = np.unique(rng.integers(0, end, data.draw(st.integers(0, 5))))
+    k = max(1, min(data.draw(st.integers(1, 30) | st.integers(1, end)), end - len(excluded)))
+    if len(excluded) == end:
+        excluded = excluded[1:]
+    scores = vectors.astype(np.float64) @ query.astype(np.float64)
+    left = np.setdiff1d(np.arange(end), excluded)
+    order = left[np.lexsort((left, -scores[left]))][:k]
+    flat = FlatSearch(vectors, encode_rows(vectors))
+    request = RowRequest(query, k, end, excluded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_flat, "_SPARE", data.draw(st.sampled_from([1, 7, 512])))
+        patch.setattr(_flat, "_SHARED_FROM", 0)
+        for requests in ([request], [request] * 13):
+            for found in flat.search(requests):
+                assert found.rows.tolist() == order.tolist()
+                assert found.scores.tobytes() == scores[order].tobytes()
+
+
+@njit
+def products(codes, query, out):
+    for row in range(len(codes)):
+        out[row] = _kernel._product(codes, row, query)
+
+
+@pytest.mark.parametrize("columns", [64, 384])
+def test_products_of_codes(columns):
+    rng = np.random.default_rng(columns)
+    codes = rng.integers(-127, 128, (40, columns), np.int8)
+    codes[0], codes[1] = 127, -127
+    query = rng.integers(-32767, 32768, columns, np.int16)
+    query[: columns // 2] = 32767
+    out = np.empty(len(codes), np.int32)
+    products(codes, query, out)
+    assert out.tolist() == (codes.astype(np.int64) @ query.astype(np.int64)).tolist()
+
+
+def test_products_of_codes_by_any_processor():
+    environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
+    name = f"{__file__}::test_products_of_codes"
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-n0", name], env=environment, check=True)
+
+
+def test_codes_do_not_depend_on_the_blocks(tmp_path, monkeypatch):
+    vectors = rows_of("unequal", 50, 70, np.random.default_rng(0))
+    whole = encode_rows(vectors)
+    monkeypatch.setattr(_codes, "_BLOCK_ROWS", 7)
+    _codes.write_codes(tmp_path, vectors)
+    for array, stored in zip(whole, _codes.load_codes(tmp_path, vectors.shape), strict=True):
+        assert stored.tobytes() == array.tobytes()
