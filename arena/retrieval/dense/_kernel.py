@@ -22,7 +22,7 @@ from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
 make_array: Any = importlib.import_module("numba.np.arrayobj").make_array
-_STRIDE = 16  # scores that are skipped together
+_STRIDE = 64  # scores that are skipped together
 _SCORED = 2048  # rows between two looks at the scores
 _AHEAD = 8192  # bytes that memory is asked for ahead of a scan
 
