@@ -172,8 +172,8 @@ class Dense(Retriever):
         """Return the `k` documents of each scope whose vectors are nearest to the query's.
 
         Every document of the scope is a hit, however far. A blank query, or one in which the
-        encoder finds nothing, has none. Cost: reading the vectors before the end of the scope
-        once, or once for 128 requests.
+        encoder finds nothing, has none. Cost: reading the codes before the end of the scope
+        once, or the vectors once for 128 requests.
         """
         if requests and requests[0].scope.window is not None:
             return self._in_window(requests, *requests[0].scope.window)
