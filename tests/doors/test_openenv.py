@@ -20,10 +20,12 @@ from openenv.cli._validation import validate_running_environment
 from openenv.core import CallToolAction, GenericEnvClient, MCPToolClient
 from openenv.validation import Level, run_validation
 from serving import serving
+from websockets.sync.client import connect
 
 from arena import __version__
 from arena.doors.openenv import make_app
 from arena.session import Sessions, opening_text
+from arena.tools import make_searches
 
 ROOT = Path(__file__).parents[2]
 SEARCH = {"query": "nested lattice", "k": 3}
@@ -45,7 +47,16 @@ def url(sessions: Sessions) -> Iterator[str]:
     assert len(sessions) == 0  # after all clients
 
 
-def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) -> None:
+def test_many_clients_each_play_their_own_episode(
+    url: str, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def counted(searches: Any) -> Any:
+        sizes.append(len(searches))
+        return make_searches(searches)
+
+    monkeypatch.setattr("arena.session.make_searches", counted)
     topics, env = set(sessions.env.topics.values()), sessions.env.fork()
 
     async def play(seed: int) -> None:
@@ -68,6 +79,12 @@ def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) 
         await asyncio.gather(*(play(seed) for seed in range(64)))
 
     asyncio.run(all_at_once())
+    assert sum(sizes) == 3 * 64 and max(sizes) > 1  # searches are made in batches
+
+
+def test_messages_are_not_compressed(url: str) -> None:
+    with connect(f"{url.replace('http', 'ws')}/ws") as client:  # it offers to compress
+        assert "Sec-WebSocket-Extensions" not in client.response.headers
 
 
 def test_health_counts_open_episodes(url: str) -> None:
