@@ -112,7 +112,7 @@ def test_rankings_are_those_of_float64(kind, dimension, seed, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_flat, "_SPARE", data.draw(st.sampled_from([1, 7, 512])))
         patch.setattr(_flat, "_SHARED_FROM", 0)
-        for requests in ([request], [request] * 13):
+        for requests in ([request], [request] * (_flat._FEW + 2)):
             for found in flat.search(requests):
                 assert found.rows.tolist() == order.tolist()
                 assert found.scores.tobytes() == scores[order].tobytes()

@@ -15,7 +15,7 @@ from arena._internal.terminal import say_compiling
 from arena.errors import DataError, clip
 from arena.retrieval.dense._codes import Codes, encode_rows, shorten
 
-_FEW = 11  # so many queries are faster one by one than as a matrix,
+_FEW = 39  # so many queries are faster one by one than as a matrix,
 _SHARED_FROM = 10_000  # and of fewer rows any number
 _TOGETHER = 128
 _BLOCK_ROWS = 2048
@@ -71,7 +71,7 @@ class FlatSearch:
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
         """Return the best rows of each.
 
-        `end` rows are read for each, or for every 128 together while 12 or more still want them.
+        `end` rows are read for each, or for every 128 together while 40 or more still want them.
         """
         # Longest prefixes first: while rows go up, the queries that still want them are the first.
         order = sorted(range(len(requests)), key=lambda i: -requests[i].end)
