@@ -133,11 +133,12 @@ class FlatSearch:
 
 def compile_loops() -> None:
     """Call every loop once, on vectors like those of a file."""
-    vectors = np.ones((8, 2), np.float16)
+    vectors = np.ones((_SHARED_FROM, 2), np.float16)
     codes = encode_rows(vectors)
     for array in (vectors, *codes):
         array.setflags(write=False)
-    flat, request = FlatSearch(vectors, codes), RowRequest(vectors[0], 1, 8, np.zeros(1, np.int64))
+    flat = FlatSearch(vectors, codes)
+    request = RowRequest(vectors[0], 1, len(vectors), np.zeros(1, np.int64))
     for requests in ([request], [request] * (_FEW + 1)):
         flat.search(requests)
     flat.exact(vectors[0], np.arange(2))
