@@ -4,15 +4,16 @@
     >>> corpus = arena.Corpus.open("demo/world")           # doctest: +SKIP
     >>> corpus.at("2015-01-01").search("membrane", k=5)  # doctest: +SKIP
 
-The environments ``arena/Discovery-v0``, ``arena/Selection-v0``, ``arena/Organization-v0`` and
-``arena/Survey-v0`` are made with ``gymnasium.make(id, corpus=DIRECTORY)`` or ``make_vec`` after
-``import arena``. Everything heavy is imported when it is first used.
+Environments such as ``arena/Discovery-v0`` (`arena list environments`) are made with
+``gymnasium.make(id, corpus=DIRECTORY)`` or ``make_vec`` after ``import arena``. Everything heavy
+is imported when it is first used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from arena.plugins import load_quietly
 from arena.tasks.base import TASKS
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ _HOMES = {
     "arena.tools": ("tool_schemas",),
 }
 
-TASKS.register_environments()  # so that gymnasium.make() knows the ids after `import arena`
-
 
 _MODULES = (
     "agents", "envs", "errors", "llm", "metrics", "mindmap", "results",
@@ -78,3 +77,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+TASKS.own_names()  # registers the environments, so that gymnasium.make() knows their ids
+load_quietly()

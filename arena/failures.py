@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from arena.errors import ArenaError, clip
-from arena.registry import loaded_files
+from arena.plugins import loaded_files
 
 
 def failure(error: BaseException) -> str:

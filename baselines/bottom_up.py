@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from arena.agents import AGENTS, Desk, KnownPaper, Steps
+from arena.agents import Desk, KnownPaper, Steps, agent
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
 from baselines.parts.trees import Topic, Tree, json_of, read_tree
@@ -31,7 +31,7 @@ LONGEST_ABSTRACT = 6_000  # characters of an abstract, and a digest after it, in
 _LISTED = 50  # most unknown papers that a request for repair lists
 
 
-@AGENTS.register("bottom-up")
+@agent("bottom-up")
 class BottomUp(LLMAgent):
     """TaxoBench's Bottom-Up mode: papers are grouped by theme, and each is in exactly one leaf.
 
@@ -322,7 +322,7 @@ def _fold(root: Topic) -> None:
         root.children[OTHER.casefold()] = other
 
 
-@AGENTS.register("few-shot")
+@agent("few-shot")
 class FewShot(LLMAgent):
     """A map that a model draws from the topic alone (ResearchArena, section 6.1 and appendix C.3).
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Steps
+from arena.agents import Desk, Steps, agent
 from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
 
@@ -21,7 +21,7 @@ def titles(text: str) -> list[str]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-@AGENTS.register("closed-book")
+@agent("closed-book")
 class ClosedBook(LLMAgent):
     """Titles from a model's memory, looked up in the corpus; a control for agents that search.
 

@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from arena._internal.options import checked
 from arena._internal.process import one_thread
-from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
+from arena.agents import Desk, KnownPaper, Researcher, Steps, agent
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit
@@ -88,7 +88,7 @@ def labelled(
     return made(root, topic)
 
 
-@AGENTS.register("clustering")
+@agent("clustering")
 class Clustering(Researcher):
     """Ward's clusters of the papers' embeddings as headings, labelled by TF-IDF n-grams.
 

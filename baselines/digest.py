@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, KnownPaper, Steps
+from arena.agents import Desk, KnownPaper, Steps, agent
 from arena.mindmap.tree import MindMap
 from arena.report.listing import cite, entry, heading, plain
 from arena.report.sentences import split_sentences
@@ -37,7 +37,7 @@ _UNFIT = re.compile(
 )
 
 
-@AGENTS.register("digest")
+@agent("digest")
 class Digest(Scout):
     """Find papers as `scout`, group them as `organizer`, and quote a sentence of each abstract.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena._internal.process import one_thread
-from arena.agents import AGENTS, KnownPaper
+from arena.agents import KnownPaper, agent
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap
 from baselines.clustering import Clustering, Dendrogram, by_children, groups, labelled, text_of
@@ -58,7 +58,7 @@ def arrange(
     return labelled(papers, topic, grouped)
 
 
-@AGENTS.register("organizer")
+@agent("organizer")
 class Organizer(Clustering):
     """Leaves with the largest expected adjusted Rand index, labelled by TF-IDF n-grams.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Steps
+from arena.agents import Desk, Steps, agent
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import WRITING, Part, line, listed, parts_of, write_report
 from baselines.parts.trees import outline
@@ -15,7 +15,7 @@ from baselines.parts.trees import outline
 _TOPIC = 150  # characters of the topic in the query of a section
 
 
-@AGENTS.register("outline-first")
+@agent("outline-first")
 class OutlineFirst(LLMAgent):
     """Outline, retrieval, drafts, refinement (AutoSurvey, Wang et al. 2024, section 3).
 

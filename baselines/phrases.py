@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Researcher, Steps
+from arena.agents import Desk, Researcher, Steps, agent
 from baselines.queries import reciprocal_rank_fusion
 
 # What ends a phrase: punctuation, and the words that join phrases or ask.
@@ -20,7 +20,7 @@ _BREAK = re.compile(
 )
 
 
-@AGENTS.register("phrases")
+@agent("phrases")
 class Phrases(Researcher):
     """The topic and its phrases as queries, 100 hits each, fused by reciprocal rank.
 

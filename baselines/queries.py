@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Hit, Steps
+from arena.agents import Desk, Hit, Steps, agent
 from arena.llm import Fields, LLMAgent, ParseError, unfenced, without_thoughts
 from baselines.parts.asking import judgements, listed, queries, query_in
 
@@ -80,7 +80,7 @@ def next_query(text: str) -> str:
         return one_query(text[last.end() :].lstrip(": "))
 
 
-@AGENTS.register("zero-shot")
+@agent("zero-shot")
 class ZeroShot(LLMAgent):
     """One query that a model derives from the topic (ResearchArena, section 6.1).
 
@@ -97,7 +97,7 @@ class ZeroShot(LLMAgent):
         desk.ranking = [hit.id for hit in hits]
 
 
-@AGENTS.register("decomposer")
+@agent("decomposer")
 class Decomposer(LLMAgent):
     """Queries for sub-questions of the topic, their hits fused (ResearchArena, section 6.1).
 
@@ -160,7 +160,7 @@ def score_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
     return sorted(best, key=lambda paper_id: -best[paper_id])
 
 
-@AGENTS.register("self-rag")
+@agent("self-rag")
 class SelfRAG(LLMAgent):
     """Zero-shot that refines its query by its hits (Asai et al.; ResearchArena, section 6.1).
 

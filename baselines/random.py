@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.agents import AGENTS, Desk, KnownPaper, Researcher, Steps
+from arena.agents import Desk, KnownPaper, Researcher, Steps, agent
 from baselines.parts.texts import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
@@ -20,7 +20,7 @@ _TOP = (3, 5)
 _BELOW = (2, 4)
 
 
-@AGENTS.register("random")
+@agent("random")
 class Random(Researcher):
     """Random words as queries, random papers of those seen as the answer, in a random tree."""
 

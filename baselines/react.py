@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from arena.agents import AGENTS, Action, Desk, Observation, actions_from, tool_message
+from arena.agents import Action, Desk, Observation, actions_from, agent, tool_message
 from arena.llm import Fields, LLMAgent
 
 LEFT_OUT = "(left out, the conversation is long)"
@@ -17,7 +17,7 @@ DEFAULT_K = 10  # hits of a search that names no `k`, where the environment allo
 MAX_REFUSED = 5  # messages in a row with refused calls alone, after which the model is stopped
 
 
-@AGENTS.register("react")
+@agent("react")
 class React(LLMAgent):
     """A model with function calling uses the tools until it submits.
 

@@ -11,7 +11,7 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from arena._internal.process import one_thread
-from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
+from arena.agents import Desk, Hit, Researcher, Steps, agent
 from arena.ranker import explore, open_ranker
 from arena.text import analyze
 from baselines.clustering import cluster
@@ -25,7 +25,7 @@ _TRIES = 3  # papers that a round looks at for each one that it searches for
 _LINKING = 4.0  # the weight of a list of references or citations, where that of a list of hits is 1
 
 
-@AGENTS.register("scout")
+@agent("scout")
 class Scout(Researcher):
     """Search every engine for the topic, then for papers like the best, in rounds; no model.
 

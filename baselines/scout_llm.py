@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, Steps
+from arena.agents import Desk, Steps, agent
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import judgements, listed, queries
 from baselines.scout import Scout
@@ -15,7 +15,7 @@ from baselines.scout import Scout
 _SHOWN = 30  # titles from which the model proposes sub-topics
 
 
-@AGENTS.register("scout-llm")
+@agent("scout-llm")
 class ScoutLLM(Scout, LLMAgent):
     """Scout whose sub-topics a model proposes, and whose papers it judges.
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Interval
 
-from arena.agents import AGENTS, Desk, KnownPaper, Steps
+from arena.agents import Desk, KnownPaper, Steps, agent
 from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
 from baselines.parts.asking import (
@@ -129,7 +129,7 @@ def closest(papers: Sequence[KnownPaper], wanted: str, most: int) -> list[KnownP
     return [papers[place] for place in sorted(range(len(papers)), key=lambda i: -scores[i])][:most]
 
 
-@AGENTS.register("storm")
+@agent("storm")
 class Storm(LLMAgent):
     """Conversations from several perspectives, then an outline (Shao et al.; ResearchArena, 6.1).
 

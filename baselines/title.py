@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.agents import AGENTS, Action, Agent, Hit, Observation, result_of
+from arena.agents import Action, Agent, Hit, Observation, agent, result_of
 from arena.ranker import Pool, open_ranker
 from arena.report.listing import listing
 
 
-@AGENTS.register("title")
+@agent("title")
 class Title(Agent):
     """The survey's lower-cased title as the only query (ResearchArena, section 6.1).
 

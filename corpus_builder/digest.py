@@ -57,7 +57,7 @@ def make_digests(
     """
     name = INPUTS.resolve(input_name)
     kind = INPUTS.get(name)
-    if kind.read is None or not layout.INDEX_NAME.fullmatch(name):
+    if kind.prompts is None or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
     client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
     question = Question(templates[name], kind.read)

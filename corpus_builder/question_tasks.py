@@ -29,7 +29,7 @@ from corpus_builder.content import write_tasks
 from corpus_builder.database import execute, literal, rows
 from corpus_builder.files import read_rows, schema
 from corpus_builder.paper_tasks import DOCUMENTS, make_task_set
-from corpus_builder.questions import Question, read_questions
+from corpus_builder.questions import FORMATS, Question, read_questions
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.matching import Collection, join
 
@@ -69,6 +69,7 @@ def write_question_tasks(
     """
     root = Path(directory).resolve()
     corpus = Corpus.open(root)
+    questions = {FORMATS.resolve(name): path for name, path in questions.items()}
     asked = [q for name, path in questions.items() for q in read_questions(name, Path(path))]
     known = {q.id: q for q in read_questions("autoscholarquery", Path(days))} if days else {}
     asked = [
@@ -78,10 +79,11 @@ def write_question_tasks(
     for name, times in Counter(q.id for q in asked).items():
         if times > 1:
             raise DataError(f"the question {clip(name)} is given twice. Give each one once.")
+    readers = [FORMATS.get(name) for name in questions]
     options = {
         "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part
     }  # fmt: skip
-    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
+    wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__, *readers)}
     write = partial(_write, root=root, every=asked, dates=dates, part=part)
     return make_task_set(root, Path(output), wanted, write, overwrite)
 

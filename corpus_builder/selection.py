@@ -25,7 +25,7 @@ from arena._internal.workdir import OutputKind, read_manifest_of, staged_directo
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.report.source import latex_references
-from corpus_builder.judges import SURVEY, Candidate, make_judge
+from corpus_builder.judges import JUDGES, SURVEY, Candidate, make_judge
 from corpus_builder.readers.arxiv import as_paper, first_day, read_arxiv
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -80,7 +80,7 @@ def select_surveys(
         "any_licence": any_licence, "venue": venue, "judge": judge, "top": top, "most": most,
         "seed": seed,
     }  # fmt: skip
-    judged_by = make_judge(judge, judge_option or {})
+    judged_by = make_judge(JUDGES.resolve(judge), judge_option or {})
     counts: dict[str, int] = {"papers": 0}
     records = {}
     title_pattern, venue_pattern = _pattern("title", title), _pattern("venue", venue or "")

@@ -8,7 +8,6 @@ import hashlib
 import inspect
 import sys
 import sysconfig
-from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,14 +23,15 @@ _SCHEMAS = _ROOT / "arena" / "tools"
 def code_sha256(*roots: Any) -> str:
     """Return the hash of the Python code that `roots` import, also inside functions.
 
-    Followed are imports of this project, from file to file. A module counts with the packages it
-    lies in. Who imports a package itself, as ``from arena.metrics import METRICS``, imports all
-    modules in it, since a registry may find them there. What cannot change a result does not
-    count: comments, layout, imports for type checking, and docstrings other than those of tools.
+    Followed are imports of this project, from file to file. A module counts with the ``__init__``
+    of the packages it lies in. What a registry would find counts only if it is a root: a file added
+    to a package, or a plug-in installed, changes no hash. What cannot change a result does not
+    count either: comments, layout, imports for type checking, and docstrings other than those of
+    tools.
 
-    Roots are dotted names of modules of this project, such as ``"arena.runs"``, and classes or
-    functions, such as an agent. Of those from elsewhere, the docstrings count, too, and the files
-    that they import and that are not installed.
+    Roots are dotted names of modules of this project; of packages, such as ``"arena.runs"``, which
+    stand for all modules in them; and classes or functions, such as an agent. Of those from
+    elsewhere, the docstrings count, too, and the files that they import and that are not installed.
     """
     names: list[str] = []
     digests: dict[str, str] = {}
@@ -41,8 +41,8 @@ def code_sha256(*roots: Any) -> str:
         elif _is_ours(root.__module__):
             names.append(root.__module__)
         else:
-            digest, imported = _parsed_item(root)
-            digests[f"{root.__module__.rstrip('+')}:{root.__qualname__}"] = digest
+            digest, imported, place = _parsed_item(root)
+            digests[f"{place}:{root.__qualname__}"] = digest
             names += [name for name in imported if _is_ours(name)]
             digests |= local_files(root)
     digests |= imported_files(*names)
@@ -58,7 +58,7 @@ def local_files(root: Any) -> dict[str, str]:
     if _is_ours(inspect.unwrap(root).__module__):
         return {}
     digests: dict[str, str] = {}
-    waiting = list(_parsed_item(inspect.unwrap(root))[1])
+    waiting = [*_parsed_item(inspect.unwrap(root))[1]]
     while waiting:
         name = waiting.pop()
         if (directory := _directory(name.partition(".")[0])) is None:
@@ -86,25 +86,39 @@ def _directory(module: str) -> Path | None:
 
 def imported_files(*names: str) -> dict[str, str]:
     """Return name -> hash of each file of this project that modules import, see `code_sha256`."""
-    digests: dict[str, str] = {}
-    waiting, done = list(names), set[str]()
+    waiting: list[Path] = []
+    for name in dict.fromkeys(names):
+        place = _ROOT.joinpath(*name.split("."))
+        waiting += sorted(place.rglob("*.py")) if place.is_dir() else ()
+        waiting += _files(name, _ROOT)
+    digests: dict[Path, str] = {}
     while waiting:
-        name = waiting.pop()
-        for path in _files(name, _ROOT) if _is_ours(name) and name not in done else ():
-            file = path.relative_to(_ROOT).as_posix()
-            if file not in digests:
-                digests[file], imported = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
-                waiting += imported
-        done.add(name)
-    return digests
+        path = waiting.pop()
+        if path not in digests:
+            stat = path.stat()
+            digests[path], imported = _read(path, stat.st_mtime_ns, stat.st_size)
+            waiting += imported
+    return {path.relative_to(_ROOT).as_posix(): digest for path, digest in digests.items()}
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(path: Path, changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
+    """Return the hash of a file of this project, and the files of it that it imports."""
+    digest, names = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
+    found: dict[Path, None] = {}
+    for name in names:
+        if name.partition(".")[0] in _PACKAGES:
+            found |= dict.fromkeys(_files(name, _ROOT))
+    return digest, tuple(found)
 
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in _PACKAGES
 
 
-def _files(name: str, root: Path) -> list[Path]:
-    """Return the files below `root` that an import of a dotted name may execute."""
+@functools.lru_cache(maxsize=16384)
+def _files(name: str, root: Path) -> tuple[Path, ...]:
+    """Return the files below `root` that an import of a dotted name executes."""
     parts = name.split(".")
     found: list[Path] = []
     while parts and not found:
@@ -112,36 +126,40 @@ def _files(name: str, root: Path) -> list[Path]:
         if place.with_suffix(".py").is_file():
             found = [place.with_suffix(".py")]
         elif (place / "__init__.py").is_file():
-            found = sorted(place.rglob("*.py")) if len(parts) > 1 else [place / "__init__.py"]
+            found = [place / "__init__.py"]
         parts.pop()
-    above = [root.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
-    return found + above
+    return (
+        *found,
+        *(root.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)),
+    )
 
 
-@functools.lru_cache(maxsize=2048)
+def source_sha256(content: bytes) -> str:
+    """Return the hash of a Python file's code: comments and layout do not count."""
+    return _parsed(content, True)[0]
+
+
+@functools.lru_cache(maxsize=4096)
 def _parsed(content: bytes, docstrings: bool) -> tuple[str, tuple[str, ...]]:
     """Return the hash of a Python file, that of its syntax tree, and the names that it imports."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # not valid Python, such as a draft
         return hashlib.sha256(content).hexdigest(), ()
-    names = tuple(_imported(tree))
+    names: list[str] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            waiting += ast.iter_child_nodes(node)
     if not docstrings:
         _remove_docstrings(tree)
     text = _dump(tree).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(text).hexdigest(), names
-
-
-def _imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        else:
-            yield from _imported(node)
+    return hashlib.sha256(text).hexdigest(), tuple(dict.fromkeys(names))
 
 
 def _remove_docstrings(tree: ast.Module) -> None:
@@ -165,20 +183,23 @@ def _dump(tree: ast.Module) -> str:
     return ast.dump(tree).replace(", type_params=[]", "")
 
 
-def _parsed_item(item: Any) -> tuple[str, tuple[str, ...]]:
-    """Return hash and imports of the module that defines `item`; of its bytecode without a file."""
+def _parsed_item(item: Any) -> tuple[str, tuple[str, ...], str]:
+    """Return hash and imports of the module that defines `item`, and the name of its file.
+
+    Without a file the hash is that of its bytecode, and the name that of its module.
+    """
     path = None
     with suppress(OSError, TypeError):  # a class of a notebook, for example
         path = inspect.getsourcefile(item)
     if path and Path(path).is_file():
-        return _parsed(Path(path).read_bytes(), True)
+        return *_parsed(Path(path).read_bytes(), True), Path(path).name
     functions = vars(item) if inspect.isclass(item) else {item.__name__: item}
     code = [
         (name, _bytecode(function.__code__))
         for name, function in sorted(functions.items())
         if inspect.isfunction(function)
     ]
-    return hashlib.sha256(repr(code).encode()).hexdigest(), ()
+    return hashlib.sha256(repr(code).encode()).hexdigest(), (), item.__module__
 
 
 def _bytecode(code: CodeType) -> list[str]:

@@ -9,6 +9,7 @@ from arena.agents.base import (
     Agent,
     Observation,
     actions_from,
+    agent,
     result_of,
     tool_message,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Researcher",
     "Steps",
     "actions_from",
+    "agent",
     "result_of",
     "tool_message",
 ]

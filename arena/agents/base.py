@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from arena._internal.files import read_json
 from arena.errors import DataError, clip
-from arena.registry import Registry
+from arena.plugins import Registry
 
 Observation = Mapping[str, Any]
 Action = dict[str, Any] | str
@@ -22,7 +22,7 @@ Action = dict[str, Any] | str
 class Agent:
     """One agent for one episode; subclass it and write `act`.
 
-    A subclass registers itself with ``@AGENTS.register("name")``. It acts on observations alone:
+    A subclass registers itself with ``@agent("name")``. It acts on observations alone:
     it receives no environment, no corpus and no labels. You can also write the whole episode as
     one generator: see `Researcher`.
 
@@ -135,6 +135,6 @@ def _get(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
-AGENTS: Registry[type[Agent]] = Registry(
-    "agent", packages=["baselines"], entry_points="researcharena.agents", base=Agent
-)
+AGENTS: Registry[type[Agent]] = Registry("agent", packages=["baselines"], base=Agent)
+agent = AGENTS.register
+"""Decorator: ``@agent("name")``."""

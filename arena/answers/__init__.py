@@ -3,9 +3,10 @@
 A kind says which tool submits such an answer, what an episode that ends without that submits, and
 which files of a run have the answers. To add one, add a module that registers it:
 
-    ANSWERS.register("table")(Table())
+    @answer("table")
+    class Table(AnswerKind): ...
 """
 
-from arena.answers.base import ANSWERS, Answer, AnswerKind, file_name, write_rows
+from arena.answers.base import ANSWERS, Answer, AnswerKind, answer, file_name, write_rows
 
-__all__ = ["ANSWERS", "Answer", "AnswerKind", "file_name", "write_rows"]
+__all__ = ["ANSWERS", "Answer", "AnswerKind", "answer", "file_name", "write_rows"]

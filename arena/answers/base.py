@@ -6,20 +6,22 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from arena._internal.files import atomic_write
-from arena.registry import Registry
+from arena.plugins import Registry
 
 if TYPE_CHECKING:
-    from arena.metrics import ScoreContext
+    from arena.metrics import Metric, ScoreContext
     from arena.mindmap import MindMap
 
 Answer = Union[list[str], "MindMap", str]
 """A ranking (distinct ids, best first), a mind-map, or the Markdown of a report."""
 
+RANKING = "ranking"
+"""Kind of the metrics that score papers in an order."""
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _DIGITS = 16
@@ -33,16 +35,23 @@ class AnswerKind(ABC):
     with them, and for scoring alone.
     """
 
+    name: ClassVar[str] = ""
+    """Its name, see ``@answer("name")``."""
     tool: ClassVar[str]
     """Name of the tool that submits it; the stage ends with that."""
     argument: ClassVar[str]
     """Name of the tool's argument that has the answer."""
     tools: ClassVar[tuple[str, ...]] = ()
     """Names of further tools that a stage with such an answer offers."""
-    scored: ClassVar[tuple[str, ...]]
-    """Kinds of the metrics that score it, see `arena.metrics.Metric`."""
+    scored: ClassVar[tuple[str, ...]] = ()
+    """Kinds of the metrics that score it, see `arena.metrics.Metric`; metrics of rankings score a
+    kind with `papers`, too."""
     labels: ClassVar[str] = "a reference in reach"
     """What a survey needs to be scored."""
+    draws_labelled: ClassVar[bool] = False
+    """Whether a run plays by default the surveys alone that have labels."""
+    writes: ClassVar[bool] = False
+    """Whether it is a text, which has a budget of characters and may have a prompt."""
     files: ClassVar[tuple[str, ...]]
     """Patterns of all files that `write` may write; ``arena run --overwrite`` removes them."""
 
@@ -67,20 +76,56 @@ class AnswerKind(ABC):
         return None
 
     def papers(self, answer: Any) -> list[str]:
-        """Return the papers of an answer, best first; none if this kind has no order of papers."""
+        """Return the distinct papers of an answer, best first; none of None.
+
+        A kind without an order of papers does not define this.
+        """
         return []
 
     def has_labels(self, tasks: Any, survey_id: str) -> bool:
         """Return whether a survey has what such an answer is scored against."""
         return bool(tasks.gold(survey_id).gains)
 
-    @abstractmethod
-    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
+    def allows(self, metric: Metric, tasks: Any, survey_id: str) -> bool:
+        """Return whether the labels of a survey have what a metric counts, as far as is known."""
+        return self.has_labels(tasks, survey_id)
+
+    @property
+    def has_order(self) -> bool:
+        """Whether an answer of this kind puts papers in an order."""
+        return type(self).papers is not AnswerKind.papers
+
+    def places(self, answer: Any) -> dict[str, int]:
+        """Return paper -> its rank in an answer, from 1, or 0 where it has none; None is empty."""
+        return {paper: rank for rank, paper in enumerate(self.papers(answer), 1)}
+
+    def takes(self, metric: Metric) -> bool:
+        """Return whether a metric scores answers of this kind."""
+        return metric.kind in self.scored or (metric.kind == RANKING and self.has_order)
+
+    def pair(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
         """Return the answer and the gold for metrics of a kind; None is an empty answer."""
+        if kind == RANKING:
+            return self.papers(answer), context.tasks.gold(context.survey).gains
+        return self.compare(answer, kind, context)
+
+    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
+        """Return the answer and the gold for metrics of a kind of `scored` but rankings."""
+        raise NotImplementedError(f"{type(self).__name__} does not define compare()")
 
     @abstractmethod
     def ideal(self, tasks: Any, survey_id: str) -> Any:
         """Return the best possible answer of an agent; None if there are no labels for one."""
+
+    def floors(
+        self, answers: Mapping[str, Any], tasks: Any, metrics: Sequence[str], encoder: Any
+    ) -> dict[str, Any]:
+        """Return what metrics give for answers that have nothing to do with the topic.
+
+        `answers` are those of surveys, by id; None is an empty one. Empty for a kind without
+        floors.
+        """
+        return {}
 
     @abstractmethod
     def size(self, answer: Any) -> int:
@@ -97,10 +142,16 @@ class AnswerKind(ABC):
         """
 
 
+def _made(name: str, kind: type[AnswerKind]) -> AnswerKind:
+    kind.name = name
+    return kind()
+
+
 ANSWERS: Registry[AnswerKind] = Registry(
-    "kind of answer", packages=["arena.answers"], entry_points="researcharena.answers",
-    base=AnswerKind,
-)  # fmt: skip
+    "answer", packages=["arena.answers"], base=AnswerKind, make=_made
+)
+answer = ANSWERS.register
+"""Decorator of a subclass of `AnswerKind`: ``@answer("name")``."""
 
 
 def write_rows(path: Path, key: str, values: Mapping[str, Any]) -> None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import atomic_write
-from arena.answers.base import ANSWERS, AnswerKind, file_name, write_rows
+from arena.answers.base import AnswerKind, answer, file_name, write_rows
 
 if TYPE_CHECKING:
-    from arena.metrics import ScoreContext
+    from arena.metrics import Metric, ScoreContext
     from arena.mindmap import MindMap
 
 
+@answer("map")
 class Map(AnswerKind):
     """A tree of headings with papers filed under them."""
 
     tool, argument, labels = "organize", "mind_map", "a mind-map"
     scored = ("map",)
+    draws_labelled = True
     files = ("mind_maps.jsonl", "pictures/*.svg")
 
     def fits(self, value: Any) -> bool:
@@ -40,6 +42,15 @@ class Map(AnswerKind):
         """Return whether a survey has a mind-map; one can be made of the topic alone."""
         return tasks.mind_map(survey_id) is not None
 
+    def allows(self, metric: Metric, tasks: Any, survey_id: str) -> bool:
+        """Return whether the survey's own map has what a metric counts; some file no papers."""
+        from arena.metrics import ScoreContext
+
+        if not self.has_labels(tasks, survey_id):
+            return False
+        context = ScoreContext(tasks=tasks, survey=survey_id)
+        return metric.score(*self.pair(None, metric.kind, context), context) is not None
+
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[MindMap, MindMap]:
         """Return the tree, an empty one for no answer, and the survey's own."""
         from arena.mindmap import MindMap
@@ -51,6 +62,23 @@ class Map(AnswerKind):
         tree, expert = tasks.mind_map(survey_id), tasks.expert
         papers = tasks.expert_papers(survey_id) if expert else tasks.gold(survey_id).gains
         return None if tree is None else _limited(tree, papers)
+
+    def places(self, answer: MindMap | None) -> dict[str, int]:
+        """Return the papers that the tree files, without ranks."""
+        return dict.fromkeys(answer.all_papers() if answer else (), 0)
+
+    def floors(
+        self, answers: Mapping[str, Any], tasks: Any, metrics: Sequence[str], encoder: Any
+    ) -> dict[str, Any]:
+        """Return `arena.mindmap.floors` over the surveys that have a mind-map."""
+        from arena.mindmap import MindMap, floors
+
+        pairs = [
+            (answer or MindMap(""), gold)
+            for survey_id, answer in answers.items()
+            if (gold := tasks.mind_map(survey_id)) is not None
+        ]
+        return floors(pairs, metrics, encoder) if pairs else {}
 
     def size(self, answer: MindMap) -> int:
         """Return the number of headings."""
@@ -70,14 +98,15 @@ def write_pictures(
     output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
 ) -> list[str]:
     """Draw each submitted map, next to the survey's own if it has one; return the files' names."""
-    from arena.mindmap import beside, render
+    from arena.mindmap import matches
+    from arena.mindmap.formats.pictures import draw, svg
 
     names = []
     for survey_id, tree in submitted.items():
         names.append(f"pictures/{file_name(survey_id)}.svg")
         own = gold[survey_id]
         captions = ("submitted", "the survey's own")
-        picture = render(tree, "svg") if own is None else beside(tree, own, captions=captions)
+        picture = svg(tree) if own is None else draw((tree, own), captions, matches(tree, own))
         (output / "pictures").mkdir(exist_ok=True)
         atomic_write(output / names[-1], picture)
     return names
@@ -90,6 +119,3 @@ def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
         children=tuple(_limited(child, papers) for child in tree.children),
         papers=tuple(paper for paper in tree.papers if paper in papers),
     )
-
-
-ANSWERS.register("map")(Map())

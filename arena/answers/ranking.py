@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena import trec
-from arena.answers.base import ANSWERS, AnswerKind
+from arena.answers.base import AnswerKind, answer
 from arena.papers import MAX_SUBMITTED
 
 if TYPE_CHECKING:
-    from arena.metrics import ScoreContext
+    pass
 
 
+@answer("ranking")
 class Ranking(AnswerKind):
     """Distinct ids of papers, best first."""
 
     tool, argument = "submit", "paper_ids"
-    scored: ClassVar[tuple[str, ...]] = ("ranking",)
     files: ClassVar[tuple[str, ...]] = ("run.trec", "run.*.trec")
 
     def fits(self, value: Any) -> bool:
@@ -36,10 +36,6 @@ class Ranking(AnswerKind):
     def papers(self, answer: list[str] | None) -> list[str]:
         """Return the ranking; none for None."""
         return answer or []
-
-    def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
-        """Return the ranking and the gains."""
-        return self.papers(answer), context.tasks.gold(context.survey).gains
 
     def ideal(self, tasks: Any, survey_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""
@@ -63,6 +59,3 @@ class Ranking(AnswerKind):
 def ideal_ranking(gains: Mapping[str, int]) -> list[str]:
     """Return the best possible ranking: by gain, then in document order."""
     return sorted(gains, key=lambda paper_id: -gains[paper_id])[:MAX_SUBMITTED]
-
-
-ANSWERS.register("ranking")(Ranking())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import atomic_write
-from arena.answers.base import ANSWERS, file_name, write_rows
+from arena.answers.base import answer, file_name, write_rows
 from arena.answers.ranking import Ranking, ideal_ranking
 from arena.papers import MAX_SUBMITTED
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from arena.metrics import ScoreContext
 
 
+@answer("report")
 class Report(Ranking):
     """Markdown that cites papers by id; its ranking is the cited papers in order of first citation.
 
@@ -22,7 +23,8 @@ class Report(Ranking):
     """
 
     tool, argument, tools = "submit_report", "text", ("write",)
-    scored = ("ranking", "report", "survey")
+    scored = ("report", "survey")
+    writes = True
     files = ("run.trec", "run.*.trec", "reports.jsonl", "reports/*.md")
 
     def fits(self, value: Any) -> bool:
@@ -43,14 +45,12 @@ class Report(Ranking):
         """Return the report, in which ids that are no papers stay unresolved, and its gold.
 
         Other forms of citations are text: an agent cites by id, and a quoted abstract may cite,
-        too. For metrics of rankings return the cited papers and the gains.
+        too.
         """
         from arena.report import read_report
         from arena.report.metrics import ReportGold
 
-        ranking, gains = super().compare(answer, kind, context)
-        if kind == "ranking":
-            return ranking, gains
+        gains = context.tasks.gold(context.survey).gains
         report = read_report(answer or "", ["pandoc"])
         papers = [each.key for each in report.references]
         standing = context.tasks.citation_status(context.survey, papers)
@@ -88,6 +88,3 @@ class Report(Ranking):
             names.append(f"reports/{file_name(survey_id)}.md")
             atomic_write(output / names[-1], text.encode())
         return names
-
-
-ANSWERS.register("report")(Report())

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from arena.cli import judge, mindmap, results, train
-from arena.cli.app import Command, Parser, add_command, add_group, command_line, run_command
+from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
+from arena.cli.commands import commands_of
 from arena.cli.doctor import doctor
-from arena.cli.list import list_names
+from arena.cli.list import list_names, plugins
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score
 from arena.cli.search import read, search
 from arena.cli.testing import audit, warm
 from arena.cli.view import show, view
-from arena.doors import servers
+from arena.doors import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
     "view": view, "report": report, "list": list_names, "audit": audit, "warm": warm,
-    "doctor": doctor,
+    "doctor": doctor, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
     "look at a corpus": ("search", "read", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "export"),
-    "check": ("replay", "audit", "doctor", "warm"),
+    "check": ("replay", "audit", "doctor", "plugins", "warm"),
 }
 """What people want to do -> the commands for it, for the help."""
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
@@ -78,8 +78,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    words = sys.argv[1:] if argv is None else argv
-    return run_command(make_parser(words[0] if words else ""), argv)
+    return main_command("arena", make_parser, argv)
 
 
 def make_parser(asked: str) -> Parser:
@@ -96,8 +95,13 @@ def make_parser(asked: str) -> Parser:
         add_command(commands, name, function)
     for name, (summary, metavar, example, functions) in _GROUPS.items():
         group = add_group(commands, name, summary, metavar, example)
-        for inner, function in (servers() if name == asked == "serve" else functions).items():
+        if name == asked == "serve":
+            functions = {door: INTEGRATIONS.get(door) for door in INTEGRATIONS.names()}
+        for inner, function in functions.items():
             add_command(group, inner, function)
     results.add_evaluate(commands, asked == "evaluate")
-    parser.sections = _SECTIONS
+    added = commands_of("arena")
+    for name, function in added.items():
+        add_command(commands, name, function)
+    parser.sections = _SECTIONS | ({"commands of plug-ins": tuple(added)} if added else {})
     return parser

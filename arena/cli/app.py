@@ -23,6 +23,7 @@ import re
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
@@ -34,6 +35,7 @@ from arena._internal.lazy import missing
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
+from arena.plugins import load
 
 Command = Callable[..., Any]
 
@@ -173,6 +175,11 @@ def command_line(prog: str, description: str, example: str) -> tuple[Parser, Any
 
     parser = Parser(prog=prog, description=description, **_texts(example))
     parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
+    parser.add_argument(
+        "--plugin",
+        metavar="FILE",
+        help="load a file of plug-ins, with any command; may be repeated",
+    )
     return parser, parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
 
 
@@ -327,6 +334,30 @@ def resumable() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt("The same command continues from here.") from None
+
+
+def main_command(
+    prog: str, make_parser: Callable[[str], argparse.ArgumentParser], argv: Sequence[str] | None
+) -> int:
+    """Load the plug-ins, make the parser for the first word, and run the command.
+
+    ``--plugin FILE`` may stand anywhere and more than once; it is loaded before the parser is made,
+    since a plug-in may add commands and names.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    early = Parser(prog=prog, add_help=False, allow_abbrev=False)
+    early.add_argument("--plugin", action="append", default=[], metavar="FILE")
+    early.sections = {}
+    named, rest = argparse.ArgumentParser.parse_known_args(early, words)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            load(named.plugin)
+        for warning in caught:
+            print(f"{prog}: warning: {warning.message}", file=sys.stderr)
+        parser = make_parser(rest[0] if rest else "")
+    except (ArenaError, OSError) as error:
+        return _fail(early, error, 2)
+    return run_command(parser, rest)
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:

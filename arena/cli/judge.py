@@ -44,7 +44,7 @@ def run(
     if dry_run:
         judge_run(rubric, run, opened, client, prompt)
         return
-    path = Path(output or _default(run, RUBRICS.get(rubric).name))
+    path = Path(output or _default(run, RUBRICS.find(rubric).name))
     with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
         judgements = judge_run(rubric, run, opened, client, prompt)
         write_json(path, judgements.to_json())
@@ -58,7 +58,7 @@ def run(
         headers.append("95 %")
         rows = [(name, each, _ends(judgements.interval(name))) for name, each in rows]
     print_table(rows, headers)
-    scores = f"which score {low}" if RUBRICS.get(rubric).empty_is_lowest else "which have no score"
+    scores = f"which score {low}" if RUBRICS.find(rubric).empty_is_lowest else "which have no score"
     print(
         f"{counts['judged']} of {counts['items']} judged by {judgements.judge['model']} in "
         f"{judgements.judge['total']['calls']} calls; {counts['empty']} empty, {scores}; "

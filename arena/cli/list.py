@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from inspect import getdoc
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from arena.cli.app import print_json, print_table, read_docstring
 from arena.dates import GUESS_MARK
-from arena.errors import ArenaError
+from arena.errors import ArenaError, UnknownNameError, clip, did_you_mean
+from arena.plugins import Registry, kinds, loaded, origin_of
 from arena.text.display import printable
 
-Kind = Literal[
-    "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-    "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
-]  # fmt: skip
+_ENVIRONMENTS = "environments"
 
 
 def list_names(
-    kind: Kind | None = None,
+    kind: str | None = None,
     *,
     corpus: str | None = None,
     tasks: str | None = None,
@@ -28,8 +27,8 @@ def list_names(
     """List what is registered, or the surveys or indexes of a corpus.
 
     Args:
-        kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
-            retrievers, rewards, rubrics, suites, surveys, tasks or tools.
+        kind (KIND): Kind of plug-ins, such as agents, metrics or tools (`arena plugins` has all);
+            or environments, or surveys.
         tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as surveys.
 
     Example:
@@ -38,9 +37,7 @@ def list_names(
     if kind == "surveys" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
         _list_surveys(corpus, tasks, json)
         return
-    names = _registered()
-    if kind is not None:
-        names = {kind: names[kind]}
+    names = _registered(kind)
     if kind == "retrievers" and corpus:
         from arena.corpus import indexes, layout
 
@@ -56,43 +53,72 @@ def list_names(
     print_table(rows, ("kind", "name", "description"))
 
 
-def _registered() -> dict[str, dict[str, str]]:
-    from arena.agents import AGENTS
-    from arena.encoders import ENCODERS
-    from arena.inputs import INPUTS
-    from arena.judging import RUBRICS
-    from arena.metrics import METRICS
-    from arena.mindmap import FORMATS
-    from arena.mindmap.extractors import EXTRACTORS
-    from arena.retrieval import RETRIEVERS
-    from arena.rewards import REWARDS
-    from arena.runs.players import ORACLE, Oracle
-    from arena.suites import SUITES
-    from arena.tasks import TASKS, environment_id
-    from arena.tools import TOOLS
+def plugins(*, json: bool = False) -> None:
+    """List what plug-ins register: kind, name, origin and version, and what does not import.
 
-    tasks = {name: TASKS.get(name) for name in TASKS.names()}
-    return {
-        "agents": AGENTS.describe()
-        | {ORACLE: f"{(Oracle.__doc__ or '').splitlines()[0]} It knows the labels: the ceiling."},
-        "encoders": ENCODERS.describe(),
-        "environments": {environment_id(name): task.description for name, task in tasks.items()},
-        "extractors": EXTRACTORS.describe(),
-        "inputs": {name: INPUTS.get(name).description for name in INPUTS.names()},
-        "metrics": {
-            name: f"{METRICS.get(name).kind}: {text}" for name, text in METRICS.describe().items()
-        },
-        "mind-map-formats": FORMATS.describe(),
-        "retrievers": RETRIEVERS.describe(),
-        "rewards": REWARDS.describe(),
-        "rubrics": RUBRICS.describe(),
-        "suites": {
-            name: f"{text} Example: {read_docstring(getdoc(SUITES.get(name)) or '')[2]}"
-            for name, text in SUITES.describe().items()
-        },
-        "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
-        "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
-    }
+    Example:
+        arena plugins --plugin mine.py
+    """
+    rows = [
+        {"kind": kind, "name": name, "origin": str(found), "version": found.version, "error": ""}
+        for kind, registry in kinds().items()
+        for name in registry.names()
+        if (found := origin_of(registry.get(name))) is not None
+    ]
+    rows += [
+        {"kind": "", "name": "", "origin": str(each), "version": each.version, "error": each.error}
+        for each in loaded()
+        if each.error
+    ]
+    if json:
+        print_json({"kinds": [*kinds()], "plugins": rows})
+    elif rows:
+        print_table(
+            [[*row.values()] for row in rows], ("kind", "name", "origin", "version", "error")
+        )
+    else:
+        print(f"No plug-in is loaded. Kinds: {', '.join(kinds())}. See docs/extending.md.")
+
+
+def _registered(kind: str | None) -> dict[str, dict[str, str]]:
+    """Return each kind, in the plural -> name -> description; one kind alone if it is named."""
+    registries = {_plural(name): registry for name, registry in kinds().items()}
+    if kind is not None and kind not in (*registries, _ENVIRONMENTS):
+        known = [*registries, _ENVIRONMENTS, "surveys"]
+        raise UnknownNameError(
+            f"nothing to list is called {clip(kind)}.{did_you_mean(kind, known)}"
+        )
+    wanted = [*registries, _ENVIRONMENTS] if kind is None else [kind]
+    found = {name: _described(name, registries) for name in sorted(wanted)}
+    return found if kind is not None else {name: each for name, each in found.items() if each}
+
+
+def _described(kind: str, registries: Mapping[str, Registry[Any]]) -> dict[str, str]:
+    from arena.runs.players import ORACLE, Oracle
+    from arena.tasks import TASKS, open_task
+
+    if kind == _ENVIRONMENTS:
+        texts = TASKS.describe()
+        return {open_task(name).environment_id: texts[name] for name in texts}
+    registry, texts = registries[kind], registries[kind].describe()
+    if kind == "agents":
+        what = (Oracle.__doc__ or "").splitlines()[0]
+        texts |= {ORACLE: f"{what} It knows the labels: the ceiling."}
+    elif kind == "metrics":
+        texts = {name: f"{registry.get(name).kind}: {text}" for name, text in texts.items()}
+    elif kind == "suites":
+        for name in texts:
+            example = read_docstring(getdoc(registry.get(name)) or "")[2]
+            texts[name] += f" Example: {example}"
+    elif kind == "tasks":
+        texts = {name: ", ".join(registry.get(name).metrics) for name in texts}
+    elif kind == "tools":
+        texts = {name: registry.get(name).description for name in texts}
+    return texts
+
+
+def _plural(kind: str) -> str:
+    return f"{kind.replace(' ', '-')}s"
 
 
 def _list_surveys(corpus: str | None, tasks: str | None, as_json: bool) -> None:

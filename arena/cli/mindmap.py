@@ -50,7 +50,7 @@ def show(
     if beside_record is not None and beside is None:
         raise DataError("--beside-record needs --beside FILE.")
     name = format or (format_of(output) if output else "text")
-    FORMATS.get(name)  # refuses a wrong name before anything is read
+    FORMATS.find(name)  # refuses a wrong name before anything is read
     try:
         tree, repairs = _read(file, record, depth, "--record")
     except DataError as error:

@@ -79,6 +79,7 @@ def run(
     """
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
+    from arena.envs.config import merged
     from arena.runs import run as play
     from arena.runs.trajectories import TRAJECTORIES
     from arena.tasks import TaskSet
@@ -86,16 +87,16 @@ def run(
     started = time.monotonic()
     opened = Corpus.open(corpus, check=not no_check, tasks=tasks)
     settings = {
-        "retriever": retriever, "retriever_options": retriever_option, "reward": reward,
-        "reward_options": reward_option, "encoder": encoder,
+        "task": task, "retriever": retriever, "retriever_options": retriever_option,
+        "reward": reward, "reward_options": reward_option, "encoder": encoder,
     }  # fmt: skip
-    settings = {name: value for name, value in settings.items() if value}
+    settings = merged(settings, env_option)
     episodes = Path(output) / TRAJECTORIES
     before = episodes.stat().st_size if episodes.is_file() and not overwrite else None
     with resumable():
         summary = play(
             opened,
-            EnvConfig.of(task, settings | (env_option or {})),
+            EnvConfig(**settings),
             agent,
             output,
             agent_options=agent_option or {},
@@ -322,14 +323,15 @@ def _intervals(summary: dict[str, Any]) -> dict[str, str]:
 
 def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     """Yield what a reader of the means must know."""
-    from arena.tasks import nothing_submitted
+    from arena.tasks import open_task
 
     counts, entries = summary["counts"], summary["per_survey"].values()
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             which = "the labels of the others have nothing that it counts"
             yield f"{metric}: over {number} of them; {which}."
-    for nothing in nothing_submitted(summary["task"], entries) if "missing" not in counts else ():
+    task = open_task(summary["task"])
+    for nothing in task.nothing_submitted(entries) if "missing" not in counts else ():
         yield f"Warning: the agent submitted {nothing}"
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
@@ -353,6 +355,6 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
 
 def _missing(task: str) -> str:
     """Return what a survey that is not scored lacks."""
-    from arena.tasks import kind_of, stages_of
+    from arena.tasks import open_task
 
-    return " or ".join(dict.fromkeys(kind_of(stage).labels for stage, _ in stages_of(task)))
+    return " or ".join(dict.fromkeys(kind.labels for kind in open_task(task).kinds))

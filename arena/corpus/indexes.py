@@ -11,7 +11,7 @@ from arena._internal.files import sha256_file, sha256_json
 from arena.corpus import layout
 from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.registry import recorded_name
+from arena.plugins import recorded_name
 from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, parse_name
 
 
@@ -184,8 +184,8 @@ class Engines:
             raise CorpusError(
                 f"the index {name!r} of {where!r} was made by the engine "
                 f"{clip(manifest['engine'])}, which is not installed."
-                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())} The file of an engine of "
-                "your own is named in ARENA_PLUGINS."
+                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())} An engine of your own is "
+                "loaded with --plugin FILE."
             ) from None
         return manifest
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
+from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.doors._mcp_calls import PlainCalls
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
@@ -72,7 +73,7 @@ class DatedLibrary:
         """Return the JSON text of a tool's result, and whether it is an error."""
         budget = dict.fromkeys(("steps", "searches", "reads", "characters"), _ENDLESS)
         view = self.view
-        episode = Episode(view, lambda _: view, (("library", ""),), ("",), budget)
+        episode = Episode(view, lambda _: view, (), self.tools, ("",), budget)
         call = parse_action({"tool": name, "arguments": arguments}, self.tools)
         try:
             if isinstance(call, str):
@@ -246,13 +247,14 @@ def _listed(schemas: list[dict[str, Any]]) -> Any:
     return listed
 
 
+@integration("mcp")
 def serve(
     *,
     corpus: str,
     task: str | None = None,
     before: str | None = None,
     tasks: str | None = None,
-    retriever: str = "bm25",
+    retriever: str | None = None,
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
     seed: int | None = None,
@@ -284,7 +286,7 @@ def serve(
     """
     require("the MCP server", "anyio", "mcp")
     from arena.corpus import Corpus
-    from arena.envs import EnvConfig
+    from arena.envs.config import EnvConfig, merged
 
     if (task is None) == (before is None):
         raise DataError("give --task to serve episodes, or --before to serve a library.")
@@ -295,12 +297,12 @@ def serve(
         )
     if before is not None:
         opened = Corpus.open(corpus)
-        view = opened.at(before, retriever=opened.retriever(retriever))
+        view = opened.at(before, retriever=opened.retriever(retriever or "bm25"))
         sessions, only, server = None, None, library_server(DatedLibrary(view))
     else:
         assert task is not None
-        settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
-        config = EnvConfig.of(task, settings)
+        options = {"task": task, "retriever": retriever, "reward": reward}
+        config = EnvConfig(**merged(options, env_option))
         sessions = Sessions.make(corpus, config, most=most, idle=idle, record=record, tasks=tasks)
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = episode_server(sessions, only)

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena import __version__
 from arena._internal.lazy import require
+from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, EpisodeSession, Sessions, SessionStep, UnknownSessionError
@@ -188,12 +189,13 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     return app
 
 
+@integration("openenv")
 def serve(
     *,
     corpus: str,
     task: str,
     tasks: str | None = None,
-    retriever: str = "bm25",
+    retriever: str | None = None,
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
     host: str = "127.0.0.1",
@@ -213,10 +215,10 @@ def serve(
         arena serve openenv --corpus demo/world --task discovery
     """
     require("arena serve openenv", "openenv")
-    from arena.envs import EnvConfig
+    from arena.envs.config import EnvConfig, merged
 
-    settings = {"retriever": retriever, "reward": reward, **(env_option or {})}
+    options = {"task": task, "retriever": retriever, "reward": reward}
+    config = EnvConfig(**merged(options, env_option))
     # A reset opens an episode before it closes another.
-    config = EnvConfig.of(task, settings)
     sessions = Sessions.make(corpus, config, most=2 * most, idle=idle, record=record, tasks=tasks)
     serve_app(make_app(sessions, most, idle), host, port, websockets=True)

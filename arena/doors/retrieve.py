@@ -18,6 +18,7 @@ from arena._internal.options import checked
 from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_cutoff
+from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.errors import DataError, clip
 from arena.papers import MAX_QUERY, Hit
@@ -174,6 +175,7 @@ def make_app(searcher: Searcher) -> Starlette:
                              Route("/health", health)])  # fmt: skip
 
 
+@integration("retrieve")
 def serve(
     *,
     corpus: str,

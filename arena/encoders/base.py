@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.registry import Registry, make
+from arena.plugins import Registry, make
 
 
 class Encoder(Protocol):
@@ -48,9 +48,9 @@ class Encoder(Protocol):
         ...
 
 
-ENCODERS: Registry[Callable[..., Encoder]] = Registry(
-    "encoder", packages=["arena.encoders"], entry_points="researcharena.encoders"
-)
+ENCODERS: Registry[Callable[..., Encoder]] = Registry("encoder", packages=["arena.encoders"])
+encoder = ENCODERS.register
+"""Decorator: ``@encoder("name")``."""
 
 
 def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:

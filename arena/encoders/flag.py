@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from arena._internal.files import read_json, sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
-from arena.encoders.base import ENCODERS
+from arena.encoders.base import encoder
 from arena.errors import DataError, clip, first_line
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
@@ -31,7 +31,7 @@ Precision = Literal["auto", "float16", "float32"]
 BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
 
-@ENCODERS.register("flag")
+@encoder("flag")
 class FlagEncoder:
     """A transformer through FlagEmbedding's FlagModel: BGE, or any local model folder."""
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from annotated_types import Ge
 
 from arena._internal.lazy import package_directory, require
-from arena.encoders.base import ENCODERS
+from arena.encoders.base import encoder
 from arena.encoders.flag import FlagEncoder, Precision
 
 
-@ENCODERS.register("minilm")
+@encoder("minilm")
 class MiniLM(FlagEncoder):
     """all-MiniLM-L6-v2 from a package: 384 dimensions, mean pooling, no download."""
 

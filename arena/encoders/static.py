@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, package_directory, require, versions
-from arena.encoders.base import ENCODERS
+from arena.encoders.base import encoder
 
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 
 
-@ENCODERS.register("static")
+@encoder("static")
 class Static:
     """Means of static word piece vectors (WordLlama): fast, offline, no torch."""
 

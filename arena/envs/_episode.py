@@ -12,7 +12,7 @@ from arena.errors import UnknownPaperError
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
-from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric, kind_of
+from arena.tasks import Survey, Task, TaskSet
 from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,
@@ -39,18 +39,16 @@ class StepResult(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What an environment scores and pays its episodes by; `encoder` compares headings."""
+    """What an environment scores and pays its episodes by; `encoder` compares headings.
 
-    task_name: str
+    `reads_results` says whether a reward needs all results of an episode.
+    """
+
     task: Task
     tasks: TaskSet
     rewards: Sequence[Reward]
     encoder: str
-
-    @property
-    def reads_results(self) -> bool:
-        """Whether a reward needs all results of an episode."""
-        return any(reward.reads_results for reward in self.rewards)
+    reads_results: bool
 
     def final_info(
         self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
@@ -63,14 +61,18 @@ class Scoring(NamedTuple):
         gold = self.tasks.gold(survey_id)
         context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
         info: dict[str, Any] = {
-            "answers": {stage: kind_of(stage).to_json(answer) for stage, answer in answers.items()},
+            "answers": {
+                stage.name: stage.answer.to_json(answers[stage.name])
+                for stage in self.task.stages
+                if stage.name in answers
+            },
             "metrics": {},
             "gold": len(gold.gains),
             "references": gold.references,
             "references_total": gold.references_total,
         }
         try:
-            scores = evaluate_answers(self.task_name, answers, context)
+            scores = self.task.evaluate(answers, context)
             return info | {"metrics": scores}, self._paid(scores, answers, context)
         except Exception as error:
             return info | {"failed": failure_of_answer(error)}, {}
@@ -84,7 +86,7 @@ class Scoring(NamedTuple):
                 name = reward.metric.name
                 score = scores.get(name)
                 if score is None:
-                    score = evaluate_metric(self.task_name, name, answers, context)
+                    score = self.task.evaluate_by(reward.metric, answers, context)
                 if score is not None:
                     paid[name] = score
         return paid
@@ -181,7 +183,7 @@ class ScoredEpisode:
             seen = state.cited.keys() & self.shown.keys()
             final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
             info |= final
-            score = info["metrics"].get(self._scoring.task.headline)
+            score = info["metrics"].get(self._scoring.task.headline_name)
             if "written" in budget:
                 info["seen"] = sorted(seen)
             if state.digests is not None:

@@ -23,23 +23,9 @@ from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.inputs import INPUTS
 from arena.metrics import EXTRACTOR
 from arena.papers import MAX_LISTED
-from arena.rewards import MetricReward, Reward, make_rewards
-from arena.tasks import (
-    TASKS,
-    TaskSet,
-    can_score,
-    choose_surveys,
-    instructions_of,
-    kinds_of_answers,
-    needs_of,
-    own_metrics,
-    scored_stages,
-    stages_of,
-    tools_of,
-    topic_of,
-    with_topic,
-)
-from arena.tools import MAX_QUERIES, MAX_QUERY, TOOLS, Episode
+from arena.rewards import MetricReward
+from arena.tasks import TaskSet, choose_surveys, needs_of, topic_of, with_topic
+from arena.tools import MAX_QUERIES, MAX_QUERY, Episode
 
 # 1000 hits of each query with titles and ids of the greatest length, all escaped
 _MAX_TEXT = 4_000_000 * MAX_QUERIES
@@ -64,16 +50,16 @@ class EpisodeFactory:
         tasks: str | Path | None,
     ) -> None:
         self._config = config
-        self.task_name, self._task = config.task, TASKS.get(config.task)
         self._prompt = config.prompt or "title"
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
-        rewards = make_rewards(config.reward, config.reward_options)
         self.tasks = TaskSet(self.corpus, config.references)
-        self._check_metrics(rewards, config.encoder)
-        self._scoring = Scoring(config.task, self._task, self.tasks, rewards, config.encoder)
+        self._check_metrics()
+        self.task = config.resolved_task.on(self.tasks)
+        reads = any(reward.reads_results for reward in config.rewards)
+        self._scoring = Scoring(self.task, self.tasks, config.rewards, config.encoder, reads)
         self._starting_papers = None
         self._given: dict[str, list[dict[str, str]]] = {}  # listed once, for all forks
-        if references := config.references or self._task.references:
+        if references := config.references or self.task.references:
             self._starting_papers = starting_papers(references, config.found, self.corpus)
         if self._starting_papers is not None:
             self._starting_papers.check(self.tasks)
@@ -90,10 +76,8 @@ class EpisodeFactory:
             if name not in ("max_k", "max_result_characters")
         }
         self._most = config.max_result_characters
-        self._stages = stages_of(config.task)
-        self._instructions = instructions_of(config.task, config.references)
-        names = (*tools_of(config.task, config.references), *config.tools)
-        offered = [TOOLS.get(name) for name in names]
+        self._instructions = self.task.instructions(config.references)
+        offered = self.task.offered(config.references, config.tools)
         bounds, choices = {"k": (1, config.max_k)}, {"retriever": tuple(self._engines)}
         self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}
         self.action_space = ToolCallSpace(self.tools)
@@ -158,7 +142,8 @@ class EpisodeFactory:
         state = Episode(
             view=view_of(next(iter(self._engines))),
             view_of=view_of,
-            stages=tuple((name, task.answer) for name, task in self._stages),
+            stages=self.task.stages,
+            tools=self.tools,
             instructions=self._instructions,
             budget=dict(self._budget),
         )
@@ -208,26 +193,25 @@ class EpisodeFactory:
             for survey_id in chosen:
                 self._topic(survey_id)
             return chosen
-        pool = [s for s in asked if can_score(self.task_name, self.tasks, s)]
+        pool = [s for s in asked if self.task.can_score(self.tasks, s)]
         if pool:
             return pool
-        if "map" in kinds_of_answers(self.task_name) and self.tasks.scorable:
-            raise NoLabelsError(
-                f"no survey of {str(self.corpus.directory)!r} has a mind-map, which the task "
-                f"{self.task_name!r} needs. Give the surveys of the corpus a `mind_map` and build "
-                "it again, or name `surveys` to play without a score."
-            )
-        raise NoLabelsError("no survey of this corpus has a reference in reach. Name `surveys`.")
+        raise NoLabelsError(
+            f"no survey of {str(self.corpus.directory)!r} has {self.task.labels}, which the task "
+            f"{self.task.name!r} needs. Name `surveys` to play without a score, or build a corpus "
+            "whose surveys have it."
+        )
 
-    def _check_metrics(self, rewards: Sequence[Reward], encoder: str) -> None:
+    def _check_metrics(self) -> None:
         """Refuse metrics that no answer of the task has, or whose packages are missing."""
         from arena.mindmap import identity
 
-        metrics = [reward.metric.name for reward in rewards if isinstance(reward, MetricReward)]
-        scored_stages(self.task_name, metrics)
-        needs = needs_of([*own_metrics(self.task_name), *metrics])
+        config = self._config
+        paid = [each.metric for each in config.rewards if isinstance(each, MetricReward)]
+        config.resolved_task.columns(paid)
+        needs = needs_of([*config.resolved_task.own_metrics, *paid])
         if needs & {"encoder", "extractor"}:  # reports a missing package now, not at the end
-            identity(encoder, EXTRACTOR if "extractor" in needs else None)
+            identity(config.encoder, EXTRACTOR if "extractor" in needs else None)
 
 
 class StartingPapers(NamedTuple):

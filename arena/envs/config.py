@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     StrictInt,
     ValidationError,
 )
@@ -25,10 +26,10 @@ from arena.envs._results import LEAST
 from arena.errors import DataError, clip, did_you_mean
 from arena.metrics import ENCODER
 from arena.papers import LARGEST_READ, MAX_LISTED
-from arena.registry import Registry
+from arena.plugins import Registry
 from arena.retrieval import parse_name
-from arena.rewards import REWARDS, make_rewards
-from arena.tasks import EXPERT, TASKS, environment_id, kinds_of_answers
+from arena.rewards import Reward, make_rewards, plain_name
+from arena.tasks import EXPERT, TASKS, Task
 from arena.tools import TOOLS
 
 MAX_WRITTEN = 200_000
@@ -52,10 +53,6 @@ def _known(registry: Registry[Any]) -> Callable[[str], str]:
         return name
 
     return resolve
-
-
-def _reward(name: str) -> str:
-    return "+".join(REWARDS.resolve(part.strip()) for part in name.split("+"))
 
 
 def _list(value: Any) -> Any:
@@ -83,7 +80,7 @@ class EnvConfig(BaseModel):
     """Options of that engine, such as {"statistics": "corpus"}."""
     retrievers: Annotated[tuple[_Engine, ...], BeforeValidator(_list)] = ()
     """Further engines that a search may name."""
-    reward: Annotated[str, AfterValidator(_reward)] = ""
+    reward: Annotated[str, AfterValidator(plain_name)] = ""
     """A reward, a metric, or a sum such as gain+ari; by default the task's."""
     reward_options: dict[str, dict[str, Any]] = {}
     """Name of a reward -> its options, such as {"cost": {"per_search": 0.1}}."""
@@ -125,6 +122,9 @@ class EnvConfig(BaseModel):
     """Report: characters that an episode writes (200000 by default); a call that writes more is
     refused."""
 
+    _task: Task = PrivateAttr()
+    _rewards: tuple[Reward, ...] = PrivateAttr()
+
     def __init__(self, **settings: Any) -> None:
         for name in settings:
             if name not in SETTINGS:
@@ -133,22 +133,22 @@ class EnvConfig(BaseModel):
                 )
         given = {name: value for name, value in settings.items() if value is not None}
         task = given["task"] = _known(TASKS)(given.get("task", "discovery"))
-        specification = TASKS.get(task)
-        given.setdefault("reward", specification.reward)
-        if not specification.references:
-            _refuse(given, task, "its episodes start without papers", "references", "found")
+        resolved = TASKS.get(task)()
+        given.setdefault("reward", resolved.reward)
+        if not resolved.references:
+            _refuse(given, resolved, "its episodes start without papers", "references", "found")
         elif "found" in given:
             given.setdefault("references", "found")
-        if specification.references and given.get("observation") == "pool":
-            _refuse(given, task, "its episodes start with papers", "observation")
+        if resolved.references and given.get("observation") == "pool":
+            _refuse(given, resolved, "its episodes start with papers", "observation")
         if given.get("references") == EXPERT:
             if given.get("tools"):
-                _refuse(given, task, "references='expert' offers no other tools", "tools")
+                _refuse(given, resolved, "references='expert' offers no other tools", "tools")
             given = _OF_EXPERT | given
-        if "report" in kinds_of_answers(task):
+        if resolved.writes:
             given.setdefault("max_written", MAX_WRITTEN)
         else:
-            _refuse(given, task, "it asks for no report", "prompt", "max_written")
+            _refuse(given, resolved, "it asks for no report", "prompt", "max_written")
         try:
             super().__init__(**given)
         except ValidationError as error:
@@ -156,8 +156,9 @@ class EnvConfig(BaseModel):
         if self.observation == "pool" and (self.max_result_characters or LEAST) < LEAST:
             most = self.max_result_characters
             raise DataError(f"max_result_characters={most}: a pool needs at least {LEAST}.")
-        rewards = make_rewards(self.reward, self.reward_options)
-        if self.observation == "pool" and any(each.reads_results for each in rewards):
+        self._task = resolved
+        self._rewards = tuple(make_rewards(self.reward, self.reward_options))
+        if self.observation == "pool" and any(each.reads_results for each in self._rewards):
             raise DataError(
                 f"reward={self.reward!r} reads lists of papers, which observation='pool' does not "
                 "show. Give another reward, or observation='result'."
@@ -176,8 +177,22 @@ class EnvConfig(BaseModel):
         self, corpus: Corpus | str | Path, surveys: Sequence[str] | int | None = None
     ) -> gymnasium.Env[Any, Any]:
         """Return the environment that plays `surveys` of a corpus, see `SurveyEnv`."""
-        kind = environment_id(self.task)
+        kind = self.resolved_task.environment_id
         return gymnasium.make(kind, corpus=corpus, surveys=surveys, task=self)
+
+    @property
+    def resolved_task(self) -> Task:
+        """The task, with the objects that its names stand for."""
+        return self._task
+
+    @property
+    def rewards(self) -> tuple[Reward, ...]:
+        """The rewards that add up to `reward`; they keep no state."""
+        return self._rewards
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the settings; the names are resolved again."""
+        return _config_of, ({name: getattr(self, name) for name in self.model_fields_set},)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -195,6 +210,22 @@ SETTINGS = tuple(EnvConfig.model_fields)
 """Names of the settings."""
 LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))
 """Names of the settings that are a budget."""
+
+
+def merged(options: Mapping[str, Any], settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the settings that a command line gives as options of its own and by ``--env-option``.
+
+    Options without a value are left out. Raise DataError for one that is given twice, differently.
+    """
+    given = {name: value for name, value in options.items() if value not in (None, "", {})}
+    for name, value in (settings or {}).items():
+        if name in given and given[name] != value:
+            option = f"--{name.removesuffix('s').replace('_', '-')}"
+            raise DataError(
+                f"{option} {given[name]} and --env-option {name}={value} say different things. "
+                "Give one of them."
+            )
+    return given | dict(settings or {})
 
 
 def describe_settings() -> dict[str, str]:
@@ -216,12 +247,16 @@ def _form(name: str) -> dict[str, Any]:
     return next(form for form in schema.get("anyOf", [schema]) if form.get("type") != "null")
 
 
-def _refuse(given: Mapping[str, Any], task: str, why: str, *names: str) -> None:
+def _config_of(settings: dict[str, Any]) -> EnvConfig:
+    return EnvConfig(**settings)
+
+
+def _refuse(given: Mapping[str, Any], task: Task, why: str, *names: str) -> None:
     """Refuse settings of other tasks."""
     for name in names:
         if name in given:
             raise DataError(
-                f"the environment {environment_id(task)} takes no argument {name!r}: {why}."
+                f"the environment {task.environment_id} takes no argument {name!r}: {why}."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         asks for a search, a read or characters and none are left; then the present stage has
         submitted nothing, and what was submitted before counts.
 
-    Pickling keeps the arguments, not a running episode.
+    A copy, and an unpickled environment, continue the episode and the draws.
 
     Args:
         corpus: A built corpus, or its directory; required.
@@ -120,6 +121,28 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """
         env = object.__new__(type(self))  # a copy would be built from the arguments (EzPickle)
         vars(env).update(vars(self), _episode=None, _np_random=None)
+        return env
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments, the running episode and the state of the draws."""
+        running = None if self._episode is None else self.save()
+        state = EzPickle.__getstate__(self)
+        return {**state, "running": running, "draws": (self._np_random, self._np_random_seed)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the environment of the arguments again, and continue the episode."""
+        EzPickle.__setstate__(self, state)
+        self._np_random, self._np_random_seed = state["draws"]
+        if state["running"] is not None:
+            self.restore(state["running"])
+
+    def __deepcopy__(self, memo: Any) -> SurveyEnv:
+        """Return a copy that continues the episode; corpus and engines are shared."""
+        env = self.fork()
+        env.action_space = copy.deepcopy(self.action_space)
+        env._np_random = copy.deepcopy(self._np_random)
+        if self._episode is not None:
+            env.restore(self.save())
         return env
 
     def reset(

@@ -28,7 +28,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
     """`gymnasium.vector.SyncVectorEnv` over `num_envs` environments, only faster.
 
     Corpus, engines and labels are shared, and the searches of a step are made in one batch.
-    Pickling keeps the arguments, not the running episodes.
+    An unpickled environment continues the episodes and the draws.
 
     Args:
         num_envs: Number of environments, >= 1.
@@ -59,6 +59,27 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         EzPickle.__init__(self, num_envs, autoreset_mode, **arguments)
         for each, space in zip(self.envs, self.action_space, strict=True):  # type: ignore[call-overload]
             each.action_space = space
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments and the state of each environment."""
+        running = [None if env._episode is None else env.save() for env in self.envs]
+        return {
+            **EzPickle.__getstate__(self),
+            "running": running,
+            "draws": [(env._np_random, env._np_random_seed) for env in self.envs],
+            "over": self._autoreset_envs.tolist(),
+            "observations": list(self._env_obs),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the environments of the arguments again, and continue their episodes."""
+        EzPickle.__setstate__(self, state)
+        for env, running, draws in zip(self.envs, state["running"], state["draws"], strict=True):
+            env._np_random, env._np_random_seed = draws
+            if running is not None:
+                env.restore(running)
+        self._autoreset_envs[:] = state["over"]
+        self._env_obs[:] = state["observations"]
 
     def reset(
         self,

@@ -16,7 +16,7 @@ from typing import ClassVar, TypeVar
 
 from arena._internal.process import block_sigint_in_children
 from arena.errors import DataError, WorkerError, clip
-from arena.registry import Registry
+from arena.plugins import Registry
 
 __all__ = ["EXECUTORS", "Executor", "Local", "make_executor"]
 
@@ -65,14 +65,14 @@ class Executor(ABC):
         """Kill all workers and the tasks that they are at."""
 
 
-EXECUTORS: Registry[type[Executor]] = Registry(
-    "executor", packages=["arena.executors"], entry_points="researcharena.executors"
-)
+EXECUTORS: Registry[type[Executor]] = Registry("executor", packages=["arena.executors"])
+executor = EXECUTORS.register
+"""Decorator: ``@executor("name")``."""
 
 
 def make_executor(name: str, workers: int | None) -> Executor:
     """Return the executor registered as `name`; None workers are one, or as many as fit."""
-    return EXECUTORS.get(name)(workers)
+    return EXECUTORS.find(name)(workers)
 
 
 def limit_threads() -> None:
@@ -88,7 +88,7 @@ _PR_SET_PDEATHSIG = 1
 _QUEUED = 2  # submitted tasks per process, so that no process waits for its next task
 
 
-@EXECUTORS.register("local")
+@executor("local")
 class Local(Executor):
     """A pool of processes of this machine; with one worker, or one task, the caller's process."""
 

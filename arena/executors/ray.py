@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from arena._internal.cluster import connected, versions
 from arena._internal.lazy import require
 from arena.errors import WorkerError, clip
-from arena.executors import EXECUTORS, Executor
+from arena.executors import Executor, executor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,7 +27,7 @@ _POLL = 1.0  # seconds after which new nodes are looked for
 _PATIENCE = 10.0  # seconds until a node must see a new file; NFS caches directories
 
 
-@EXECUTORS.register("ray")
+@executor("ray")
 class Ray(Executor):
     """Workers of a Ray cluster, which may be on many machines.
 

@@ -1,45 +1,63 @@
 """Inputs by name: what an episode shows of a paper, from the abstract alone to a model's digest.
 
 They are those of TaxoBench, section 4. To add an input, add a module to this package, or name an
-`Input` of your own file as ``FILE.py:NAME``; its prompt, ``prompts/NAME.txt``, has the fields
+function of your own file as ``FILE.py:NAME``; its prompt, ``prompts/NAME.txt``, has the fields
 ``$title`` and ``$text``:
 
-    INPUTS.register("method")(Input("Title, abstract, method.", "Abstract and method", read))
+    @paper_text("method", heading="Abstract and method")
+    def method(text: str) -> list[str]:
+        '''Title, abstract, method.'''
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from arena.llm import ParseError, as_json
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
 
+Read = TypeVar("Read", bound=Callable[[str], list[str]])
 _MOST, _LONGEST = 10, 600  # items of a digest, characters of each part: the prompts ask for less
 _LONGEST_TASK = 30  # words of a core task; the prompt asks for 5 to 15
 
 
-class Input(NamedTuple):
+@dataclass(frozen=True)
+class Input:
     """What an episode shows of a paper: title and abstract, and a model's digest of the paper.
 
     Attributes:
-        description: One line for ``arena list inputs``.
         heading: Heading under which `read` shows abstract and digest.
         read: Function from the model's answer to the lines of the digest, which raises `ParseError`
-            if it cannot read it; the model is then asked once more. None for no digest.
-        prompts: Folder of the prompt, which is called like the input.
+            if it cannot read it; the model is then asked once more. Its docstring describes the
+            input.
+        prompts: Folder of the prompt, which is called like the input; None for no digest.
     """
 
-    description: str
     heading: str
-    read: Callable[[str], list[str]] | None = None
-    prompts: Path = Path(__file__).parent / "prompts"
+    read: Callable[[str], list[str]]
+    prompts: Path | None
+
+    def __post_init__(self) -> None:
+        mirror(self, self.read)
 
 
-INPUTS: Registry[Input] = Registry(
-    "input", packages=["arena.inputs"], entry_points="researcharena.inputs", base=Input
-)
+INPUTS: Registry[Input] = Registry("input", packages=["arena.inputs"], base=Input)
+_PROMPTS = Path(__file__).parent / "prompts"
+
+
+def paper_text(
+    name: str, *, heading: str, prompts: Path | None = _PROMPTS
+) -> Callable[[Read], Read]:
+    """Return a decorator that registers a function as the `read` of an `Input`."""
+
+    def register(read: Read) -> Read:
+        INPUTS.register(name)(Input(heading, read, prompts))
+        return read
+
+    return register
 
 
 def read_items(answer: Any, types: Sequence[str]) -> list[str]:
@@ -64,30 +82,32 @@ def read_items(answer: Any, types: Sequence[str]) -> list[str]:
     return lines[:_MOST]
 
 
-INPUTS.register("title_abstract")(Input("Title and abstract; needs no digest.", "Abstract"))
+@paper_text("title_abstract", heading="Abstract", prompts=None)
+def title_abstract(text: str) -> list[str]:
+    """Title and abstract; needs no digest."""
+    return []
+
 
 _TYPES = ("problem", "motivation", "method", "conclusion", "contribution")  # TaxoBench, figure 11
 
 
+@paper_text("summary", heading="Abstract and summary")
 def read_summary(text: str) -> list[str]:
-    """Return the lines of a summary; raise `ParseError` if there is none."""
+    """Title, abstract and a summary: problem, motivation, methods, conclusions, contributions.
+
+    Return the lines of a summary; raise `ParseError` if there is none.
+    """
     lines = read_items(as_json(text), _TYPES)
     if not lines:
         raise ParseError(f"No item has a type of {', '.join(_TYPES)} and a description.")
     return lines
 
 
-INPUTS.register("summary")(
-    Input(
-        "Title, abstract and a summary: problem, motivation, methods, conclusions, contributions.",
-        "Abstract and summary",
-        read_summary,
-    )
-)
-
-
+@paper_text("contributions", heading="Abstract, core task and contributions")
 def read_contributions(text: str) -> list[str]:
-    """Return the lines of core task and contributions, of which a paper may claim none.
+    """Title, abstract, core task and up to three contributions.
+
+    Return the lines of core task and contributions, of which a paper may claim none.
 
     The prompt is that of TaxoBench, figures 12 and 13.
 
@@ -100,12 +120,3 @@ def read_contributions(text: str) -> list[str]:
         raise ParseError(f'"core_task" has {len(words)} words. Give one phrase of 5 to 15.')
     task = " ".join(words).rstrip(".")
     return [f"Core task: {task}.", *read_items(answer, ["contribution"])]
-
-
-INPUTS.register("contributions")(
-    Input(
-        "Title, abstract, core task and up to three contributions.",
-        "Abstract, core task and contributions",
-        read_contributions,
-    )
-)

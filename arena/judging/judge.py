@@ -6,9 +6,10 @@ that cannot be read counts as missing.
 
 from __future__ import annotations
 
+import inspect
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -21,10 +22,10 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
 from arena.llm.prompts import read_template
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of
-from arena.tasks import TaskSet, stages_of
+from arena.tasks import TaskSet
 from arena.text.display import shown
 
 if TYPE_CHECKING:
@@ -109,12 +110,29 @@ def _plain_keys(value: Any) -> dict[str, Any]:
     return {_plain(str(key)): part for key, part in value.items()}
 
 
-RUBRICS: Registry[Rubric] = Registry(
-    "rubric",
-    packages=["arena.suites.*.rubrics"],
-    entry_points="researcharena.rubrics",
-    base=Rubric,
-)
+RUBRICS: Registry[Rubric] = Registry("rubric", packages=["arena.suites.*.rubrics"], base=Rubric)
+
+
+def rubric(
+    name: str,
+    *,
+    dimensions: tuple[str, ...],
+    fields: tuple[str, ...],
+    scale: tuple[int, int] = (1, 5),
+    empty_is_lowest: bool = True,
+) -> Callable[[Callable[[], str]], Rubric]:
+    """Return a decorator that makes a registered `Rubric` of a function that returns its prompt.
+
+    The first line of the function's docstring is the title.
+    """
+
+    def register(prompt: Callable[[], str]) -> Rubric:
+        title = (inspect.getdoc(prompt) or "").partition("\n")[0]
+        made = Rubric(name, title, dimensions, fields, prompt(), scale, empty_is_lowest)
+        mirror(made, prompt)
+        return RUBRICS.register(name)(made)
+
+    return register
 
 
 @dataclass(frozen=True)
@@ -197,7 +215,7 @@ def judge(
         client: The model; its temperature is 0 by default.
         prompt: File with a template that replaces the rubric's.
     """
-    rubric = RUBRICS.get(rubric) if isinstance(rubric, str) else rubric
+    rubric = RUBRICS.find(rubric) if isinstance(rubric, str) else rubric
     template, session = rubric.template(prompt), ModelSession(client)
     asked = {name: values for name, values in items.items() if values is not None}
     found = Question(template, rubric.read).ask(session, asked.values())
@@ -237,15 +255,16 @@ class FinishedRun(NamedTuple):
 def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> FinishedRun:
     """Open a run, played on `corpus`, for a judge of answers of a kind, as in `Task.answer`."""
     recorded = OpenedRun(run)
-    stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
+    stages = [stage.name for stage in recorded.task.stages if stage.answer.name == kind]
     if not stages:
         raise DataError(
-            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no {kind}."
+            f"{str(run)!r} is a run of the task {recorded.task.name!r}, which submits no {kind}."
         )
     opened, tasks = recorded.open_corpus(corpus)
     files = recorded.finished_files()
     recorded.refuse_changed(TRAJECTORIES)
-    found = {episode["survey"]: answers_of(episode) for episode in recorded.episodes()}
+    episodes = recorded.episodes()
+    found = {each["survey"]: answers_of(each, recorded.task) for each in episodes}
     answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
     hashes = {
         "corpus": opened.sha256,
@@ -287,7 +306,7 @@ def _as_text(tree: MindMap) -> str:
 
 def rubric_of_maps() -> str:
     """Return the name of the first rubric that compares a mind-map with the experts'."""
-    rubrics = ((name, RUBRICS.get(name)) for name in RUBRICS.names())
+    rubrics = ((name, RUBRICS.get(name)) for name in RUBRICS.own_names())
     return next(name for name, each in rubrics if {*each.fields} == {"expert", "generated"})
 
 

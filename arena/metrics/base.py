@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from arena.errors import DataError, clip
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
 
 T = TypeVar("T")
 
-Kind = Literal["ranking", "map", "report", "survey"]
 Need = Literal["encoder", "extractor", "model", "corpus"]
 
 ENCODER = "static"
@@ -79,24 +78,22 @@ class Metric:
         kind: What it scores: a ``ranking`` (distinct ids, best first; the gold is id -> integer
             gain, 2 for influential and 1 for other papers), a ``map`` (`arena.mindmap.MindMap`;
             the gold is the survey's own), a ``report`` (`arena.report.Report` with resolved
-            references; the gold is an `arena.report.metrics.ReportGold`), or a report that is
-            compared with the ``survey`` itself, which the context leads to.
+            references; the gold is an `arena.report.metrics.ReportGold`), a report that is
+            compared with the ``survey`` itself, which the context leads to, or what the kind of
+            answer of a plug-in says.
         lower_is_better: Whether less is better; None for a count without a best direction.
         needs: What it uses of the context.
         score: Returns the score; None where the answer or the gold has nothing that it counts.
     """
 
     name: str
-    kind: Kind
+    kind: str
     lower_is_better: bool | None
     needs: frozenset[str]
     score: Score
 
     def __post_init__(self) -> None:
-        # It is described, reloaded, tested and hashed as its function is.
-        names = ("__doc__", "__module__", "__qualname__")
-        vars(self).update({name: getattr(self.score, name) for name in names})
-        vars(self)["__wrapped__"] = self.score
+        mirror(self, self.score)
 
     def __call__(self, answer: Any, gold: Any, **context: Any) -> float | None:
         """Return the score; `context` are the fields of a `ScoreContext`."""
@@ -144,8 +141,9 @@ class MetricRegistry(Registry[Metric]):
 
     def resolve(self, name: str) -> str:
         """Return the plain name of a metric of a file, ``FILE.py:NAME`` or ``FILE.py:NAME@k``."""
-        base, at, cutoff = name.partition("@")
-        return super().resolve(base) + at + cutoff
+        place, colon, inside = name.rpartition(":")
+        base, at, cutoff = inside.partition("@")
+        return super().resolve(place + colon + base) + at + cutoff
 
 
 METRICS = MetricRegistry(
@@ -153,13 +151,12 @@ METRICS = MetricRegistry(
     packages=[
         "arena.metrics", "arena.mindmap.metrics", "arena.report.metrics", "arena.suites.*.metrics"
     ],
-    entry_points="researcharena.metrics",
     base=Metric,
 )  # fmt: skip
 
 
 def metric(
-    name: str, kind: Kind, *, lower_is_better: bool | None = False, needs: Iterable[Need] = ()
+    name: str, kind: str, *, lower_is_better: bool | None = False, needs: Iterable[Need] = ()
 ) -> Callable[[Score], Metric]:
     """Return a decorator that makes a function ``(answer, gold, context)`` a registered `Metric`.
 
@@ -199,7 +196,9 @@ def checked(
     if len(set(ranking)) != len(ranking):
         document, times = Counter(ranking).most_common(1)[0]
         raise DataError(f"ranking has {clip(document)} {times} times: expected distinct ids.")
-    relevant = {document: gain for document, gain in gains.items() if gain >= 1}
+    relevant = dict(gains)
+    if min(relevant.values(), default=1) < 1:
+        relevant = {document: gain for document, gain in gains.items() if gain >= 1}
     if not relevant:
         raise DataError(
             "no gold: a query needs an id of gain 1 or more to be scored; leave this one out."

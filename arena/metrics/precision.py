@@ -25,4 +25,4 @@ def precision(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreCo
     """
     top, gold = checked(ranking, gains, context)
     places = len(top) if context.k is None else context.k
-    return sum(document in gold for document in top) / places if places else 0.0
+    return len(gold.keys() & top) / places if places else 0.0

@@ -23,4 +23,4 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreConte
     0.5
     """
     top, gold = checked(ranking, gains, context)
-    return sum(document in gold for document in top) / len(gold)
+    return len(gold.keys() & top) / len(gold)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from arena._internal.options import check_names, check_options, parameters_of
 from arena.errors import CorpusError, DataError, clip
-from arena.registry import Registry
+from arena.plugins import Registry
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -195,9 +195,9 @@ class OpenedIndex:
             )
 
 
-RETRIEVERS: Registry[type[Retriever]] = Registry(
-    "retriever", packages=["arena.retrieval"], entry_points="researcharena.retrievers"
-)
+RETRIEVERS: Registry[type[Retriever]] = Registry("retriever", packages=["arena.retrieval"])
+retriever = RETRIEVERS.register
+"""Decorator: ``@retriever("name")``."""
 
 
 class Name(NamedTuple):

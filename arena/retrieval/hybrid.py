@@ -20,11 +20,11 @@ from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from arena.errors import DataError, clip
-from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
+from arena.retrieval.base import Combiner, Ranking, Request, Retriever, retriever
 from arena.retrieval.fusion import DEPTH, K, fuse, reciprocal_ranks
 
 
-@RETRIEVERS.register("hybrid")
+@retriever("hybrid")
 class Hybrid(Combiner):
     """Fuses the rankings of other engines, named as in hybrid(bm25,dense)."""
 

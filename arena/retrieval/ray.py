@@ -22,7 +22,7 @@ from arena._internal.cluster import connected, versions
 from arena._internal.files import sha256_file
 from arena._internal.lazy import require
 from arena.errors import ArenaError, DataError, WorkerError, clip
-from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope
+from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, retriever
 
 _MANIFEST = "manifest.json"
 DISTRIBUTIONS = ("numba", "numpy", "PyStemmer")
@@ -30,7 +30,7 @@ DISTRIBUTIONS = ("numba", "numpy", "PyStemmer")
 _RETRIES = 2  # of a search whose shard was lost
 
 
-@RETRIEVERS.register("ray")
+@retriever("ray")
 class RayRetriever(Combiner):
     """Another engine's search on the machines of a Ray cluster, named as in ray(bm25)."""
 

@@ -2,11 +2,29 @@
 
 To add one, add a module to this package::
 
-    @REWARDS.register("novelty")
+    @reward("novelty")
     class Novelty(Reward):
         def terms(self, progress): ...
 """
 
-from arena.rewards.base import REWARDS, MetricReward, Progress, Reward, Seen, make_rewards
+from arena.rewards.base import (
+    REWARDS,
+    MetricReward,
+    Progress,
+    Reward,
+    Seen,
+    make_rewards,
+    plain_name,
+    reward,
+)
 
-__all__ = ["REWARDS", "MetricReward", "Progress", "Reward", "Seen", "make_rewards"]
+__all__ = [
+    "REWARDS",
+    "MetricReward",
+    "Progress",
+    "Reward",
+    "Seen",
+    "make_rewards",
+    "plain_name",
+    "reward",
+]

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.metrics import METRICS
-from arena.registry import Registry, make
+from arena.metrics import METRICS, Metric
+from arena.plugins import Registry
 
 
 class Seen(NamedTuple):
@@ -80,9 +80,9 @@ class Reward(ABC):
         """
 
 
-REWARDS: Registry[type[Reward]] = Registry(
-    "reward", packages=["arena.rewards"], entry_points="researcharena.rewards", base=Reward
-)
+REWARDS: Registry[type[Reward]] = Registry("reward", packages=["arena.rewards"], base=Reward)
+reward = REWARDS.register
+"""Decorator: ``@reward("name")``."""
 
 
 class MetricReward(Reward):
@@ -92,10 +92,12 @@ class MetricReward(Reward):
     that the metric counts.
     """
 
-    def __init__(self, metric: str) -> None:
-        self.metric = METRICS.get(metric)
-        if self.metric.lower_is_better is None:
-            raise DataError(f"{metric} is a count without a best direction: it cannot be a reward.")
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        if metric.lower_is_better is None:
+            raise DataError(
+                f"{metric.name} is a count without a best direction: it cannot be a reward."
+            )
 
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return the metric under its name."""
@@ -111,28 +113,39 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):
         raise DataError(f"reward={clip(name)} names one reward twice.")
-    kinds = {part: _is_metric(part) for part in names}
     options = options or {}
     for key in options:
-        if key not in kinds:
-            raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
-    return [_make(part, is_metric, options.get(part, {})) for part, is_metric in kinds.items()]
+        if key not in names:
+            raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, names)}")
+    return [_make(part, options.get(part, {})) for part in names]
 
 
-def _is_metric(name: str) -> bool:
-    """Return whether a name is that of a metric, not of a reward."""
+def plain_name(name: str) -> str:
+    """Return the plain name of a reward, or of a sum, after loading the files that it names.
+
+    A part ``FILE.py:NAME`` is a reward or a metric of the file.
+    """
+    return "+".join(map(_plain_part, name.split("+")))
+
+
+def _plain_part(part: str) -> str:
+    part = part.strip()
     try:
-        REWARDS.get(name)
-        return False
-    except UnknownNameError:
-        if name.partition("@")[0] in METRICS.names():
-            return True
+        return REWARDS.resolve(part)
+    except DataError as error:
+        try:
+            return METRICS.resolve(part)
+        except DataError:
+            raise error from None
+
+
+def _make(name: str, options: Mapping[str, Any]) -> Reward:
+    is_metric = name.partition("@")[0] in METRICS.names()
+    if not is_metric and name not in REWARDS.names():
         hint = did_you_mean(name, [*REWARDS.names(), *METRICS.names()])
-        raise UnknownNameError(f"no reward named {clip(name)}.{hint}") from None
-
-
-def _make(name: str, is_metric: bool, options: Mapping[str, Any]) -> Reward:
-    if not is_metric:
-        return make(REWARDS, name, options)
+        raise UnknownNameError(f"no reward named {clip(name)}.{hint}")
+    if not is_metric or name in REWARDS.names():
+        kind = REWARDS.get(name)
+        return kind(**check_options(f"reward {name}", kind, options))
     check_options(f"reward {name}", lambda: None, options)
-    return MetricReward(name)
+    return MetricReward(METRICS.get(name))

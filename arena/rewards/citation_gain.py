@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 
-@REWARDS.register("citation_gain")
+@reward("citation_gain")
 class CitationGain(Reward):
     """Gold papers cited for the first time in this step, over all gold papers in reach.
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 Price = Annotated[float, Interval(ge=0, le=1000)]
 
 
-@REWARDS.register("cost")
+@reward("cost")
 class Cost(Reward):
     """A price for each search, each read and each character of a result; never above 0.
 

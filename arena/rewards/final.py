@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 
-@REWARDS.register("final")
+@reward("final")
 class Final(Reward):
     """The task's headline metric with the step that ends the episode, else 0.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 
-@REWARDS.register("gain")
+@reward("gain")
 class Gain(Reward):
     """Gold papers shown for the first time in this step, over all gold papers in reach.
 

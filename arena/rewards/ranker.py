@@ -6,12 +6,12 @@ import json
 from typing import Any, ClassVar
 
 from arena.papers import Hit
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 _COUNTED = 100
 
 
-@REWARDS.register("ranker")
+@reward("ranker")
 class RankerReward(Reward):
     """What a learned ranker guesses of the papers shown, without labels; not a metric.
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from arena.rewards.base import REWARDS, Progress, Reward
+from arena.rewards.base import Progress, Reward, reward
 
 
-@REWARDS.register("shaped")
+@reward("shaped")
 class Shaped(Reward):
     """The final score plus the discounted change of a potential.
 

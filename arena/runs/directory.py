@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from arena.answers import ANSWERS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
-from arena.registry import Registry, recorded_name
+from arena.metrics import Metric
+from arena.plugins import Registry, kinds, recorded_name
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import TASKS, TaskSet
+from arena.tools import Tool
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
@@ -135,11 +138,69 @@ class OpenedRun:
         parts = [self.manifest["task"], *self.manifest["environment"].values()]
         for part in (*parts, self.manifest.get("metrics")):
             recorded_name(str(part), self.directory / MANIFEST)
-        self.task = str(self.manifest["task"])
-        self.check_name(TASKS, self.task)
+        self._require_plugins()
+        self.check_name(TASKS, str(self.manifest["task"]))
+        self.task = TASKS.get(self.manifest["task"])()
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} contains no episode. Play one with `arena run`.")
+
+    def _require_plugins(self) -> None:
+        """Raise CorpusError if a plug-in of the environment is not loaded; name it."""
+        if not self.manifest.get("plugins"):
+            return
+        registries = kinds()
+        for plugin in self.manifest["plugins"]:
+            for used in plugin["names"]:
+                kind, _, name = used.rpartition(" ")
+                with suppress(UnknownNameError):
+                    if kind == "agent" or registries[kind].get(name) is not None:
+                        continue
+                what, do = "this process", "Define it before you open the run."
+                if "file" in plugin:
+                    what, do = plugin["file"], f"Load it: --plugin {plugin['file']}."
+                elif "distribution" in plugin:
+                    what = f"{plugin['distribution']} {plugin.get('version', '')}".strip()
+                    do = f"Install it: pip install '{what.replace(' ', '==')}'."
+                raise CorpusError(
+                    f"{str(self.directory)!r} was run with the {kind} {name!r} of {what}, which is "
+                    f"not loaded. {do}"
+                )
+
+    def changed_plugins(self, now: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return a sentence on each plug-in that has another version or hash than in the run."""
+        before = {name: each for each in self.manifest.get("plugins", ()) for name in each["names"]}
+        changed = {}
+        for plugin in now:
+            for name in plugin["names"]:
+                then = before.get(name, {})
+                same = all(then.get(key) == plugin.get(key) for key in ("version", "sha256"))
+                if not same:
+                    changed[str(plugin.get("file") or plugin.get("distribution"))] = name
+        return [
+            f"The plug-in {what} has changed since the run ({name})."
+            for what, name in changed.items()
+        ]
+
+    @cached_property
+    def tools(self) -> dict[str, Tool]:
+        """The tools of the run's episodes by name, as registered."""
+        settings = self.manifest["environment"]
+        offered = self.task.offered(settings.get("references"), settings.get("tools", ()))
+        return {tool.name: tool for tool in offered}
+
+    @cached_property
+    def besides(self) -> list[Metric]:
+        """The metrics that the run reports besides those of its task."""
+        return self.task.find_metrics(self.manifest.get("metrics", {}).get("names", ()))
+
+    @cached_property
+    def directions(self) -> dict[str, bool | None]:
+        """Column of ``metrics.json`` -> `Metric.lower_is_better`."""
+        found = self.task.directions(self.besides)
+        best = {f"best@{self.repeats}.{name}": each for name, each in found.items()}
+        powers = [2**power for power in range(self.repeats.bit_length())]
+        return found | best | {f"pass@{j}": False for j in (*powers, self.repeats)}
 
     @property
     def files(self) -> dict[str, str] | None:
@@ -271,4 +332,4 @@ class OpenedRun:
                 settings["found"] = read_json(path)
             if sha256_json(settings["found"]) != recorded["sha256"]:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
-        return EnvConfig.of(self.task, settings)
+        return EnvConfig.of(self.task.name, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,13 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import EnvConfig, starting_papers
-from arena.rewards import MetricReward, make_rewards
-from arena.tasks import (
-    TASKS,
-    TaskSet,
-    environment_id,
-    functions_of,
-    needs_of,
-    own_metrics,
-)
+from arena.metrics import Metric
+from arena.plugins import Plugin, origin_of
+from arena.rewards import MetricReward
+from arena.tasks import Task, TaskSet, needs_of
 
-_UNRECORDED = ("description", "references")  # a text for lists; a setting of the environment
+Resolved = tuple[str, str, Any]
+"""Kind and name of something that a run uses, and its class or function."""
 
 
 @cache
@@ -50,12 +46,6 @@ def machine() -> dict[str, str | None]:
     }
 
 
-def definition_of(task: str) -> dict[str, Any]:
-    """Return the task as manifests record it: all that shapes what is played and scored."""
-    fields = TASKS.get(task)._asdict() | {"environment": environment_id(task)}
-    return {name: value for name, value in fields.items() if name not in _UNRECORDED}
-
-
 def papers_of_run(
     config: EnvConfig, corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -71,14 +61,10 @@ def papers_of_run(
     }
 
 
-def encoder_of(config: EnvConfig, metrics: Sequence[str] = ()) -> str | None:
+def encoder_of(config: EnvConfig, metrics: Sequence[Metric] = ()) -> str | None:
     """Return the encoder if it compares anything in a run; `metrics` are reported besides."""
-    paid = [
-        reward.metric.name
-        for reward in make_rewards(config.reward, config.reward_options)
-        if isinstance(reward, MetricReward)
-    ]
-    needs = needs_of([*own_metrics(config.task), *metrics, *paid])
+    paid = [each.metric for each in config.rewards if isinstance(each, MetricReward)]
+    needs = needs_of([*config.resolved_task.own_metrics, *metrics, *paid])
     return config.encoder if "encoder" in needs else None
 
 
@@ -99,29 +85,53 @@ def hashes(
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
         "index": corpus.index_sha256(config.retriever),
-        "environment": code_sha256("arena.runs", *code_of(env, corpus, encoder)),
+        "environment": code_sha256(
+            "arena.runs", *(item for _, _, item in resolved(env, corpus, encoder))
+        ),
     }
     if config.retrievers:
         digests["retrievers"] = {name: corpus.index_sha256(name) for name in config.retrievers}
     if config.show != TITLE_ABSTRACT:
         digests["input"] = corpus.digests(config.show).sha256
-    rewards = make_rewards(config.reward, config.reward_options)
-    if read := [reward.sha256 for reward in rewards if reward.sha256]:
+    if read := [reward.sha256 for reward in config.rewards if reward.sha256]:
         digests["reward files"] = read
     return digests
 
 
-def code_of(env: gymnasium.Env[Any, Any], corpus: Corpus, encoder: str | None) -> list[Any]:
-    """Return the classes and functions that an environment consists of, for `code_sha256`."""
+def resolved(env: gymnasium.Env[Any, Any], corpus: Corpus, encoder: str | None) -> list[Resolved]:
+    """Return all that an environment consists of and that has a name, for hashes and manifests."""
     config: EnvConfig = env.unwrapped.config  # type: ignore[attr-defined]
+    task: Task = config.resolved_task
     engines = [corpus.retriever(config.retriever, **config.retriever_options)]
     engines += [corpus.retriever(name) for name in config.retrievers]
-    rewards = make_rewards(config.reward, config.reward_options)
-    items: list[Any] = [type(env.unwrapped)]
-    items += [kind for engine in engines for kind in engine.classes()]
-    items += functions_of(own_metrics(config.task))
-    items += [type(reward) for reward in rewards]
-    items += [reward.metric.score for reward in rewards if isinstance(reward, MetricReward)]
+    paid = [each.metric for each in config.rewards if isinstance(each, MetricReward)]
     tools = env.unwrapped.action_space.tools  # type: ignore[attr-defined]
-    items += [tool.function for tool in tools.values()]
-    return items + ([] if encoder is None else [ENCODERS.get(encoder)])
+    found: list[Resolved] = [("environment", task.environment_id, type(env.unwrapped))]
+    found += [("task", each.name, each) for each in (type(task), *task.declared)]
+    found += [("answer", kind.name, type(kind)) for kind in task.kinds]
+    found += [
+        ("metric", metric.name.partition("@")[0], metric.score)
+        for metric in (*task.own_metrics, *paid)
+    ]
+    found += [
+        ("reward", name, type(reward))
+        for name, reward in zip(config.reward.split("+"), config.rewards, strict=True)
+        if not isinstance(reward, MetricReward)
+    ]
+    found += [("tool", name, tool.function) for name, tool in tools.items()]
+    for engine in engines:
+        found += [
+            ("retriever", getattr(kind, "registered_name", kind.__name__.lower)(), kind)
+            for kind in engine.classes()
+        ]
+    return found + ([] if encoder is None else [("encoder", encoder, ENCODERS.get(encoder))])
+
+
+def plugins_of(items: Iterable[Resolved]) -> list[dict[str, Any]]:
+    """Return the plug-ins that these come from, as manifests record them, with ``KIND NAME``s."""
+    names: dict[Plugin, dict[str, None]] = {}
+    for kind, name, item in items:
+        if (plugin := origin_of(item)) is not None and kind != "environment":
+            names.setdefault(plugin, {})[f"{kind} {name}"] = None
+    found = [plugin.to_json() | {"names": [*names[plugin]]} for plugin in names]
+    return sorted(found, key=lambda each: str(sorted(each.items(), key=str)))

@@ -27,7 +27,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.executors import Executor
-from arena.registry import load_file, loaded_files
+from arena.plugins import load, loaded_files
 from arena.runs.players import AgentFactory, failures
 from arena.tasks import TaskSet
 from arena.tools import json_action, tool_schemas
@@ -93,7 +93,7 @@ class Player:
         self.repeats = repeats
         self.config, self.surveys, self.seed = config, surveys, seed
         tasks = TaskSet(corpus, config.references)
-        self.agents = AgentFactory(agent, agent_options, config.task, tasks)
+        self.agents = AgentFactory(agent, agent_options, config.resolved_task, tasks)
         self.env = config.make(corpus, surveys)
 
     def __reduce__(self) -> Any:
@@ -280,8 +280,7 @@ def _for_others(player: Player) -> tuple[tuple[str, ...], bytes]:
 
 @lru_cache(maxsize=1)
 def _player(files: tuple[str, ...], pickled: bytes) -> Player:
-    for file in files:
-        load_file(file)
+    load(files)
     return pickle.loads(pickled)  # type: ignore[no-any-return]
 
 

@@ -13,7 +13,7 @@ from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.failures import failure
-from arena.tasks import TaskSet, ideal_answers, kind_of
+from arena.tasks import Task, TaskSet
 
 if TYPE_CHECKING:
     from arena.answers import Answer
@@ -28,17 +28,17 @@ class Oracle(Agent):
     A stage without an answer is skipped with ``finish``.
     """
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, task: Task, answers: Mapping[str, Answer]) -> None:
         super().__init__()
-        self._answers = answers
+        self._task, self._answers = task, answers
 
     def act(self, observation: Observation) -> Action:
         """Submit at once, stage by stage."""
-        stage = observation["stage"]
-        if stage not in self._answers:
+        stage = self._task.stage(observation["stage"])
+        if stage is None or stage.name not in self._answers:
             return {"tool": "finish", "arguments": {}}
-        kind = kind_of(stage)
-        value = kind.to_json(self._answers[stage])
+        kind = stage.answer
+        value = kind.to_json(self._answers[stage.name])
         if isinstance(value, str):
             value = value[: observation["budget"].get("written")]
         return {"tool": kind.tool, "arguments": {kind.argument: value}}
@@ -52,7 +52,7 @@ class AgentFactory:
     """
 
     def __init__(
-        self, agent: str | type[Agent], options: Mapping[str, Any], task: str, tasks: TaskSet
+        self, agent: str | type[Agent], options: Mapping[str, Any], task: Task, tasks: TaskSet
     ) -> None:
         self._task, self._tasks = task, tasks
         kind = Oracle if agent == ORACLE else agent
@@ -84,7 +84,7 @@ class AgentFactory:
     def make(self, survey_id: str, seed: int) -> Agent:
         """Return a fresh agent for an episode."""
         if self.kind is Oracle:
-            return Oracle(ideal_answers(self._task, self._tasks, survey_id))
+            return Oracle(self._task, self._task.ideal(self._tasks, survey_id))
         # An agent may change what it receives, and its attributes: no episode sees that of another.
         options = copy.deepcopy(self._options)
         if "seed" in parameters_of(self.kind):

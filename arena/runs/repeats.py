@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.metrics import METRICS, mean
-from arena.tasks import direction_of
+from arena.metrics import Metric, mean
 
 _FORM = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([0-9.]+)\s*")
 
@@ -28,8 +27,8 @@ class Success(NamedTuple):
     bound: float
 
     @classmethod
-    def of(cls, text: str, metrics: Sequence[str]) -> Success:
-        """Return what a text such as ``recall@100>=.3`` says of one of `metrics`."""
+    def of(cls, text: str, metrics: Mapping[str, Metric | None]) -> Success:
+        """Return what a text such as ``recall@100>=.3`` says of a column of `Scorer.metrics`."""
         try:
             name, sign, bound = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
             number = float(bound)
@@ -42,9 +41,8 @@ class Success(NamedTuple):
                 f"success={clip(text)}: the run has no metric {clip(name)}."
                 f"{did_you_mean(name, metrics)}"
             )
-        base = name.partition("@")[0]
-        ours = base in METRICS.names() and METRICS.get(base).__module__.startswith("arena.metrics.")
-        if ours and number > 1:
+        metric = metrics[name]
+        if metric and number > 1 and metric.score.__module__.startswith("arena.metrics."):
             raise DataError(f"success={clip(text)}: {name} is at most 1. Write .3 for 30 %.")
         return cls(name, sign == ">=", number)
 
@@ -64,11 +62,14 @@ def is_of_repeats(column: str) -> bool:
 
 
 def merge(
-    summaries: Sequence[dict[str, Any]], names: Sequence[str], success: Success | None
+    summaries: Sequence[dict[str, Any]],
+    directions: Mapping[str, bool | None],
+    success: Success | None,
 ) -> dict[str, Any]:
     """Return one summary of those of the first, second, ... episode of each survey.
 
-    A metric is the mean over a survey's episodes; ``best@K.METRIC`` is the best of its K, and
+    `directions` are those of all columns, `Scorer.directions`. A metric is the mean over a survey's
+    episodes; ``best@K.METRIC`` is the best of its K, and
     ``pass@1``, 2, 4, ... and K count successes. A survey without a score in one episode has none.
     What an episode spent is the mean, ``truncated`` a count, ``submitted_each`` lists ``submitted``
     of each episode, and all else is of the first.
@@ -82,11 +83,11 @@ def merge(
         rows = [summary["per_survey"][survey] for summary in summaries]
         merged = {**next((row for row in rows if "failed" in row), rows[0])}
         columns: dict[str, float | None] = {}
-        for name in names:
+        for name, lower in directions.items():
             values = [row[name] for row in rows]
             known = None not in values
             columns[name] = math.fsum(values) / k if known else None
-            if (lower := direction_of(name)) is not None:
+            if lower is not None:
                 columns[f"best@{k}.{name}"] = (min if lower else max)(values) if known else None
             if success is not None and name == success.metric:
                 c = sum(map(success.reached, values)) if known else None
@@ -102,7 +103,7 @@ def merge(
             merged["truncated"] = sum(row["truncated"] for row in rows)
         per_survey[survey] = merged | columns
     first = summaries[0]
-    scored = sum(all(row[name] is not None for name in names) for row in per_survey.values())
+    scored = sum(all(row[name] is not None for name in directions) for row in per_survey.values())
     failed = sum("failed" in row for row in per_survey.values())
     counts = first["counts"] | {"scored": scored, "repeats": k}
     result = first | {

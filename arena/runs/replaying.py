@@ -118,6 +118,7 @@ def replay(
     env = recorded.environment(corpus, surveys)
     with closing(env):
         hashes = environment.hashes(env, corpus, task_set, encoder)
+        used = environment.resolved(env, corpus, encoder)
         code = hashes.pop("environment")
         recorded.refuse_other(hashes)
         episodes = steps = 0
@@ -142,6 +143,7 @@ def replay(
         changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
+    remarks += recorded.changed_plugins(environment.plugins_of(used))
     if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
         remarks.append("The encoder of headings, or a library that it uses, has changed.")
     return Replay(episodes, steps, difference, changed, remarks)
@@ -260,7 +262,8 @@ def _changed_files(recorded: OpenedRun, tasks: TaskSet) -> list[str]:
     with tempfile.TemporaryDirectory() as directory:
         again = Path(directory)
         (again / TRAJECTORIES).symlink_to(recorded.path.resolve())
-        _, names = write_results(again, recorded.manifest, tasks)
+        task = recorded.task.on(tasks)
+        _, names = write_results(again, recorded.manifest, task, recorded.besides, tasks)
         expected = {
             name: recorded.files[name] if name.endswith(".svg") else sha256_file(again / name)
             for name in names

@@ -21,8 +21,9 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError
 from arena.executors import EXECUTORS, make_executor
-from arena.metrics import ENCODER
+from arena.metrics import ENCODER, Metric
 from arena.mindmap import identity
+from arena.plugins import load
 from arena.runs import environment
 from arena.runs.directory import (
     FOUND_FILE,
@@ -45,16 +46,7 @@ from arena.runs.trajectories import (
     read_episodes,
     seen_of,
 )
-from arena.tasks import (
-    TaskSet,
-    can_score,
-    choose_surveys,
-    kind_of,
-    kinds_of_answers,
-    play_order,
-    stages_of,
-    with_topic,
-)
+from arena.tasks import Task, TaskSet, choose_surveys, play_order, with_topic
 
 PARALLEL = 8
 """Episodes at once by default, of agents that wait for a model."""
@@ -71,6 +63,7 @@ def run(
     surveys: Sequence[str] | int | None = None,
     tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
+    plugins: Sequence[str | Path] = (),
     seed: Annotated[int, Ge(0)] = 0,
     repeats: Annotated[int, Ge(1)] = 1,
     success: str | None = None,
@@ -101,6 +94,7 @@ def run(
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
         seed: Makes each episode's own seed, together with its place in the run; with repeats,
             together with survey and repeat.
         repeats: Episodes of each survey; metrics are then their means, see `repeats.merge`.
@@ -123,12 +117,14 @@ def run(
     Returns:
         The content of ``metrics.json``.
     """
+    load(plugins)
     config = EnvConfig.of(task, settings)
-    corpus, task = Corpus.of(corpus, tasks), config.task
-    metrics = checked_metrics(metrics or None, task) or []
+    corpus = Corpus.of(corpus, tasks)
+    besides = checked_metrics(metrics or None, config.resolved_task) or []
     task_set = TaskSet(corpus, config.references)
+    played = config.resolved_task.on(task_set)
     agent_options = agent_options or {}
-    chosen = play_order(task_set, _choose(task, task_set, surveys, config.prompt or "title"))
+    chosen = play_order(task_set, _choose(played, task_set, surveys, config.prompt or "title"))
     starting_papers = None
     if config.found is not None:
         starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
@@ -136,8 +132,9 @@ def run(
     if success is not None:
         if repeats == 1:
             raise DataError("success counts the episodes of one survey: give repeats > 1, too.")
-        Success.of(success, Scorer(task, task_set, besides=metrics).names)
+        Success.of(success, Scorer(played, task_set, besides=besides).metrics)
     player = Player(corpus, config, agent, agent_options, chosen, seed, repeats)
+    executor = EXECUTORS.resolve(executor)
     elsewhere = EXECUTORS.get(executor).remote
     if (jobs > 1 or isolate or elsewhere) and (parallel or 1) > 1:
         raise DataError(
@@ -149,12 +146,13 @@ def run(
         waits = player.agents.kind.waits and jobs == 1 and not isolate and not elsewhere
         parallel = PARALLEL if waits else 1
     player.agents.prepare()
-    manifest = _manifest(player, corpus, task_set, metrics, agent_options)
+    manifest = _manifest(player, played, corpus, task_set, besides, agent_options)
     manifest |= {"repeats": repeats} if repeats > 1 else {}
     manifest |= {"success": success} if success is not None else {}
-    if metrics:
-        scorer = Scorer(task, task_set, metrics, encoder=config.encoder)
-        manifest["metrics"] = {"names": metrics, "code": scorer.code_sha256()}
+    if besides:
+        scorer = Scorer(played, task_set, besides, encoder=config.encoder)
+        names = [metric.name for metric in besides]
+        manifest["metrics"] = {"names": names, "code": scorer.code_sha256()}
     output = Path(output)
     with run_directory(output, manifest, overwrite), closing(player.env):
         if starting_papers is not None:
@@ -171,7 +169,7 @@ def run(
         bar = progress(
             records,
             total=len(rest),
-            desc=f"{task} {player.agents.name}",
+            desc=f"{played.name} {player.agents.name}",
             unit="survey" if repeats == 1 else "episode",
         )
         clock = timing(output, len(rest) < total) if timed and rest else nullcontext()
@@ -180,38 +178,49 @@ def run(
         with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
                 append(file, same | record)
-        summary, names = write_results(output, manifest, task_set)
-        files = {name: sha256_file(output / name) for name in names}
+        summary, files_written = write_results(output, manifest, played, besides, task_set)
+        files = {name: sha256_file(output / name) for name in files_written}
         write_json(output / MANIFEST, manifest | {"files": files})
         return summary
 
 
 def _choose(
-    task: str, tasks: TaskSet, surveys: Sequence[str] | int | None, prompt: str
+    task: Task, tasks: TaskSet, surveys: Sequence[str] | int | None, prompt: str
 ) -> list[str]:
-    """Return ids of surveys; by default those that have the prompt and the mind-map needed."""
+    """Return ids of surveys; by default those that have the prompt and the labels needed.
+
+    Surveys without a reference in reach are played, too, as far as the labels are references.
+    """
     counted = with_topic(tasks, prompt)
-    if "map" in kinds_of_answers(task) and (surveys is None or isinstance(surveys, int)):
-        counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
+    drawn = any(kind.draws_labelled for kind in task.kinds)
+    if drawn and (surveys is None or isinstance(surveys, int)):
+        counted = [survey_id for survey_id in counted if task.can_score(tasks, survey_id)]
         if not counted:
             raise NoLabelsError(
-                f"no survey of this corpus has a mind-map, which the task {task!r} needs. Name "
-                "surveys to play them without a score."
+                f"no survey of this corpus has {task.labels}, which the task {task.name!r} needs. "
+                "Name surveys to play them without a score."
             )
     return choose_surveys(tasks, surveys, counted)
 
 
 def _manifest(
     player: Player,
+    task: Task,
     corpus: Corpus,
     tasks: TaskSet,
-    metrics: Sequence[str],
+    metrics: Sequence[Metric],
     agent_options: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what distinguishes this run from others, for its manifest."""
     env, factory, config = player.env, player.agents, player.config
     engine = corpus.retriever(config.retriever, **config.retriever_options)
     encoder = environment.encoder_of(config, metrics)
+    used = environment.resolved(env, corpus, encoder)
+    plugins = environment.plugins_of([
+        *used,
+        ("agent", factory.name, factory.kind),
+        *(("metric", metric.name.partition("@")[0], metric.score) for metric in metrics),
+    ])  # fmt: skip
     try:
         options = plain(agent_options)
     except (TypeError, ValueError) as error:
@@ -221,7 +230,7 @@ def _manifest(
             "version": MANIFEST_VERSION,
             "arena": __version__,
             "task": config.task,
-            "definition": environment.definition_of(config.task),
+            "definition": task.definition(),
             "agent": factory.name,
             "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
             "environment": environment.recorded(config, encoder),
@@ -232,13 +241,12 @@ def _manifest(
             "seed": player.seed,
             "surveys": player.surveys,
             **({"tasks": tasks.options} if tasks.options else {}),
+            **({"plugins": plugins} if plugins else {}),
             **({"agent_files": files} if (files := local_files(factory.kind)) else {}),
             "sha256": environment.hashes(env, corpus, tasks, encoder)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,
-                "code": code_sha256(
-                    "arena.runs", factory.kind, *environment.code_of(env, corpus, encoder)
-                ),
+                "code": code_sha256("arena.runs", factory.kind, *(item for _, _, item in used)),
             },
         }
     )
@@ -246,28 +254,27 @@ def _manifest(
 
 
 def write_results(
-    output: Path, manifest: dict[str, Any], tasks: TaskSet
+    output: Path, manifest: dict[str, Any], task: Task, besides: Sequence[Metric], tasks: TaskSet
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
-    task, encoder = manifest["task"], manifest["environment"].get("encoder") or ENCODER
-    besides = manifest.get("metrics", {}).get("names", ())
+    encoder = manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
     records = sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey"))
     summaries, answers = [], dict[str, Answers]()
     for number in range(manifest.get("repeats", 1)):
         these = {r["survey"]: r for r in records if r.get("repeat", 0) == number}
-        submitted: dict[str, Answers] = {s: answers_of(record) for s, record in these.items()}
+        submitted: dict[str, Answers] = {s: answers_of(r, task) for s, r in these.items()}
         answers = answers or submitted  # the files have those of the first
         summaries.append(_summary(scorer, these, submitted))
     success = manifest.get("success")
-    bound = None if success is None else Success.of(success, scorer.names)
-    summary = merge(summaries, scorer.names, bound)
+    bound = None if success is None else Success.of(success, scorer.metrics)
+    summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    names, stages = list[str](), [stage for stage, _ in stages_of(task)]
-    for stage in stages:
-        of_stage = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
-        suffix = "" if len(stages) == 1 else f".{stage}"
-        names += kind_of(stage).write(output, suffix, of_stage, manifest["agent"], tasks)
+    names = list[str]()
+    for stage in task.stages:
+        of_stage = {s: each[stage.name] for s, each in answers.items() if stage.name in each}
+        suffix = "" if len(task.stages) == 1 else f".{stage.name}"
+        names += stage.answer.write(output, suffix, of_stage, manifest["agent"], tasks)
     if any(name.endswith(".trec") for name in names):
         names.append("qrels.trec")
         qrels = {survey_id: tasks.gold(survey_id).gains for survey_id in answers}

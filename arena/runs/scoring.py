@@ -14,33 +14,19 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena._internal.options import check_options
 from arena._internal.workdir import read_manifest_of
+from arena.answers.ranking import Ranking
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.failures import failure_of_answer
-from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext, mean
-from arena.mindmap import MindMap, floors, identity
+from arena.metrics import ENCODER, EXTRACTOR, Metric, ScoreContext, mean
+from arena.mindmap import identity
 from arena.mindmap.extractors import EXTRACTORS
 from arena.mindmap.metrics import kept
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
-from arena.tasks import (
-    EXPERT_PAPERS,
-    TASKS,
-    TaskSet,
-    can_score,
-    choose_surveys,
-    evaluate_answers,
-    functions_of,
-    ideal_answers,
-    kind_of,
-    needs_of,
-    own_metrics,
-    score_answer,
-    scored_stages,
-    stages_of,
-)
+from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_surveys, needs_of, open_task
 from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
@@ -50,33 +36,47 @@ Answers = Mapping[str, Any]
 class Scorer:
     """Scores answers to a task by its metrics, by others, or by both.
 
-    Metrics such as ``"ndcg@20"`` are by default the task's own; each scores the stages whose
-    answers it takes. The scores have the names of `scored_stages`.
+    Metrics are by default the task's own; each scores the stages whose answers it takes. The scores
+    have the names of `Task.columns`.
+
+    Attributes:
+        task: The task, with the headlines that the labels allow.
+        metrics: Name of each score -> its metric; None for the mean of the stages' headlines.
     """
 
     def __init__(
         self,
-        task: str,
+        task: Task,
         tasks: TaskSet,
-        metrics: Sequence[str] | None = None,
+        metrics: Sequence[Metric] | None = None,
         *,
-        besides: Sequence[str] = (),
+        besides: Sequence[Metric] = (),
         encoder: str = ENCODER,
         extractor: str = EXTRACTOR,
         extractor_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._task, self._tasks = task, tasks
+        self.task, self._tasks = task.on(tasks), tasks
         self._extractor = extractor, extractor_options
         self._own = metrics is None
-        own = TASKS.get(task).metrics if self._own else ()
-        columns = scored_stages(task, [*(metrics or ()), *besides])
+        known = {metric.name: metric for metric in task.own_metrics}
+        own = task.metrics if self._own else ()
+        columns = task.columns([*(metrics or ()), *besides])
         self._columns = {name: column for name, column in columns.items() if name not in own}
-        self.names = [*own, *self._columns]
-        self._metrics = [*(own_metrics(task) if self._own else ())]
-        self._metrics += [metric for _, metric in self._columns.values()]
-        self._needs = needs_of(self._metrics) & {"encoder", "extractor"}
+        self.metrics: dict[str, Metric | None] = {name: known.get(name) for name in own}
+        self.metrics |= {name: metric for name, (_, metric) in self._columns.items()}
+        self._used = [*(task.own_metrics if self._own else ())]
+        self._used += [metric for _, metric in self._columns.values()]
+        self._needs = needs_of(self._used) & {"encoder", "extractor"}
         made: Any = kept("extractor", *self._extractor) if "extractor" in self._needs else extractor
         self._context = ScoreContext(encoder, made, tasks=tasks)
+
+    @property
+    def directions(self) -> dict[str, bool | None]:
+        """Name of each score -> `Metric.lower_is_better`."""
+        return {
+            name: False if metric is None else metric.lower_is_better
+            for name, metric in self.metrics.items()
+        }
 
     def __call__(
         self,
@@ -93,13 +93,13 @@ class Scorer:
         context = replace(self._context, survey=survey_id, seen=seen)
         scores: dict[str, float | None] = {}
         if self._own:
-            if can_score(self._task, self._tasks, survey_id):
-                scores |= dict.fromkeys(TASKS.get(self._task).metrics)
-            scores |= evaluate_answers(self._task, submitted, context) if own is None else own
-        for stage in dict.fromkeys(stage for stage, _ in self._columns.values()):
-            named = {name: metric for name, (of, metric) in self._columns.items() if of == stage}
-            found = score_answer(stage, submitted.get(stage), named.values(), context)
-            scores |= {name: found[metric] for name, metric in named.items() if metric in found}
+            if self.task.can_score(self._tasks, survey_id):
+                scores |= dict.fromkeys(self.task.metrics)
+            scores |= self.task.evaluate(submitted, context) if own is None else own
+        for stage in self.task.stages:
+            named = {n: m for n, (of, m) in self._columns.items() if of.name == stage.name}
+            found = stage.score(submitted.get(stage.name), named.values(), context) if named else {}
+            scores |= {n: found[m.name] for n, m in named.items() if m.name in found}
         return scores
 
     def summary(
@@ -139,19 +139,23 @@ class Scorer:
                     )
             except Exception as error:
                 failed[survey_id] = failure_of_answer(error)
-            if len(scores) == len(self.names):
+            if len(scores) == len(self.metrics):
                 scored.append(scores)
-                ceilings.append(self(ideal_answers(self._task, self._tasks, survey_id), survey_id))
-            per_survey[survey_id] = dict.fromkeys(self.names) | {
+                ceilings.append(self(self.task.ideal(self._tasks, survey_id), survey_id))
+            per_survey[survey_id] = dict.fromkeys(self.metrics) | {
                 **scores,
                 **({"failed": failed[survey_id]} if survey_id in failed else {}),
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
-                "submitted": {s: kind_of(s).size(a) for s, a in answers[survey_id].items()},
+                "submitted": {
+                    stage.name: stage.answer.size(answers[survey_id][stage.name])
+                    for stage in self.task.stages
+                    if stage.name in answers[survey_id]
+                },
             }
         guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
-        scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
+        scored_by = {name: sum(s[name] is not None for s in scored) for name in self.metrics}
         return {
             "mean": self._means(scored),
             "ceiling": self._means(ceilings),
@@ -173,21 +177,17 @@ class Scorer:
         }
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
-        """Return ``{"floors": ...}`` of the mind-maps in `answers`, as `arena.mindmap.floors`."""
-        for stage, specification in stages_of(self._task):
-            if specification.answer == "map":
-                pairs = [
-                    (answers[survey_id].get(stage) or MindMap(""), gold)
-                    for survey_id in sorted(answers)
-                    if (gold := self._tasks.mind_map(survey_id)) is not None
-                ]
-                names = specification.metrics
-                return {"floors": floors(pairs, names, self._context.encoder)} if pairs else {}
+        """Return ``{"floors": ...}`` of the first stage whose kind of answer has floors."""
+        for stage in self.task.stages:
+            of_stage = {survey: answers[survey].get(stage.name) for survey in sorted(answers)}
+            names = [metric.name for metric in stage.metrics]
+            if found := stage.answer.floors(of_stage, self._tasks, names, self._context.encoder):
+                return {"floors": found}
         return {}
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
         """Return the mean of each metric over the surveys that it scored, exactly rounded."""
-        return {name: mean(scores[name] for scores in scored) for name in self.names}
+        return {name: mean(scores[name] for scores in scored) for name in self.metrics}
 
     def encoder(self) -> dict[str, Any] | None:
         """Return what compares the headings; None where none is compared."""
@@ -200,18 +200,18 @@ class Scorer:
         """Return the hash of the code that makes the scores."""
         plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
         plug_ins += [EXTRACTORS.get(self._extractor[0])] if "extractor" in self._needs else []
-        return code_sha256("arena.runs.scoring", *functions_of(self._metrics), *plug_ins)
+        return code_sha256("arena.runs.scoring", *(each.score for each in self._used), *plug_ins)
 
 
-def checked_metrics(metrics: Sequence[str] | None, task: str) -> list[str] | None:
-    """Return distinct names of metrics, those of files by their plain names; None stays None."""
+def checked_metrics(metrics: Sequence[str] | None, task: Task) -> list[Metric] | None:
+    """Return the metrics that a user names, which a task can be scored by; None stays None."""
     if metrics is None:
         return None
     if not metrics or isinstance(metrics, str):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
-    names = list(dict.fromkeys(map(METRICS.resolve, metrics)))
-    scored_stages(task, names)
-    return names
+    found = task.find_metrics(metrics)
+    task.columns(found)
+    return found
 
 
 def rescore(
@@ -246,6 +246,7 @@ def rescore(
     if encoder is None:
         encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
         recorded.check_name(ENCODERS, encoder)
+    encoder, extractor = ENCODERS.resolve(encoder), EXTRACTORS.resolve(extractor)
     ENCODERS.get(encoder)
     check_options(f"extractor {extractor}", EXTRACTORS.get(extractor), extractor_options or {})
     names = checked_metrics(metrics, recorded.task)  # an unknown one is reported first
@@ -262,15 +263,15 @@ def rescore(
         these = [
             r for r in these if times[r["survey"]] == recorded.repeats
         ]  # the last may lack some
-        every.append({record["survey"]: answers_of(record) for record in these})
+        every.append({record["survey"]: answers_of(record, recorded.task) for record in these})
         seen = {record["survey"]: seen_of(record) for record in these}
         summaries.append(scorer.summary(every[-1], seen))
     success = recorded.manifest.get("success") if metrics is None else None
-    bound = None if success is None else Success.of(success, scorer.names)
-    summary = merge(summaries, scorer.names, bound)
+    bound = None if success is None else Success.of(success, scorer.metrics)
+    summary = merge(summaries, scorer.directions, bound)
     summary["counts"]["not_visible"] = sum(_not_visible(corpus, task_set, a) for a in every)
     return summary | {
-        "task": recorded.task,
+        "task": recorded.task.name,
         "agent": recorded.manifest["agent"],
         "encoder": scorer.encoder(),
         "remarks": recorded.remarks(len(records)),
@@ -279,10 +280,11 @@ def rescore(
             "tasks": task_set.sha256,
             "answers": sha256_json(
                 [
-                    [survey_id, [stage, kind_of(stage).to_json(answer)]]
+                    [survey_id, [stage.name, stage.answer.to_json(answers[survey_id][stage.name])]]
                     for answers in every
                     for survey_id in sorted(answers)
-                    for stage, answer in answers[survey_id].items()
+                    for stage in recorded.task.stages
+                    if stage.name in answers[survey_id]
                 ]
             ),
             "code": scorer.code_sha256(),
@@ -318,13 +320,13 @@ def score(
         ``sha256`` of corpus, tasks, run and code.
     """
     corpus = Corpus.of(corpus)
-    specification = TASKS.get(task)
-    if specification.stages or specification.answer != "ranking":
+    opened = open_task(task)
+    if opened.parts or not isinstance(opened.stages[0].answer, Ranking) or opened.writes:
         raise DataError(
-            f"the task {task!r} is not answered by one ranking, so a TREC run cannot be scored on "
-            "it. `arena rescore` scores the answers of a run."
+            f"the task {opened.name!r} is not answered by one ranking, so a TREC run cannot be "
+            "scored on it. `arena rescore` scores the answers of a run."
         )
-    names = checked_metrics(metrics, task)  # an unknown one is reported first
+    chosen_metrics = checked_metrics(metrics, opened)  # an unknown one is reported first
     tasks, path = TaskSet(corpus), Path(run_file)
     run, played = _read(path, corpus)
     for survey_id in run:
@@ -336,14 +338,15 @@ def score(
     chosen = choose_surveys(tasks, played if surveys is None else surveys)
     number = corpus.document_number
     rankings = {s: trec.order(run.get(s, []), number)[:MAX_SUBMITTED] for s in chosen}
-    answers = {survey_id: {task: ranking} for survey_id, ranking in rankings.items()}
-    scorer = Scorer(task, tasks, names)
+    stage = opened.stages[0].name
+    answers = {survey_id: {stage: ranking} for survey_id, ranking in rankings.items()}
+    scorer = Scorer(opened, tasks, chosen_metrics)
     summary = scorer.summary(answers)
     rows = summary["per_survey"]
     summary["counts"]["missing"] = sum(s not in run and None not in rows[s].values() for s in rows)
     summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
     return summary | {
-        "task": task,
+        "task": opened.name,
         "sha256": {
             "corpus": corpus.sha256,
             "tasks": tasks.sha256,
@@ -379,7 +382,7 @@ def _read(
         )
     if "run.trec" not in run.finished_files():
         raise CorpusError(
-            f"{str(path)!r} has a run of the task {clip(run.task)}, which has no run.trec. "
+            f"{str(path)!r} has a run of the task {clip(run.task.name)}, which has no run.trec. "
             "`arena rescore` scores its answers."
         )
     run.refuse_changed("run.trec")

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import misfit, read_json
-from arena.answers import ANSWERS
 from arena.errors import CorpusError, DataError, clip
-from arena.tasks import kind_of, stages_of
+from arena.tasks import Task
 
 VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
@@ -76,9 +75,9 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def answers_of(record: dict[str, Any]) -> dict[str, Any]:
+def answers_of(record: dict[str, Any], task: Task) -> dict[str, Any]:
     """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report."""
-    kinds = {stage: kind_of(stage) for stage, _ in stages_of(record["task"])}
+    kinds = {stage.name: stage.answer for stage in task.stages}
     for stage, answer in record["answers"].items():
         if stage not in kinds or not kinds[stage].fits(answer):
             raise DataError(
@@ -130,11 +129,5 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
         and record["steps"]
         and not any(misfit(step, _STEP) for step in record["steps"])
         and all(isinstance(value, int) for value in record["spent"].values())
-        and all(map(_is_answer, record["answers"].values()))
     )
     return record if valid else None
-
-
-def _is_answer(answer: Any) -> bool:
-    """Return whether `answer` may be one of any kind."""
-    return any(ANSWERS.get(name).fits(answer) for name in ANSWERS.names())

@@ -4,7 +4,7 @@ A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`)
 (``rubrics.py``) of its own; nothing outside its package knows it. To add one, add a module or a
 package here, with a function whose signature is its command line:
 
-    @SUITES.register("mine")
+    @suite("mine")
     def score(*, data: str, reports: Made, only: tuple[str, ...] | None = None) -> Evaluation: ...
 
 The option of type `Made` is the path of what one system made: the command takes it, or several
@@ -21,7 +21,7 @@ from typing import Annotated, Any, TypeVar
 from arena._internal.files import json_value, sha256_file, sha256_json
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import mean
-from arena.registry import Registry
+from arena.plugins import Registry
 
 Made = Annotated[str, "made"]
 """The path of what the scored system made."""
@@ -103,9 +103,9 @@ class Evaluation:
         return ["survey", *names, ""], rows
 
 
-SUITES: Registry[Callable[..., Evaluation]] = Registry(
-    "suite", packages=["arena.suites"], entry_points="researcharena.suites"
-)
+SUITES: Registry[Callable[..., Evaluation]] = Registry("suite", packages=["arena.suites"])
+suite = SUITES.register
+"""Decorator: ``@suite("name")``."""
 
 
 def chosen(surveys: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:

@@ -20,13 +20,13 @@ from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
-from arena.metrics import evaluate, mean
+from arena.metrics import METRICS, evaluate, mean
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import SUITES, Evaluation, Made, chosen, folder_sha256, json_lines
+from arena.suites import Evaluation, Made, chosen, folder_sha256, json_lines, suite
 from arena.suites._library import CorpusPaper, Library
 from arena.suites._pages import read_pages
-from arena.tasks import TaskSet, direction_of
+from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ JUDGED = (
     "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
-_DIRECTIONS = {name: direction_of(name) for name in (*REFERENCES, *COUNTS, *RATES)}
+_DIRECTIONS = {name: METRICS.get(name).lower_is_better for name in (*REFERENCES, *COUNTS, *RATES)}
 _DIRECTIONS |= dict.fromkeys(("claims", "references"))
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
 
-@SUITES.register("reportbench")
+@suite("reportbench")
 def score_reports(
     *,
     data: str,
@@ -124,7 +124,7 @@ def score_reports(
             surveys[name] |= {"claims": of_report["counts"]["claims"]}
             surveys[name]["judgements"] = of_report
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
-    settings["code"] = code_sha256(__name__)
+    settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in _DIRECTIONS))
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
     left_out = {name for name, row in surveys.items() if official and row.get("reason")}
     kept = [row for name, row in surveys.items() if name not in left_out]

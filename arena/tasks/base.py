@@ -1,222 +1,367 @@
-"""The types of a task, and the tasks by name."""
+"""Tasks: what an agent is asked, the stages of an episode, and how answers are scored."""
 
 from __future__ import annotations
 
+import copy
+import math
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.answers import ANSWERS, AnswerKind
-from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.errors import DataError, clip
+from arena.metrics import METRICS, Metric, ScoreContext
+from arena.plugins import Registry
+from arena.tasks.surveys import EXPERT
+
+if TYPE_CHECKING:
+    from arena.tasks.task_set import TaskSet
+    from arena.tools import Tool
 
 RESEARCH = ("search", "read", "references", "citations", "select")
 """Names of the tools that every task offers unless it names its own."""
 
 
-EXPERT = "expert"
-"""Value of the environment's argument `references`: all papers of the survey's own mind-map."""
-
-EXPERT_PAPERS = "experts' papers, undated"
-"""How runs and tables call it."""
-
 _REACH = "Only papers from before the cutoff exist."
 _EXPERT_REACH = "Only the listed papers exist, whatever their dates, which are not shown."
 
+Scores = dict[str, float | None]
 
-class Task(NamedTuple):
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of an episode: the kind of answer that it asks for, and how that is scored.
+
+    Attributes:
+        name: Name of the task whose stage it is.
+        answer: Kind of the answer.
+        metrics: Metrics that a run reports.
+        headlines: The metric that the reward ``final`` pays; of several that are left the first
+            that the labels of at least one survey allow, see `Task.on`.
+        instruction: Text that the agent reads at the start of the stage.
+    """
+
+    name: str
+    answer: AnswerKind
+    metrics: tuple[Metric, ...]
+    headlines: tuple[Metric, ...]
+    instruction: str
+
+    def can_score(self, tasks: TaskSet, survey_id: str) -> bool:
+        """Return whether a survey has the labels that the headline counts."""
+        return self.answer.allows(self.headlines[0], tasks, survey_id)
+
+    def score(self, answer: Any, metrics: Iterable[Metric], context: ScoreContext) -> Scores:
+        """Score an answer by metrics that score its kind; None is an empty answer.
+
+        Returns:
+            Name -> value in the order of `metrics`, empty for a survey without labels; None where
+            labels or report have nothing that the metric counts.
+        """
+        if not self.answer.has_labels(context.tasks, context.survey):
+            return {}
+        return self._score(answer, metrics, context)
+
+    def _score(self, answer: Any, metrics: Iterable[Metric], context: ScoreContext) -> Scores:
+        context = replace(context, submitted=answer, _kept={})
+        scores: Scores = {}
+        compared: dict[str, tuple[Any, Any]] = {}
+        for metric in metrics:
+            if metric.kind not in compared:
+                compared[metric.kind] = self.answer.pair(answer, metric.kind, context)
+            scores[metric.name] = metric.score(*compared[metric.kind], context)
+        return scores
+
+
+class Task:
     """A task: what the agent is asked for, and how its answer is scored.
 
+    A subclass with ``@task("name")`` declares it by class attributes, which are names; its
+    docstring begins with one line for lists. An instance has resolved them, once, into `stages`.
     Every task has an environment, ``arena/NAME-v0``, which `SurveyEnv` plays.
 
     Attributes:
-        description: One line for the list of environments.
+        name: Its name.
         instruction: Text that the agent reads at the start of an episode.
         metrics: Names of the reported metrics.
-        headline: Metric that the reward ``final`` pays.
-        answer: Kind of answer that is submitted, ``"ranking"``, ``"map"`` or
-            ``"report"``; without meaning if there are `stages`.
-        stages: Names of the tasks that one episode of this one goes through, if there are any.
+        headline: Metric that the reward ``final`` pays; or several, of which the first counts that
+            the labels of at least one survey of a corpus allow.
+        answer: Kind of answer that is submitted, ``"ranking"``, ``"map"``, ``"report"`` or one of a
+            plug-in; without meaning if there are `parts`.
+        parts: Names of the tasks that one episode of this one goes through, if there are any. Their
+            headlines' mean has the name `headline`.
         reward: Reward that an environment pays by default.
-        tools: Names of the tools; by default `RESEARCH`, the tools that name this task, those
-            that submit the answers, and ``finish``.
+        tools: Names of the tools; by default `RESEARCH`, those that the answers need, and
+            ``finish``.
         references: Default of the environment's argument `references`, such as ``"oracle"``.
             Empty if episodes start without papers.
         environment: Gymnasium id of an environment of the task's own, ``id`` or ``module:id``;
             empty for ``arena/NAME-v0``.
+        stages: The stages of an episode, at least one.
+        declared: The class of each stage.
     """
 
-    description: str
-    instruction: str
-    metrics: tuple[str, ...]
-    headline: str
-    answer: str = "ranking"
-    stages: tuple[str, ...] = ()
-    reward: str = "gain"
-    tools: tuple[str, ...] = ()
-    references: str = ""
-    environment: str = ""
+    name: ClassVar[str] = ""
+    instruction: ClassVar[str] = ""
+    metrics: ClassVar[tuple[str, ...]]
+    headline: ClassVar[str | tuple[str, ...]]
+    answer: ClassVar[str] = "ranking"
+    parts: ClassVar[tuple[str, ...]] = ()
+    reward: ClassVar[str] = "gain"
+    tools: ClassVar[tuple[str, ...]] = ()
+    references: ClassVar[str] = ""
+    environment: ClassVar[str] = ""
 
+    def __init__(self) -> None:
+        self.declared = tuple(TASKS.get(name) for name in self.parts) or (type(self),)
+        self.stages = tuple(map(_stage, self.declared))
 
-PROMPT_LEVELS = ("sentence", "paragraph", "detailed")
-"""Levels of detail of a survey's prompts, the least detailed first (ReportBench, section 2.1.2)."""
+    @property
+    def headline_name(self) -> str:
+        """Name of the score that the reward ``final`` pays."""
+        return str(self.headline) if self.parts else self.stages[0].headlines[0].name
 
+    @property
+    def environment_id(self) -> str:
+        """Gymnasium id of the environment."""
+        return self.environment or _default_id(self.name)
 
-class Survey(NamedTuple):
-    """All that an agent may know of a survey.
+    @property
+    def kinds(self) -> tuple[AnswerKind, ...]:
+        """The kind of answer of each stage."""
+        return tuple(stage.answer for stage in self.stages)
 
-    Attributes:
-        id: Name in runs and qrels.
-        title: Title as published; the topic is the title in lower case.
-        date: The resolved day, ``YYYY-MM-DD``; papers before it are in reach.
-        date_guessed: Whether no source states the date.
-        prompts: Level of `PROMPT_LEVELS` -> a request for a report on the topic, in that order.
-        domain: Domain of application as the source names it; empty if it does not.
-        question: Whether the title is a question, which is the topic as it stands.
-    """
+    @property
+    def own_metrics(self) -> list[Metric]:
+        """The metrics of all stages, in order."""
+        return [metric for stage in self.stages for metric in stage.metrics]
 
-    id: str
-    title: str
-    date: str
-    date_guessed: bool = False
-    prompts: Mapping[str, str] = {}
-    domain: str = ""
-    question: bool = False
+    @property
+    def labels(self) -> str:
+        """What a survey needs to be scored, in words."""
+        return " and ".join(dict.fromkeys(kind.labels for kind in self.kinds))
 
+    @property
+    def writes(self) -> bool:
+        """Whether a stage asks for a text, which has a budget of characters."""
+        return any(kind.writes for kind in self.kinds)
 
-PROMPTS = ("title", *PROMPT_LEVELS, "any")
-"""Values of the environment's argument `prompt`."""
+    def on(self, tasks: TaskSet) -> Task:
+        """Return the task with the headlines that the labels of a task set allow."""
+        if all(len(stage.headlines) == 1 for stage in self.stages):
+            return self
+        chosen = copy.copy(self)
+        chosen.stages = tuple(_with_headline(stage, tasks) for stage in self.stages)
+        return chosen
 
+    def instructions(self, references: str | None = None) -> tuple[str, ...]:
+        """Return what an agent reads at the start of each stage; `references` is the setting."""
+        texts = [stage.instruction for stage in self.stages]
+        if self.parts:
+            texts[0] = f"{self.instruction} {texts[0]}"
+        reach = _EXPERT_REACH if references == EXPERT else _REACH
+        return tuple(text.replace(_REACH, reach) for text in texts)
 
-def topic_of(survey: Survey, prompt: str) -> str | None:
-    """Return what an agent is asked about a survey; None if the survey has no such prompt.
+    def offered(self, references: str | None = None, more: Sequence[str] = ()) -> list[Tool]:
+        """Return the tools of an episode, in the order in which agents see them.
 
-    ``"title"`` stands for its title in lower case, or for its question; a level of `PROMPT_LEVELS`
-    for its prompt of that level, ``"any"`` for its most detailed prompt.
-    """
-    if prompt not in PROMPTS:
-        raise DataError(f"prompt={clip(prompt)}.{did_you_mean(prompt, PROMPTS)}")
-    if prompt == "title":
-        return survey.title if survey.question else survey.title.lower()
-    return [None, *survey.prompts.values()][-1] if prompt == "any" else survey.prompts.get(prompt)
+        `more` are names of further tools. With the setting ``references="expert"`` an agent reads,
+        and submits or finishes.
+        """
+        from arena.tools import TOOLS
 
+        submitting = [kind.tool for kind in self.kinds]
+        helping = [tool for kind in self.kinds for tool in kind.tools]
+        names: Iterable[str] = self.tools or (*RESEARCH, *helping, *submitting, "finish")
+        if references == EXPERT:
+            names = ("read", *submitting, "finish")
+        return [TOOLS.get(name) for name in dict.fromkeys((*names, *more))]
 
-class Gold(NamedTuple):
-    """The labels of one survey.
+    def stage(self, name: str) -> Stage | None:
+        """Return the stage of this name, if there is one."""
+        return next((stage for stage in self.stages if stage.name == name), None)
 
-    Attributes:
-        gains: Paper id -> 2 (influential) or 1, for the references that an agent can reach:
-            in the corpus, dated before the survey, no survey. In document order.
-        references: Number of distinct references that are listed, in reach or not.
-        references_total: Number of all references of the survey, as far as the source says.
-    """
+    def can_score(self, tasks: TaskSet, survey_id: str) -> bool:
+        """Return whether every stage has the labels of a survey that its headline counts."""
+        return all(stage.can_score(tasks, survey_id) for stage in self.stages)
 
-    gains: dict[str, int]
-    references: int
-    references_total: int
+    def ideal(self, tasks: TaskSet, survey_id: str) -> dict[str, Any]:
+        """Return stage -> the best possible answer, for the stages that have labels."""
+        found = {stage.name: stage.answer.ideal(tasks, survey_id) for stage in self.stages}
+        return {name: answer for name, answer in found.items() if answer is not None}
 
+    def evaluate(self, answers: Mapping[str, Any], context: ScoreContext) -> dict[str, float]:
+        """Score the answers submitted for one survey; a missing stage scores as an empty answer.
 
-class TaskRegistry(Registry[Task]):
-    """The tasks by name. Each has its environment registered with Gymnasium."""
+        A task of several stages adds its headline, the mean of the stages' headlines. A stage
+        without the labels that its headline counts is left out, also of that mean. A metric that
+        has nothing to count is left out.
+        """
+        scores: dict[str, float] = {}
+        headlines = []
+        for stage in self.stages:
+            if not stage.can_score(context.tasks, context.survey):
+                continue
+            found = stage._score(answers.get(stage.name), stage.metrics, context)
+            headline = stage.headlines[0].name
+            headlines.append(found[headline] or 0.0)
+            found[headline] = headlines[-1]
+            scores |= {metric: score for metric, score in found.items() if score is not None}
+        if self.parts and headlines:
+            scores[self.headline_name] = math.fsum(headlines) / len(headlines)
+        return scores
 
-    def register(self, name: str) -> Callable[[Task], Task]:
-        """Return a decorator that registers a task and its environment."""
-        decorate = super().register(name)
+    def evaluate_by(
+        self, metric: Metric, answers: Mapping[str, Any], context: ScoreContext
+    ) -> float | None:
+        """Score the answers submitted for one survey by any one metric.
 
-        def register(task: Task) -> Task:
-            decorate(task)
-            self._register_environment(name, task)
-            return task
+        Of several stages whose answers it can score, that counts which reports it, or else the
+        first. None if the survey has no labels, or none that the metric counts.
+        """
+        fitting = [stage for stage, _ in self.columns([metric]).values()]
+        reporting = (s for s in fitting if metric.name in {each.name for each in s.metrics})
+        stage = next(reporting, fitting[0])
+        return stage.score(answers.get(stage.name), [metric], context).get(metric.name)
 
-        return register
+    def columns(self, metrics: Iterable[Metric]) -> dict[str, tuple[Stage, Metric]]:
+        """Return the columns of a report by further metrics: name -> (stage, metric).
 
-    def register_environments(self) -> None:
-        """Register the environments of all tasks with Gymnasium; load no entry point."""
-        for name in self.names():
-            self._register_environment(name, self._items.get(name))
-
-    def _register_environment(self, name: str, task: Task | None) -> None:
-        from gymnasium.envs.registration import register, registry
-
-        env_id = _default_id(name)
-        if task and task.environment:
-            return
-        if env_id in registry:
-            other = registry[env_id].kwargs.get("task")
-            if other != name:
+        In a task of several stages a column is called ``STAGE.METRIC``. Metrics of rankings score
+        the ids that a report cites, too. A metric that needs a model, or scores what no stage
+        submits, is refused.
+        """
+        columns = {}
+        for metric in metrics:
+            name = metric.name
+            if "model" in metric.needs:
                 raise DataError(
-                    f"the task {name!r} and the task {other!r} would both have the environment "
-                    f"{env_id}. Rename one of them."
+                    f"{clip(name)} needs a language model: score the written reports with the "
+                    "suite that has it, `arena evaluate SUITE`."
                 )
-        else:
-            register(
-                id=env_id,
-                entry_point="arena.envs:SurveyEnv",
-                vector_entry_point="arena.envs:SurveyVectorEnv",
-                kwargs={"task": name},
-                # Gymnasium's checker checks what the tests here check, and stays broken when a
-                # first reset() is refused.
-                disable_env_checker=True,
+            fitting = [stage for stage in self.stages if stage.answer.takes(metric)]
+            if not fitting:
+                what = "report" if metric.kind == "survey" else metric.kind
+                raise DataError(
+                    f"{clip(name)} scores a {what}, and the task {self.name!r} has none."
+                )
+            for stage in fitting:
+                columns[name if len(self.stages) == 1 else f"{stage.name}.{name}"] = stage, metric
+        return columns
+
+    def find_metrics(self, names: Iterable[str]) -> list[Metric]:
+        """Return the metrics that a user names for this task, each once."""
+        found = []
+        for name in dict.fromkeys(names):
+            if self.parts and name == self.headline:
+                raise DataError(
+                    f"{name} is the mean of the stages' headlines: it is scored anyway, with the "
+                    "task's own metrics, and the reward 'final' pays it."
+                )
+            found.append(METRICS.find(name))
+        return list({metric.name: metric for metric in found}.values())
+
+    def directions(self, metrics: Iterable[Metric] = ()) -> dict[str, bool | None]:
+        """Return column of a report -> `Metric.lower_is_better`; more of the headline is better.
+
+        `metrics` are those that are reported besides the task's own.
+        """
+        found = {metric.name: metric.lower_is_better for metric in self.own_metrics}
+        for name, (_, metric) in self.columns(metrics).items():
+            found[name] = metric.lower_is_better
+        return found | ({self.headline_name: False} if self.parts else {})
+
+    def definition(self) -> dict[str, Any]:
+        """Return all that shapes what is played and scored, as manifests record it."""
+        return {
+            "instruction": self.instruction,
+            "metrics": list(self.metrics),
+            "headline": self.headline_name,
+            "answer": self.answer,
+            "stages": list(self.parts),
+            "reward": self.reward,
+            "tools": list(self.tools),
+            "environment": self.environment_id,
+        }
+
+    def nothing_submitted(self, entries: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return in words in how many episodes of ``per_survey`` a stage got no answer."""
+        submitted = [s for e in entries for s in e.get("submitted_each", [e["submitted"]])]
+        return [
+            f"nothing {f'in the stage {stage.name} ' * (len(self.stages) > 1)}in {missing} of "
+            f"{len(submitted)} episodes; nothing scores as an empty answer."
+            for stage in self.stages
+            if (missing := sum(not each.get(stage.name) for each in submitted))
+        ]
+
+
+def needs_of(metrics: Iterable[Metric]) -> frozenset[str]:
+    """Return all that metrics need of their context."""
+    return frozenset().union(*(metric.needs for metric in metrics))
+
+
+def _stage(part: type[Task]) -> Stage:
+    names = (part.headline,) if isinstance(part.headline, str) else part.headline
+    metrics = tuple(METRICS.get(name) for name in part.metrics)
+    known = {metric.name: metric for metric in metrics}
+    headlines = tuple(known.get(name) or METRICS.get(name) for name in names)
+    return Stage(part.name, ANSWERS.get(part.answer), metrics, headlines, part.instruction)
+
+
+def _with_headline(stage: Stage, tasks: TaskSet) -> Stage:
+    """Return a stage with the first headline that the labels of at least one survey allow."""
+    for metric in stage.headlines[:-1]:
+        if any(stage.answer.allows(metric, tasks, survey) for survey in tasks.surveys):
+            return replace(stage, headlines=(metric,))
+    return replace(stage, headlines=stage.headlines[-1:])
+
+
+def _named(name: str, task: type[Task]) -> type[Task]:
+    """Give a task its name, and register its environment with Gymnasium."""
+    task.name = name
+    _register_environment(task)
+    return task
+
+
+def _register_environment(task: type[Task]) -> None:
+    from gymnasium.envs.registration import register, registry
+
+    env_id = _default_id(task.name)
+    if task.environment:
+        return
+    if env_id in registry:
+        other = registry[env_id].kwargs.get("task")
+        if other != task.name:
+            raise DataError(
+                f"the task {task.name!r} and the task {other!r} would both have the environment "
+                f"{env_id}. Rename one of them."
             )
+    else:
+        register(
+            id=env_id,
+            entry_point="arena.envs:SurveyEnv",
+            vector_entry_point="arena.envs:SurveyVectorEnv",
+            kwargs={"task": task.name},
+            # Gymnasium's checker checks what the tests here check, and stays broken when a first
+            # reset() is refused.
+            disable_env_checker=True,
+        )
 
 
-TASKS = TaskRegistry(
-    "task", packages=["arena.tasks"], entry_points="researcharena.tasks", base=Task
-)
+TASKS: Registry[type[Task]] = Registry("task", packages=["arena.tasks"], base=Task, make=_named)
+task = TASKS.register
+"""Decorator of a subclass of `Task`: ``@task("name")``."""
 
 
-def environment_id(name: str) -> str:
-    """Return the Gymnasium id of the environment of a task."""
-    return TASKS.get(name).environment or _default_id(name)
+def open_task(name: str) -> Task:
+    """Return the task that a user names, ``NAME`` or ``FILE.py:NAME``."""
+    return TASKS.find(name)()
 
 
 def environment_ids() -> list[str]:
     """Return the Gymnasium ids of the environments of all tasks, by name of the task."""
-    return [environment_id(name) for name in TASKS.names()]
-
-
-def stages_of(name: str) -> tuple[tuple[str, Task], ...]:
-    """Return the (name, task) pairs that an episode of a task goes through, itself if single."""
-    task = TASKS.get(name)
-    return tuple((stage, TASKS.get(stage)) for stage in task.stages) or ((name, task),)
-
-
-def kinds_of_answers(name: str) -> set[str]:
-    """Return the kinds of answers that the stages of a task submit."""
-    return {stage.answer for _, stage in stages_of(name)}
-
-
-def kind_of(stage: str) -> AnswerKind:
-    """Return the kind of answer of a task without stages."""
-    return ANSWERS.get(TASKS.get(stage).answer)
-
-
-def instructions_of(name: str, references: str | None = None) -> tuple[str, ...]:
-    """Return what an agent reads at the start of each stage; `references` is the setting."""
-    task, texts = TASKS.get(name), [stage.instruction for _, stage in stages_of(name)]
-    if task.stages:
-        texts[0] = f"{task.instruction} {texts[0]}"
-    reach = _EXPERT_REACH if references == EXPERT else _REACH
-    return tuple(text.replace(_REACH, reach) for text in texts)
-
-
-def tools_of(name: str, references: str | None = None) -> tuple[str, ...]:
-    """Return the names of a task's tools, in the order in which agents see them.
-
-    With the setting ``references="expert"`` an agent reads, and submits or finishes.
-    """
-    from arena.tools import TOOLS
-
-    task, stages = TASKS.get(name), stages_of(name)
-    if references == EXPERT:
-        return ("read", *(kind_of(stage).tool for stage, _ in stages), "finish")
-    if task.tools:
-        return task.tools
-    played = {name, *(stage for stage, _ in stages)}
-    offered = [tool for tool in TOOLS.names() if not played.isdisjoint(TOOLS.get(tool).tasks)]
-    kinds = [kind_of(stage) for stage, _ in stages]
-    offered += [tool for kind in kinds for tool in kind.tools]
-    return tuple(dict.fromkeys((*RESEARCH, *offered, *(kind.tool for kind in kinds), "finish")))
+    return [open_task(name).environment_id for name in TASKS.names()]
 
 
 def _default_id(name: str) -> str:

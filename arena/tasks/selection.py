@@ -1,19 +1,18 @@
 """Information Selection (ResearchArena, section 5): rank the papers by their importance."""
 
-from arena.tasks.base import TASKS, Task
+from __future__ import annotations
 
-TASKS.register("selection")(
-    Task(
-        description=(
-            "Rank the papers that matter for a survey "
-            "(ResearchArena, section 5, Information Selection)."
-        ),
-        instruction=(
-            "Rank the papers that matter for a survey of this topic, the most influential "
-            "first. Only papers from before the cutoff exist. Search and read, then submit the "
-            "ids in your order."
-        ),
-        metrics=("ndcg@10", "ndcg@30", "ndcg@100", "mrr"),
-        headline="ndcg@100",
+from arena.tasks.base import Task, task
+
+
+@task("selection")
+class Selection(Task):
+    """Rank the papers that matter for a survey (ResearchArena, section 5, Selection)."""
+
+    instruction = (
+        "Rank the papers that matter for a survey of this topic, the most influential first. "
+        "Only papers from before the cutoff exist. Search and read, then submit the ids in "
+        "your order."
     )
-)
+    metrics = ("ndcg@10", "ndcg@30", "ndcg@100", "mrr")
+    headline = "ndcg@100"

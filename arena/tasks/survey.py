@@ -1,22 +1,31 @@
 """A survey in one episode: discovery, then selection, then organization, end to end."""
 
-from arena.tasks.base import TASKS, Task
+from __future__ import annotations
 
-TASKS.register("survey")(
-    Task(
-        description=(
-            "A survey in one episode "
-            "(ResearchArena, section 5): discover, select, organize."
-        ),
-        instruction="Prepare a survey of this topic in three stages.",
-        metrics=(
-            "recall@10", "recall@100", "precision@10", "precision@100",
-            "ndcg@10", "ndcg@30", "ndcg@100", "mrr",
-            "paper_filing_agreement", "ari", "heading_soft_recall", "tree_edit_distance",
-            "tree_semantic_distance", "survey_score",
-        ),
-        headline="survey_score",
-        stages=("discovery", "selection", "organization"),
-        reward="gain+final",
+from arena.tasks.base import Task, task
+
+
+@task("survey")
+class Pipeline(Task):
+    """A survey in one episode (ResearchArena, section 5): discover, select, organize."""
+
+    instruction = "Prepare a survey of this topic in three stages."
+    metrics = (
+        "recall@10",
+        "recall@100",
+        "precision@10",
+        "precision@100",
+        "ndcg@10",
+        "ndcg@30",
+        "ndcg@100",
+        "mrr",
+        "paper_filing_agreement",
+        "ari",
+        "heading_soft_recall",
+        "tree_edit_distance",
+        "tree_semantic_distance",
+        "survey_score",
     )
-)  # fmt: skip
+    headline = "survey_score"
+    parts = ("discovery", "selection", "organization")
+    reward = "gain+final"

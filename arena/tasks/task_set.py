@@ -20,7 +20,7 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.report import PaperName
-from arena.tasks.base import EXPERT, Gold, Survey, topic_of
+from arena.tasks.surveys import EXPERT, Gold, Survey, topic_of
 from arena.text.identifiers import normal_title
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class TaskSet:
 
     def gold(self, survey_id: str) -> Gold:
         """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored."""
-        self.survey(survey_id)
+        if survey_id not in self._gold:
+            self.survey(survey_id)  # says what is wrong
         return self._gold[survey_id]
 
     def references(self, survey_id: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError, clip
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
-from arena.tasks import EXPERT, TASKS, instructions_of, kind_of, stages_of
+from arena.tasks import EXPERT, TASKS, open_task
 from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
 from arena.testing.pooled import PlainPool
@@ -77,9 +77,16 @@ class AuditedEnv(NamedTuple):
 
     def episode(self, view: PlainView, retriever: Callable[[str], PlainView]) -> Episode:
         """Return the state of an episode over reference views."""
-        answers = tuple((name, stage.answer) for name, stage in stages_of(self.task))
-        instructions = instructions_of(self.task, self.references)
-        return Episode(view, retriever, answers, instructions, {})  # type: ignore[arg-type]
+        task, references = open_task(self.task), self.references
+        tools = {tool.name: tool for tool in task.offered(references)}
+        return Episode(
+            view,  # type: ignore[arg-type]
+            retriever,  # type: ignore[arg-type]
+            task.stages,
+            tools,
+            task.instructions(references),
+            {},
+        )
 
 
 class AuditState(NamedTuple):
@@ -210,7 +217,8 @@ class AuditedEpisode:
             report("answer.observation", f"stage={stage!r}")
         if step.truncated:
             episode.finish(truncated=True)
-        answers = {s: kind_of(s).to_json(each) for s, each in episode.answers.items()}
+        kinds = {stage.name: stage.answer for stage in episode.stages}
+        answers = {s: kinds[s].to_json(each) for s, each in episode.answers.items()}
         check_info(step.info, self._survey, self.over, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items()}
         ends = {"terminated": step.terminated, "truncated": step.truncated}

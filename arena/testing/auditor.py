@@ -22,7 +22,7 @@ from arena.corpus.indexes import read_index
 from arena.corpus.view import search_batch
 from arena.errors import DataError, NoLabelsError, UnknownPaperError
 from arena.runs.episodes import PlayedStep
-from arena.tasks import EXPERT, TASKS, environment_ids, stages_of
+from arena.tasks import EXPERT, TASKS, environment_ids, open_task
 from arena.testing.attacks import Attacker
 from arena.testing.audited import (
     AuditedEnv,
@@ -169,7 +169,7 @@ def audited_envs(
         if not TASKS.get(plain.task).references and "observation" not in plain.arguments:
             own.append(plain.but(observation="pool", max_result_characters=3_000))
         alone += own
-        writes = any(stage.answer == "report" for _, stage in stages_of(plain.task))
+        writes = open_task(plain.task).writes
         tight.append(plain.but(**_TIGHT | ({"max_written": 2_000} if writes else {})))
         if checked.spec.vector_entry_point is not None:
             vectors += [each._replace(vector=4) for each in own]

@@ -25,7 +25,7 @@ from arena.errors import NoLabelsError
 from arena.rewards import REWARDS
 from arena.runs.episodes import play
 from arena.runs.players import AgentFactory, Oracle
-from arena.tasks import TASKS, TaskSet, environment_ids, ideal_answers, kinds_of_answers
+from arena.tasks import TaskSet, environment_ids, open_task
 from arena.testing.checked import STEPS, CheckedEnv, random_play
 from arena.testing.hacks import HACKS, Hacker
 from arena.testing.report import AuditReport
@@ -93,8 +93,7 @@ class _Played:
     """The episodes of one environment: agent -> by survey what each reward paid, and the metric."""
 
     def __init__(self, env_id: str, corpus: Corpus, most: int, options: Mapping[str, Any]) -> None:
-        self._task = CheckedEnv(env_id, {"corpus": corpus, **options}).task
-        self._headline = TASKS.get(self._task).headline
+        task = open_task(CheckedEnv(env_id, {"corpus": corpus, **options}).task)
         pool = options.get("observation") == "pool"
         kinds = {name: REWARDS.get(name) for name in REWARDS.names() if name != "cost"}
         self._names = [name for name in kinds if not (pool and kinds[name].reads_results)]
@@ -105,7 +104,8 @@ class _Played:
         self._tasks, self._topics = TaskSet(corpus, own.config.references), own.topics
         every, least = list(self._topics), min(most, len(self._topics))
         self._surveys = [every[n * len(every) // least] for n in range(least)]
-        self._ladder = _OF_MAPS if set(kinds_of_answers(self._task)) == {"map"} else _LADDER
+        self._task = task.on(self._tasks)
+        self._ladder = _LADDER if any(kind.has_order for kind in task.kinds) else _OF_MAPS
         self._scores: dict[str, list[dict[str, float]]] = defaultdict(list)
 
     def card(self, late: Mapping[str, int]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class _Played:
                     said = json.loads(step.observation["result"], object_pairs_hook=_values)
                     found = _WORD.findall(" ".join(strings(said)).lower())
                     words.update(word for word in found if late.get(word, 0) >= day)
-                metric = steps[-1].info["metrics"].get(self._headline)
+                metric = steps[-1].info["metrics"].get(self._task.headline_name)
                 self._scores[name].append(paid | {_METRIC: metric or 0.0})
                 if survey == self._surveys[0]:
                     rest = iter([step.action for step in steps[1:]])
@@ -129,7 +129,8 @@ class _Played:
                     differences += again != steps
         rows = [self._row(reward) for reward in self._names]
         return {
-            "task": self._task, "metric": self._headline, "surveys": len(self._surveys),
+            "task": self._task.name, "metric": self._task.headline_name,
+            "surveys": len(self._surveys),
             "metrics": self._means(_METRIC),
             "rewards": [row for row in rows if any(row["mean"].values())],
             "checks": _checks({
@@ -152,7 +153,7 @@ class _Played:
             yield name, agent.act
         for seed, name in enumerate(_SEEDS):
             yield name, random_play(self._env, seed, STEPS)
-        submits = Oracle(ideal_answers(self._task, self._tasks, survey)).act
+        submits = Oracle(self._task, self._task.ideal(self._tasks, survey)).act
         first = [("search", {"query": self._topics[survey], "k": 100})]
         first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(survey).gains]
 

@@ -242,15 +242,13 @@ def _vector(checked: CheckedEnv) -> None:
 
 def _rewards(checked: CheckedEnv) -> None:
     """The terms of every reward and of the task's metrics, and of all, add up to what is paid."""
-    from arena.metrics import METRICS
     from arena.rewards import REWARDS
-    from arena.tasks import stages_of
+    from arena.tasks import open_task
 
-    stages = stages_of(checked.task)
-    metrics = [metric for _, task in stages for metric in task.metrics]
+    metrics = open_task(checked.task).own_metrics
     pool = checked.arguments.get("observation") == "pool"
     names = [name for name in REWARDS.names() if not (pool and REWARDS.get(name).reads_results)]
-    names += [m for m in metrics if METRICS.get(m).lower_is_better is not None]
+    names += [metric.name for metric in metrics if metric.lower_is_better is not None]
     options = checked.arguments.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:
         parts = (reward or checked.arguments.get("reward") or "").split("+")

@@ -1,9 +1,10 @@
 """What an agent can do: one file a tool, each a plain typed function.
 
-To add a tool, add a module to this package that registers it and names the tasks that offer it:
+A task names its tools; the setting ``tools`` of an environment adds some. To add a tool, add a
+module to this package, or give a file of your own with ``--plugin``:
 
+    @tool("venue")
     def venue(episode: Episode, paper_id: str) -> dict[str, Any]: ...
-    TOOLS.register("venue")(Tool.of(venue, tasks=["discovery"]))
 """
 
 from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_SUBMITTED
@@ -18,6 +19,7 @@ from arena.tools.base import (
     ToolError,
     json_action,
     parse_action,
+    tool,
     tool_schemas,
 )
 from arena.tools.episode import Episode
@@ -41,5 +43,6 @@ __all__ = [
     "make_searches",
     "parse_action",
     "queries_of",
+    "tool",
     "tool_schemas",
 ]

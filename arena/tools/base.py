@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Optional, TypeVar
 
 import gymnasium
 import numpy as np
@@ -22,7 +22,7 @@ from annotated_types import Interval
 from arena._internal.files import read_json
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -94,8 +94,6 @@ class Tool:
             values), `Shown` if it shows papers, or a `Search` that the environment makes.
         description: The docstring without its sections.
         parameters: Parameters in the order of the signature.
-        tasks: Names of the tasks, or of stages of tasks, that offer the tool besides those whose
-            `Task.tools` name it.
         either: Optional arguments of which a call has one, the usual one first.
     """
 
@@ -103,15 +101,17 @@ class Tool:
     function: Callable[..., dict[str, Any] | Shown | Search]
     description: str
     parameters: tuple[Parameter, ...]
-    tasks: tuple[str, ...] = ()
     either: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        mirror(self, self.function)
 
     @classmethod
     def of(
         cls,
         function: Callable[..., dict[str, Any] | Shown | Search],
-        tasks: Sequence[str] = (),
         either: Sequence[str] = (),
+        name: str = "",
     ) -> Tool:
         """Make a tool of a function whose first parameter is the episode.
 
@@ -120,9 +120,9 @@ class Tool:
                 ``dict[str, Any]``, or one of them ``| None``, with bounds as in
                 ``Annotated[int, Interval(ge=1, le=100)]``; and whose docstring describes every
                 argument under ``Args:``.
-            tasks: Names of the tasks, or of stages of tasks, that offer the tool.
             either: Optional arguments of which a call has one, the usual one first; the function
                 itself refuses others.
+            name: Name of the tool; by default that of the function.
         """
         text = inspect.getdoc(function) or ""
         descriptions = _descriptions(text)
@@ -131,7 +131,7 @@ class Tool:
             if argument.name not in descriptions:
                 raise DataError(f"{function.__name__}: describe {argument.name!r} under 'Args:'.")
         tool = cls(
-            function.__name__,
+            name or function.__name__,
             function,
             " ".join(re.split(r"\n\s*\n(?:Args|Returns|Raises):", text)[0].split()),
             tuple(
@@ -146,7 +146,6 @@ class Tool:
                 )
                 for p in arguments
             ),
-            tuple(tasks),
             tuple(either),
         )
         for p, part in zip(tool.parameters, tool.schema["properties"].values(), strict=True):
@@ -221,6 +220,10 @@ class Tool:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the model, a class of no module; it is made again."""
         return {name: vars(self)[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        mirror(self, self.function)
 
     def usage(self) -> str:
         """Return how to call it: ``search(query, k?)``."""
@@ -393,6 +396,21 @@ def _to_json(item: object) -> object:
     raise TypeError(f"{_CANNOT} a {type(item).__name__}")
 
 
-TOOLS: Registry[Tool] = Registry(
-    "tool", packages=["arena.tools"], entry_points="researcharena.tools", base=Tool
-)
+def _made(name: str, item: Tool | Callable[..., Any]) -> Tool:
+    return item if isinstance(item, Tool) else Tool.of(item, name=name)
+
+
+TOOLS: Registry[Tool] = Registry("tool", packages=["arena.tools"], base=Tool, make=_made)
+
+
+_F = TypeVar("_F", bound=Callable[..., dict[str, Any] | Shown | Search])
+
+
+def tool(name: str, *, either: Sequence[str] = ()) -> Callable[[_F], _F]:
+    """Return a decorator that registers a function as a `Tool`; for `either` see `Tool.of`."""
+
+    def register(function: _F) -> _F:
+        TOOLS.register(name)(Tool.of(function, either, name))
+        return function
+
+    return register

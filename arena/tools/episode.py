@@ -5,22 +5,31 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from arena.answers import ANSWERS
 from arena.corpus.view import CorpusView
 from arena.errors import clip
 from arena.papers import MAX_SUBMITTED, MAX_TITLE, Paper, Section
-from arena.tools.base import TOOLS, BudgetError, ToolError
+from arena.tools.base import BudgetError, Tool, ToolError
 
 if TYPE_CHECKING:
-    from arena.answers import Answer
+    from arena.answers import Answer, AnswerKind
     from arena.corpus.digests import ShownDigests
 
 _SPENT = {
     "searches": "no searches are left, so the episode is over.",
     "reads": "no reads are left, so the episode is over.",
 }
+
+
+class Stage(Protocol):
+    """What an episode knows of a stage: its name, and the kind of its answer."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def answer(self) -> AnswerKind: ...  # noqa: D102
 
 
 class _Section(NamedTuple):
@@ -80,7 +89,8 @@ class Episode:
     Attributes:
         view: The corpus as of the survey's date, searched by the environment's own engine.
         view_of: Name of an engine of the environment -> the same view, searched by that engine.
-        stages: (name, kind of answer) of each stage, see `arena.answers`.
+        stages: The stages of the episode.
+        tools: The tools that it offers, by name.
         instructions: Text that the agent reads at the start of each stage.
         budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``, and of
             ``written`` where a report is due.
@@ -96,7 +106,8 @@ class Episode:
 
     view: CorpusView
     view_of: Callable[[str], CorpusView]
-    stages: tuple[tuple[str, str], ...]
+    stages: Sequence[Stage]
+    tools: Mapping[str, Tool]
     instructions: tuple[str, ...]
     budget: dict[str, int]
     selected: dict[str, None] = field(default_factory=dict)
@@ -111,8 +122,8 @@ class Episode:
 
     def save(self) -> dict[str, Any]:
         """Return all that changes in an episode, as values of JSON; no later change shows in it."""
-        kinds = dict(self.stages)
-        answers = {s: ANSWERS.get(kinds[s]).to_json(answer) for s, answer in self.answers.items()}
+        kinds = {stage.name: stage.answer for stage in self.stages}
+        answers = {stage: kinds[stage].to_json(each) for stage, each in self.answers.items()}
         return {
             "budget": dict(self.budget),
             "selected": list(self.selected),
@@ -126,18 +137,18 @@ class Episode:
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from what `save` returned in an episode of the same survey and settings."""
-        kinds = dict(self.stages)
+        kinds = {stage.name: stage.answer for stage in self.stages}
         self.budget, self.digested = dict(saved["budget"]), dict(saved["digested"])
         self.selected = dict.fromkeys(saved["selected"])
         self.cited = dict.fromkeys(saved["cited"])
         self.draft.restore(saved["draft"])
-        self.answers = {s: ANSWERS.get(kinds[s]).read(a) for s, a in saved["answers"].items()}
+        self.answers = {stage: kinds[stage].read(each) for stage, each in saved["answers"].items()}
         self.over, self._at = saved["over"], saved["at"]
 
     @property
     def stage(self) -> str:
         """The name of the stage; after the end that of the last one."""
-        return self.stages[self._at][0]
+        return self.stages[self._at].name
 
     def spend(self, what: str) -> None:
         """Take one off a budget."""
@@ -197,10 +208,10 @@ class Episode:
 
     def expect(self, kind: str) -> None:
         """Raise ToolError if this stage wants another kind of answer."""
-        stage, wanted = self.stages[self._at]
-        if kind != wanted:
-            tool = TOOLS.get(ANSWERS.get(wanted).tool).usage()
-            raise ToolError(f"this is the stage {stage}: submit with {tool}.")
+        stage = self.stages[self._at]
+        if kind != stage.answer.name:
+            tool = self.tools[stage.answer.tool].usage()
+            raise ToolError(f"this is the stage {stage.name}: submit with {tool}.")
 
     def submit(self, kind: str, answer: Answer) -> dict[str, Any]:
         """Take the answer of a stage; return name and instruction of the next, if any."""
@@ -217,9 +228,9 @@ class Episode:
 
         Those are the selected papers, or the sections of the draft.
         """
-        stage, wanted = self.stages[self._at]
+        stage = self.stages[self._at]
         self.over = not truncated
-        if (left := ANSWERS.get(wanted).left(self, not truncated)) is None:
+        if (left := stage.answer.left(self, not truncated)) is None:
             return 0
-        self.answers[stage], count = left
+        self.answers[stage.name], count = left
         return count

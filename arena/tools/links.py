@@ -9,10 +9,11 @@ from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import PER_PAGE
-from arena.tools.base import TOOLS, Shown, Tool, ToolError
+from arena.tools.base import Shown, ToolError, tool
 from arena.tools.episode import Episode
 
 
+@tool("references")
 def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
     """List the papers that a paper cites, oldest first, with id, title and date.
 
@@ -23,6 +24,7 @@ def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1)
     return _listed(episode, "references", paper_id, episode.view.references(paper_id), page)
 
 
+@tool("citations")
 def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
     """List the papers that cite a paper, oldest first, with id, title and date.
 
@@ -47,7 +49,3 @@ def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page:
         what: episode.listed(shown),
     }
     return Shown(result, shown)
-
-
-for _function in (references, citations):
-    TOOLS.register(_function.__name__)(Tool.of(_function))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import DataError
-from arena.tools.base import TOOLS, Tool, ToolError
+from arena.tools.base import ToolError, tool
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MAX_REPAIRS = 20
 
 
+@tool("organize")
 def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     """Submit a mind-map of the topic: a tree of headings with papers filed under them.
 
@@ -57,6 +58,3 @@ def filing_counts(tree: MindMap, given: Collection[str]) -> dict[str, int]:
         "at_inner": sum(leaves == [False] for leaves in places.values()),
         "left_out": len(set(given) - places.keys()),
     }
-
-
-TOOLS.register("organize")(Tool.of(organize))

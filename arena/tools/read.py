@@ -9,10 +9,11 @@ from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import MAX_TITLE, PAGE, SECTION_NAME, SECTIONS
-from arena.tools.base import TOOLS, Shown, Tool, ToolError
+from arena.tools.base import Shown, ToolError, tool
 from arena.tools.episode import Episode
 
 
+@tool("read")
 def read(
     episode: Episode,
     paper_id: str,
@@ -57,6 +58,3 @@ def read(
     if not paper.date:  # it was given in a list, without links
         del result["cited_by"]
     return Shown(result, (paper.id,))
-
-
-TOOLS.register("read")(Tool.of(read))

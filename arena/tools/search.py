@@ -17,7 +17,7 @@ from annotated_types import Interval, Len
 
 from arena.corpus.view import Ranked, rank_batch
 from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_TITLE, Brief
-from arena.tools.base import TOOLS, Search, Shown, Tool, ToolError
+from arena.tools.base import Search, Shown, ToolError, tool
 from arena.tools.episode import Episode
 
 MAX_K = 1_000
@@ -27,6 +27,7 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Return a result as JSON text without spaces, with letters of every script as they are."""
 
 
+@tool("search", either=["query", "queries"])
 def search(
     episode: Episode,
     query: str | None = None,
@@ -106,6 +107,3 @@ def _listed(ranked: Ranked[tuple[str, str]], offset: int) -> Shown:
     scores = orjson.dumps(ranked.scores[offset:]).decode()[1:-1].split(",")
     hits = "},".join(map(add, texts, scores))
     return Shown(f'{{"hits":[{hits}}}]}}', ids)
-
-
-TOOLS.register("search")(Tool.of(search, either=["query", "queries"]))

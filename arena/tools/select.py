@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from arena.papers import MAX_SUBMITTED
-from arena.tools.base import TOOLS, Tool, ToolError
+from arena.tools.base import ToolError, tool
 from arena.tools.episode import Episode
 
 
+@tool("select")
 def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
     """Keep papers for later: `finish` submits them. Nothing ends.
 
@@ -22,6 +23,3 @@ def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
         )
     episode.selected = chosen
     return {"selected": len(chosen)}
-
-
-TOOLS.register("select")(Tool.of(select))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.tools.base import TOOLS, Tool
+from arena.tools.base import tool
 from arena.tools.episode import Episode
 
 
+@tool("submit")
 def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
     """Submit the papers, best first. This ends the stage. A repeated id counts once.
 
@@ -16,6 +17,3 @@ def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
     """
     ranking = episode.papers(paper_ids)
     return {"submitted": len(ranking)} | episode.submit("ranking", ranking)
-
-
-TOOLS.register("submit")(Tool.of(submit))

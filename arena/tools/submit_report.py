@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from arena.text.display import replace_surrogates
-from arena.tools.base import TOOLS, Tool, ToolError
+from arena.tools.base import ToolError, tool
 from arena.tools.episode import Episode
 
 
+@tool("submit_report")
 def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
     """Submit the report: the sections that were written, or a whole text. This ends the stage.
 
@@ -26,6 +27,3 @@ def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
     report = episode.draft.markdown() if text is None else replace_surrogates(text)
     counts = {"characters": len(report)} | episode.cite(cited_ids(report))
     return counts | episode.submit("report", report)
-
-
-TOOLS.register("submit_report")(Tool.of(submit_report))

@@ -7,10 +7,11 @@ from typing import Any
 from arena.errors import clip, did_you_mean
 from arena.papers import MAX_TITLE
 from arena.text.display import replace_surrogates
-from arena.tools.base import TOOLS, Tool, ToolError
+from arena.tools.base import ToolError, tool
 from arena.tools.episode import Episode
 
 
+@tool("write")
 def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     """Write a section of the report, or replace the section of that heading.
 
@@ -36,6 +37,3 @@ def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     draft.write(heading, replace_surrogates(text))
     counts = {"sections": len(draft), "characters": len(draft.markdown())}
     return counts | episode.cite(draft.cited())
-
-
-TOOLS.register("write")(Tool.of(write))

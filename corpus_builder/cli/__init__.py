@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli.app import Parser, add_command, add_group, command_line, run_command
+from arena.cli.app import Parser, add_command, add_group, command_line, main_command
+from arena.cli.commands import commands_of
 from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
 from corpus_builder.cli.collections import add_collections, download_openalex, list_collections
 from corpus_builder.cli.info import card, index, info, verify
@@ -13,10 +14,10 @@ from corpus_builder.cli.made import digest, prompts, select, tasks
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    return run_command(make_parser(), argv)
+    return main_command("arena-corpus", make_parser, argv)
 
 
-def make_parser() -> Parser:
+def make_parser(asked: str = "") -> Parser:
     """Return the parser of the whole command line."""
     parser, commands = command_line(
         "arena-corpus",
@@ -35,4 +36,6 @@ def make_parser() -> Parser:
     )
     for function in (card, digest, index, info, prompts, select, tasks, verify):
         add_command(commands, function.__name__, function)
+    for name, added in commands_of("arena-corpus").items():
+        add_command(commands, name, added)
     return parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from arena.registry import Registry, make
+from arena.plugins import Registry, make
 
 SURVEY, OTHER, UNREAD = "survey", "other", "unread"
 VERDICTS = (SURVEY, OTHER, UNREAD)
@@ -45,9 +45,9 @@ class Judge(Protocol):
         ...
 
 
-JUDGES: Registry[Callable[..., Judge]] = Registry(
-    "judge", packages=["corpus_builder.judges"], entry_points="researcharena.judges"
-)
+JUDGES: Registry[Callable[..., Judge]] = Registry("judge", packages=["corpus_builder.judges"])
+judge = JUDGES.register
+"""Decorator: ``@judge("name")``."""
 
 
 def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
@@ -55,7 +55,7 @@ def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
     return make(JUDGES, name, options)
 
 
-@JUDGES.register("all")
+@judge("all")
 class All:
     """Every candidate is a survey."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.llm import Failed, Fields, ParseError, Question, without_thoughts
 from corpus_builder._model import client_options, open_model
-from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+from corpus_builder.judges import OTHER, SURVEY, UNREAD, Candidate, Verdict, judge
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "judge"
 TEMPLATES = {"judge": Fields(required=("title", "abstract"))}
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECASE)
 
 
-@JUDGES.register("llm")
+@judge("llm")
 class LLMJudge:
     """A language model answers True or False (paper, section 3.1, with settings of appendix A).
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import yaml
 
-from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+from corpus_builder.judges import OTHER, SURVEY, UNREAD, Candidate, Verdict, judge
 
 _CHARACTERS = 10_000  # of a text; a longer text is neither title nor abstract
 
@@ -48,7 +48,7 @@ RULES = tuple(_read_rules(Path(__file__).with_suffix(".yaml")))
 """All rules; of those worth the same, the first gives the reason."""
 
 
-@JUDGES.register("rules")
+@judge("rules")
 class Rules:
     """Rules over title and abstract, each with a weight; the sign of the sum decides.
 

@@ -16,14 +16,14 @@ from corpus_builder.library.joining import Joiner, dumped
 from corpus_builder.options import ConstructorOptions
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.records import publication_date
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
 
 KEPT = "library/papers.jsonl.gz"
 _TASKS = "library/surveys.jsonl"
 
 
-@SOURCES.register("library")
+@source("library")
 class Library(ConstructorOptions):
     """Your own papers: BibTeX, RIS, CSV, JSON of OpenAlex and arXiv, joined.
 

@@ -1,6 +1,6 @@
 """Formats of questions with gold papers, one file each, registered by name.
 
-A format is a function from a file to its questions, ``@FORMATS.register("mine")``.
+A format is a function from a file to its questions, ``@question_format("mine")``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import DataError
-from arena.registry import Registry
+from arena.plugins import Registry
 from arena.text.identifiers import arxiv_key, doi_key
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
@@ -44,8 +44,10 @@ class Question(NamedTuple):
 
 
 FORMATS: Registry[Callable[[Path], Iterator[Question]]] = Registry(
-    "format of questions", ["corpus_builder.questions"], "researcharena.questions"
+    "question format", ["corpus_builder.questions"]
 )
+question_format = FORMATS.register
+"""Decorator of a function from a file to its questions: ``@question_format("name")``."""
 
 
 def read_questions(name: str, path: Path) -> list[Question]:

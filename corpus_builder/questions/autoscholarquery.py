@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus_builder.questions import FORMATS, Question, dashed, named, records
+from corpus_builder.questions import Question, dashed, named, question_format, records
 
 _KEYS = {"qid": str, "question": str, "answer": list, "answer_arxiv_id": list, "source_meta": dict}
 
 
-@FORMATS.register("autoscholarquery")
+@question_format("autoscholarquery")
 def read(path: Path) -> Iterator[Question]:
     """Questions made of related work (PaSa, arXiv:2501.10120, section 3.1), with days.
 

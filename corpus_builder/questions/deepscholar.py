@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.errors import DataError
 from arena.report.latex import from_latex
-from corpus_builder.questions import FORMATS, Question, named
+from corpus_builder.questions import Question, named, question_format
 from corpus_builder.readers.base import plain
 from corpus_builder.sources.matching import PaperQuery
 
@@ -21,7 +21,7 @@ _COMMAND = re.compile(r"(\$[^$]*\$)|\\(?:begin|end)\{[^}]*\}|\\[a-zA-Z]+\*?")
 _HEADING = re.compile(r"^(#.*)$", re.MULTILINE)
 
 
-@FORMATS.register("deepscholar")
+@question_format("deepscholar")
 def read(path: Path) -> Iterator[Question]:
     """Abstracts of arXiv papers, with what their related work cites (arXiv:2508.20033); a folder.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus_builder.questions import FORMATS, Question, named, records
+from corpus_builder.questions import Question, named, question_format, records
 
 _KEYS = {"qid": str, "query": str, "cited_paper": list, "gt_label": list, "date": str}
 
 
-@FORMATS.register("scholargym")
+@question_format("scholargym")
 def read(path: Path) -> Iterator[Question]:
     """Questions of PaSa and LitSearch (ScholarGym, arXiv:2601.21654); days come with --days.
 

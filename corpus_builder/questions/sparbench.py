@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus_builder.questions import FORMATS, Question, dashed, named, records
+from corpus_builder.questions import Question, dashed, named, question_format, records
 from corpus_builder.sources.published import check_record
 
 
-@FORMATS.register("sparbench")
+@question_format("sparbench")
 def read(path: Path) -> Iterator[Question]:
     """Questions with papers that experts chose (SPAR, arXiv:2507.15245), named by their lines.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.dates import parse_date
 from arena.errors import DataError, clip
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
 from corpus_builder.files import MAX_LINE, Lines, printable_name
@@ -23,16 +24,36 @@ from corpus_builder.sources.matching import identifiers_of
 Record = dict[str, Any]
 
 
-class Reader(NamedTuple):
-    """A format: whether the beginning of a file is of it, and its records with their lines."""
+Read = Callable[["PaperFile"], Iterator[tuple[int, Record]]]
 
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of papers: whether the beginning of a file is of it, and its records.
+
+    Attributes:
+        read: Yields the records of a file with their lines; its docstring names the format.
+        recognises: Whether the first 16 KiB of a file are of this format.
+    """
+
+    read: Read
     recognises: Callable[[str], bool]
-    read: Callable[[PaperFile], Iterator[tuple[int, Record]]]
+
+    def __post_init__(self) -> None:
+        mirror(self, self.read)
 
 
-READERS: Registry[Reader] = Registry(
-    "format of papers", packages=["corpus_builder.readers"], entry_points="researcharena.readers"
-)
+READERS: Registry[Reader] = Registry("reader", packages=["corpus_builder.readers"], base=Reader)
+
+
+def reader(name: str, *, recognises: Callable[[str], bool]) -> Callable[[Read], Read]:
+    """Return a decorator that registers a function as the `read` of a `Reader`."""
+
+    def register(read: Read) -> Read:
+        READERS.register(name)(Reader(read, recognises))
+        return read
+
+    return register
 
 
 class PaperFile:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from arena._internal.lazy import load
-from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, paper, plain
+from corpus_builder.readers.base import PaperFile, Record, paper, plain, reader
 
 _BEGINNING = re.compile(r"\s*@\s*(\w+)\s*[{(]")
 _NO_ENTRY = {"comment", "preamble", "string"}
@@ -16,6 +16,10 @@ _BRACES = re.compile(r"[{}\\]")
 _NAME = re.compile(r"[=#]\s*([A-Za-z][\w:.+-]*)")  # of a @string
 
 
+@reader(
+    "bibtex",
+    recognises=lambda head: re.search(r"^\s*@\s*\w+\s*[{(]", head, re.MULTILINE) is not None,
+)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     """Yield the entries; each block is parsed alone, so that a broken one costs no other."""
     parser = load("bibtexparser", "BibTeX")
@@ -41,8 +45,3 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
             keywords = re.split(r"\s*[,;]\s*", fields.get("keywords", ""))
             if record := paper(fields, people, keywords, file, line):
                 yield line, record
-
-
-READERS.register("bibtex")(
-    Reader(lambda head: re.search(r"^\s*@\s*\w+\s*[{(]", head, re.MULTILINE) is not None, _read)
-)

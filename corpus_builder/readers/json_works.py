@@ -11,7 +11,7 @@ from typing import Any
 from arena.dates import PRECISIONS, format_day
 from arena.text.identifiers import arxiv_key
 from corpus_builder.readers.arxiv import as_paper
-from corpus_builder.readers.base import READERS, PaperFile, Reader, Record
+from corpus_builder.readers.base import PaperFile, Record, reader
 from corpus_builder.records import PAPER_KEYS
 from corpus_builder.release import TABLES, RecordLimits, RejectError, Sink, read_json
 from corpus_builder.sources.openalex import add_work
@@ -19,6 +19,7 @@ from corpus_builder.sources.openalex import add_work
 _LIMITS = RecordLimits()
 
 
+@reader("json", recognises=lambda head: head[:1] in ("{", "["))
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     for line, text in file.lines():
         try:
@@ -66,6 +67,3 @@ def _work(record: dict[str, Any], file: PaperFile, line: int) -> Record | None:
         "abstract": next((row[1] for table, row in more if table == "abstracts"), None),
         "references": [row[1] for table, row in more if table == "citations"],
     }
-
-
-READERS.register("json")(Reader(lambda head: head[:1] in ("{", "["), _read))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from arena._internal.lazy import load
-from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, paper
+from corpus_builder.readers.base import PaperFile, Record, paper, reader
 
 _BEGINNING = re.compile(r"TY\s\s?-")
 _END = re.compile(r"^ER\s\s?-.*", re.MULTILINE)
@@ -21,6 +21,7 @@ _NAMES = {
 }
 
 
+@reader("ris", recognises=lambda head: re.search(r"^TY\s\s?-", head, re.MULTILINE) is not None)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     parser = load("rispy", "RIS")
     for line, _, text in file.blocks(_BEGINNING):
@@ -39,8 +40,3 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
         people = entry.get("authors") or entry.get("first_authors") or []
         if record := paper(fields, people, entry.get("keywords", []), file, line):
             yield line, record
-
-
-READERS.register("ris")(
-    Reader(lambda head: re.search(r"^TY\s\s?-", head, re.MULTILINE) is not None, _read)
-)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE
-from corpus_builder.readers.base import READERS, PaperFile, Reader, Record, paper
+from corpus_builder.readers.base import PaperFile, Record, paper, reader
 
 _COLUMNS = {
     "title": ("document title", "article title", "paper title", "item title", "ti"),
@@ -28,6 +28,19 @@ _NAMES = {other: name for name, others in _COLUMNS.items() for other in (name, *
 _LINK = re.compile(r"""=HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"(.*)"\s*\)""", re.IGNORECASE | re.DOTALL)
 
 
+def _recognises(head: str) -> bool:
+    """Return whether the first line has two columns or more of which one has a known name."""
+    header, more, _ = head.partition("\n")
+    if header[:1] in "{[@%" or not more:
+        return False
+    try:
+        cells = [cell.strip().lower() for cell in _cells(header)]
+    except csv.Error:  # lines that end with a carriage return, or no text
+        return False
+    return len(cells) > 1 and any(cell in _NAMES for cell in cells)
+
+
+@reader("csv", recognises=_recognises)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     csv.field_size_limit(MAX_LINE)
     lines = file.text_lines()
@@ -79,18 +92,3 @@ def _delimiter(header: str) -> str:
 
 def _cells(header: str) -> list[str]:
     return next(csv.reader([header], delimiter=_delimiter(header)))
-
-
-def _recognises(head: str) -> bool:
-    """Return whether the first line has two columns or more of which one has a known name."""
-    header, more, _ = head.partition("\n")
-    if header[:1] in "{[@%" or not more:
-        return False
-    try:
-        cells = [cell.strip().lower() for cell in _cells(header)]
-    except csv.Error:  # lines that end with a carriage return, or no text
-        return False
-    return len(cells) > 1 and any(cell in _NAMES for cell in cells)
-
-
-READERS.register("csv")(Reader(_recognises, _read))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from arena.registry import Registry
+from arena.plugins import Registry
 from corpus_builder.release import Release
 
 
@@ -43,5 +43,6 @@ class Source(Protocol):
 SOURCES: Registry[type[Source] | type[Release]] = Registry(
     "source",
     packages=["corpus_builder.sources", "corpus_builder.library"],
-    entry_points="researcharena.sources",
 )
+source = SOURCES.register
+"""Decorator: ``@source("name")``."""

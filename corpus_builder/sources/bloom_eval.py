@@ -14,7 +14,7 @@ from arena.errors import DataError
 from arena.report.listing import cite
 from arena.report.recognised import Citations, find_citations, year_of
 from arena.text.identifiers import arxiv_key, doi_key
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
     PublishedSource,
@@ -28,7 +28,7 @@ _TABLE = "experimental_topics.csv"
 _FILES = "TOPIC/human/{expert_article,outline,reference}.json"
 
 
-@SOURCES.register("bloom-eval")
+@source("bloom-eval")
 class BloomEval(PublishedSource):
     """Bloom-Eval: surveys with outlines and references, joined to a collection by title.
 

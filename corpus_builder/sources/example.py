@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.jsonl import JsonLines
 
 FOLDER = Path(__file__).parents[1] / "example"
 
 
-@SOURCES.register("example")
+@source("example")
 class Example(JsonLines):
     """Nine papers and two surveys, which the pages of the documentation use."""
 

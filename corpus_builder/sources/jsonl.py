@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.options import ConstructorOptions
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import LocatedRecord, source
 
 EXPECTED = "Write one JSON object a line."
 _OTHERS = " `arena-corpus build library` reads BibTeX, RIS, CSV, and JSON of OpenAlex and arXiv."
@@ -61,7 +61,7 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
         ) from None
 
 
-@SOURCES.register("jsonl")
+@source("jsonl")
 class JsonLines(ConstructorOptions):
     """Papers and surveys from two files of JSON lines (plain or gzip).
 

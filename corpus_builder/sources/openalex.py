@@ -23,14 +23,14 @@ from corpus_builder.release.values import (
     required_title,
     resolve,
 )
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.matching import identifiers_of
 
 _PLACES = ("works", "data/works", "data/jsonl/works", "jsonl/works")
 _PARTITION = "updated_date="
 
 
-@SOURCES.register("openalex")
+@source("openalex")
 class OpenAlex(Release):
     """OpenAlex's works, as JSON lines: papers, abstracts, citations, no full texts.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, bibtex_keys, doi_key
 from corpus_builder.records import version_day
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
@@ -24,7 +24,7 @@ _WHAT = "ReportBench"
 _TRUTH = "_GT"
 
 
-@SOURCES.register("reportbench")
+@source("reportbench")
 class ReportBench(PublishedSource):
     """ReportBench: arXiv surveys with prompts and bibliographies, joined to a collection.
 

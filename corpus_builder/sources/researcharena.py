@@ -13,7 +13,7 @@ from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.options import ConstructorOptions
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import COUNTS, JoinCounts
 from corpus_builder.sources.published import DatesFile
@@ -25,7 +25,7 @@ _TEXTS = ("sections", "text", "content")
 _MEMORY = 10**9
 
 
-@SOURCES.register("researcharena")
+@source("researcharena")
 class ResearchArena(ConstructorOptions):
     """ResearchArena as published: surveys with references and mind-maps, and their corpus.
 

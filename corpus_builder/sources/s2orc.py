@@ -24,7 +24,7 @@ from corpus_builder.release.values import (
     required_title,
     resolve,
 )
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2")
@@ -37,7 +37,7 @@ _WITHOUT = {
 }
 
 
-@SOURCES.register("s2orc")
+@source("s2orc")
 class S2orc(Release):
     """Semantic Scholar's dataset files: papers, abstracts, citations, full texts.
 

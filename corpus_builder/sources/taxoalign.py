@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.text.identifiers import arxiv_key, arxiv_month, doi_key
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import source
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import PublishedSource, PublishedSurvey, check_record
@@ -18,7 +18,7 @@ _ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stan
 _ANTHOLOGY = re.compile(r"((?:19|20)\d\d)\.[a-z]+-")
 
 
-@SOURCES.register("taxoalign")
+@source("taxoalign")
 class TaxoAlign(PublishedSource):
     """TaxoAlign: taxonomies of surveys without references, for the organization of papers.
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
@@ -24,7 +24,7 @@ from corpus_builder.sources.published import (
 _WHAT = "TaxoBench's data.jsonl"
 
 
-@SOURCES.register("taxobench")
+@source("taxobench")
 class TaxoBench(PublishedSource):
     """TaxoBench: surveys with the papers of their taxonomy, joined to a collection by title.
 

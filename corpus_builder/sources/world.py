@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from arena._internal.terminal import progress
 from arena.errors import DataError, did_you_mean
 from corpus_builder.options import argument_descriptions
-from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
+from corpus_builder.sources.base import LocatedRecord, Source, source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 
-@SOURCES.register("world")
+@source("world")
 class WorldSource:
     """A made-up field of science: topics, papers, references, surveys with gold mind-maps."""
 

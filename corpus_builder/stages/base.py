@@ -180,7 +180,7 @@ def plan(
         raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GB.")
     if workers is not None and workers < 1:
         raise DataError(f"workers={clip(workers)}: give at least 1.")
-    remote, cpus = EXECUTORS.get(executor).remote, workers or cores()
+    remote, cpus = EXECUTORS.find(executor).remote, workers or cores()
     # As many processes as fit into the memory of this machine, or as another has room for.
     pool = make_executor(executor, workers if remote else _processes(memory, cpus))
     last = config.dates.last_year

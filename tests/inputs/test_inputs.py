@@ -10,6 +10,7 @@ from helpers import Memory, act, call, contents, make_env, playing
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
+from arena import plugins
 from arena.cli.repair import build_command
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
@@ -292,13 +293,15 @@ def test_a_fourth_input_is_one_file(corpus, tmp_path):
     (tmp_path / "prompts/field.txt").write_text("Field of $title? $text")
     (tmp_path / "field.py").write_text(
         "from pathlib import Path\n"
-        "from arena.inputs import Input\n"
+        "from arena.inputs import paper_text\n"
         "folder = Path(__file__).parent / 'prompts'\n"
-        "field = Input('It.', 'Abstract and field', lambda text: [f'Field: {text}'], folder)"
+        "@paper_text('field', heading='Abstract and field', prompts=folder)\n"
+        "def read(text):\n    'It.'\n    return [f'Field: {text}']\n"
     )
-    with LLMServer(lambda body: "sorting") as server:
-        make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
-    env = playing(corpus, "sv:1", NAME, show="field")
+    with plugins.forgotten():
+        with LLMServer(lambda body: "sorting") as server:
+            make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
+        env = playing(corpus, "sv:1", NAME, show="field")
     assert act(env, "read", paper_id="p:leap")["text"] == "Field: sorting"
 
 

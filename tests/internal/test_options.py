@@ -16,7 +16,7 @@ from arena.agents import AGENTS
 from arena.encoders import ENCODERS
 from arena.errors import DataError
 from arena.mindmap.extractors import EXTRACTORS
-from arena.registry import Registry, make
+from arena.plugins import Registry, make
 from arena.retrieval import RETRIEVERS
 from arena.rewards import REWARDS
 from corpus_builder.judges import JUDGES

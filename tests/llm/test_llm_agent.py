@@ -263,7 +263,7 @@ def test_nothing_in_the_package_leads_to_labels():
         "arena.agents",
         "arena.dates",
         "arena.errors",
-        "arena.registry",
+        "arena.plugins",
         "arena._internal.files",
         "arena._internal.lazy",
         "arena._internal.options",

@@ -181,7 +181,7 @@ def test_shaping_where_papers_are_given(mini):
         submitting = call("organize", mind_map={"label": "x", "children": ["Rhenium"]})
         steps = played(env, [*actions, submitting])
         total = math.fsum(step[1] for step in steps)
-        assert total == pytest.approx(steps[-1][4]["metrics"]["paper_filing_agreement"] - 1.0)
+        assert total == pytest.approx(steps[-1][4]["metrics"]["heading_soft_recall"] - 1.0)
 
 
 def test_cost_by_hand(mini):

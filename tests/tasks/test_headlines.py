@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import arena
-from arena.tasks import TASKS
+from arena.tasks import TASKS, open_task
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -22,7 +22,7 @@ def small_world(request, tmp_path_factory):
 
 @pytest.mark.parametrize("task", TASKS.names())
 def test_the_headline_tells_agents_apart(task, small_world, tmp_path):
-    headline = TASKS.get(task).headline
+    headline = open_task(task).headline_name
     means = {
         agent: arena.run(small_world, task, agent, tmp_path / agent)["mean"][headline]
         for agent in ("random", *BASELINES, "oracle")

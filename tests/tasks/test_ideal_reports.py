@@ -7,7 +7,7 @@ from helpers import Memory
 
 import arena
 from arena.metrics import ScoreContext
-from arena.tasks import TaskSet, evaluate_answers, ideal_answers
+from arena.tasks import TaskSet, open_task
 from corpus_builder.build import build
 
 ARTICLE = "# Reefs\n\nFish [@a; @late] swim [@s]. Corals [@b] stay, and `[@late]` too [@nobody]."
@@ -35,9 +35,10 @@ SURVEY = {"id": "s", "title": "Reefs", "date": "2020-06-01", "references": ["a",
 def test_the_best_report(article, report, tmp_path):
     build(Memory(PAPERS, [SURVEY | {"article": article}]), tmp_path / "corpus")
     tasks = TaskSet(tmp_path / "corpus")
-    ideal = ideal_answers("report", tasks, "s")
+    task = open_task("report")
+    ideal = task.ideal(tasks, "s")
     assert ideal == {"report": report}
-    scores = evaluate_answers("report", ideal, ScoreContext(tasks=tasks, survey="s"))
+    scores = task.evaluate(ideal, ScoreContext(tasks=tasks, survey="s"))
     assert (scores["reference_f1"], scores["reference_count"], scores["late_rate"]) == (1, 3, 0)
     summary = arena.run(tmp_path / "corpus", "report", "oracle", tmp_path / "run")
     assert summary["mean"]["reference_f1"] == 1

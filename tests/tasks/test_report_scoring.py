@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.metrics import ScoreContext
-from arena.tasks import TaskSet, score_answer
+from arena.tasks import TaskSet, open_task
 
 NAMES = (
     "reference_precision", "reference_count", "cited_statements", "uncited_statements",
@@ -20,7 +20,8 @@ def test_only_ids_cite(world):
         f"Made up [@{gold}-].\n\n## References\n\n[3] A paper. https://arxiv.org/abs/1706.03762\n"
     )
     context = ScoreContext(tasks=tasks, survey=survey, seen={gold})
-    assert score_answer("report", text, NAMES, context) == {
+    task = open_task("report")
+    assert task.stages[0].score(text, task.find_metrics(NAMES), context) == {
         "reference_precision": 1 / 3, "reference_count": 3, "cited_statements": 2,
         "uncited_statements": 1, "fabricated_rate": 1 / 3, "self_rate": 1 / 3,
         "unseen_rate": 1 / 3,

@@ -9,23 +9,30 @@ import sys
 import gymnasium
 import pytest
 
+from arena import plugins
 from arena.errors import DataError
 from arena.report import PaperName
-from arena.tasks import TASKS, Task, TaskSet
+from arena.tasks import Task, TaskSet, task
 from corpus_builder.build import build
 from corpus_builder.sources.jsonl import JsonLines
 
-TASK = Task("Ten papers.", "Submit ten papers.", ("recall@10",), "recall@10", stages=())
+
+class Ten(Task):
+    """Ten papers."""
+
+    instruction = "Submit ten papers."
+    metrics = ("recall@10",)
+    headline = "recall@10"
 
 
 def test_two_names_cannot_have_one_environment(monkeypatch):
-    monkeypatch.setattr(TASKS, "_items", {name: TASKS.get(name) for name in TASKS.names()})
     monkeypatch.setitem(gymnasium.registry, "arena/TwoLists-v0", None)
     del gymnasium.registry["arena/TwoLists-v0"]
-    TASKS.register("two-lists")(TASK)
-    TASKS.register("two-lists")(TASK)  # once more, as a notebook does
-    with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
-        TASKS.register("two_lists")(TASK)
+    with plugins.forgotten():
+        task("two-lists")(Ten)
+        task("two-lists")(Ten)  # once more, as a notebook does
+        with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
+            task("two_lists")(Ten)
     assert gymnasium.registry["arena/TwoLists-v0"].kwargs == {"task": "two-lists"}
 
 

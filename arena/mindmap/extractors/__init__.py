@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from arena.registry import Registry, make
+from arena.plugins import Registry, make
 
 
 class Extractor(Protocol):
@@ -33,8 +33,10 @@ class Extractor(Protocol):
 
 
 EXTRACTORS: Registry[Callable[..., Extractor]] = Registry(
-    "extractor", packages=["arena.mindmap.extractors"], entry_points="researcharena.extractors"
+    "extractor", packages=["arena.mindmap.extractors"]
 )
+extractor = EXTRACTORS.register
+"""Decorator: ``@extractor("name")``."""
 
 
 def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:

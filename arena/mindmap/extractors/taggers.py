@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, package_directory, require, versions
 from arena.errors import DataError, clip, first_line
-from arena.mindmap.extractors import EXTRACTORS
+from arena.mindmap.extractors import extractor
 
 _lock = threading.Lock()  # spaCy's store of words and taggers serve one thread at a time
 
@@ -68,7 +68,7 @@ def _folder() -> Path:
     return config.parent
 
 
-@EXTRACTORS.register("spacy")
+@extractor("spacy")
 class Spacy(_Model):
     """Named entities by spaCy (en_core_web_sm), offline; sparse on scientific headings."""
 
@@ -80,7 +80,7 @@ class Spacy(_Model):
         return frozenset(span.text for span in doc.ents)
 
 
-@EXTRACTORS.register("noun_chunks")
+@extractor("noun_chunks")
 class NounChunks(_Model):
     """Noun phrases without their articles, by spaCy (en_core_web_sm), offline."""
 
@@ -106,7 +106,7 @@ _HUB = {
 _FILE = "pytorch_model.bin"
 
 
-@EXTRACTORS.register("flair")
+@extractor("flair")
 class Flair:
     """Named entities by FLAIR, as in the paper; its model is a file of yours or a download."""
 

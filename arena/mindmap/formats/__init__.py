@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from arena.encoders import Encoder
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
-from arena.registry import Registry
+from arena.plugins import Registry, mirror
+
+WriteBeside = Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str]
+Write = TypeVar("Write", bound=Callable[[MindMap], str])
 
 
 @dataclass(frozen=True)
@@ -24,19 +28,27 @@ class Format:
 
     write: Callable[[MindMap], str]
     suffixes: tuple[str, ...]
-    write_beside: (
-        Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str] | None
-    ) = None
+    write_beside: WriteBeside | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", self.write.__doc__)  # Registry.describe reads it
+        mirror(self, self.write)
 
 
 FORMATS: Registry[Format] = Registry(
-    "mind-map format",
-    packages=["arena.mindmap.formats"],
-    entry_points="researcharena.mind_map_formats",
+    "mind-map format", packages=["arena.mindmap.formats"], base=Format
 )
+
+
+def mind_map_format(
+    name: str, *, suffixes: tuple[str, ...], beside: WriteBeside | None = None
+) -> Callable[[Write], Write]:
+    """Return a decorator that registers a function as the `write` of a `Format`."""
+
+    def register(write: Write) -> Write:
+        FORMATS.register(name)(Format(write, suffixes, beside))
+        return write
+
+    return register
 
 
 def render(tree: MindMap, format: str = "text") -> str:
@@ -52,7 +64,7 @@ def render(tree: MindMap, format: str = "text") -> str:
         ├── Search (1 paper)
         └── Colouring
     """
-    return FORMATS.get(format).write(tree)
+    return FORMATS.find(format).write(tree)
 
 
 def beside(
@@ -63,7 +75,7 @@ def beside(
     encoder: str | Encoder | None = "static",
 ) -> str:
     """Return two mind-maps side by side, each under its caption, their `matches` marked."""
-    write = FORMATS.get(format).write_beside
+    write = FORMATS.find(format).write_beside
     if write is None:
         able = [name for name in FORMATS.names() if FORMATS.get(name).write_beside]
         raise DataError(

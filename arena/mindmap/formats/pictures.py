@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from arena.mindmap.formats import FORMATS, Format
+from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
 from arena.text.display import is_mark, is_wide, shown
 
@@ -48,11 +48,6 @@ class Box:
         self.lines = textwrap.wrap(label, _CHARACTERS, max_lines=_LINES, placeholder="…")
         self.width = max(map(_width, self.lines), default=0) + 2 * _ACROSS
         self.height = max(1, len(self.lines)) * _LINE + 2 * _ALONG
-
-
-def svg(tree: MindMap) -> str:
-    """A picture; the pointer over a label shows the whole of it."""
-    return draw([tree])
 
 
 def draw(
@@ -96,6 +91,12 @@ def draw(
         f'<rect {size} fill="{PAPER}"/>'
     )
     return "\n".join([head, *body, "</svg>"]) + "\n"
+
+
+@mind_map_format("svg", suffixes=(".svg",), beside=draw)
+def svg(tree: MindMap) -> str:
+    """A picture; the pointer over a label shows the whole of it."""
+    return draw([tree])
 
 
 def lay_out(tree: MindMap, marks: Mapping[str, int]) -> list[Box]:
@@ -184,6 +185,3 @@ def _text(text: str, x: float, y: float, colour: str) -> str:
         f'<text x="{x:g}" y="{y:g}" fill="{colour}" textLength="{_width(text)}" '
         f'lengthAdjust="spacingAndGlyphs">{escape(text, quote=False)}</text>'
     )
-
-
-FORMATS.register("svg")(Format(svg, (".svg",), draw))

@@ -7,16 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
 
-from arena.mindmap.formats import FORMATS, Format
+from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
 from arena.text.display import columns, shown
 
 _CAPTIONED = 64  # columns of a map that has another one to its right
-
-
-def text(tree: MindMap) -> str:
-    """A tree drawn with lines, the papers of each node counted."""
-    return "".join(f"{line}\n" for line in _lines(tree))
 
 
 def beside(
@@ -37,7 +32,10 @@ def beside(
     return drawn
 
 
-FORMATS.register("text")(Format(text, (".txt",), beside))
+@mind_map_format("text", suffixes=(".txt",), beside=beside)
+def text(tree: MindMap) -> str:
+    """A tree drawn with lines, the papers of each node counted."""
+    return "".join(f"{line}\n" for line in _lines(tree))
 
 
 def _lines(tree: MindMap, marks: Mapping[str, int] | None = None) -> list[str]:
@@ -70,12 +68,10 @@ def _cut(line: str) -> str:
     return line + "…"
 
 
+@mind_map_format("json", suffixes=(".json",))
 def json(tree: MindMap) -> str:
     """Nested objects with label, children and papers; nothing is lost."""
     return standard.dumps(tree.to_json(), indent=2) + "\n"
-
-
-FORMATS.register("json")(Format(json, (".json",)))
 
 
 # Markdown: the title a heading, the rest nested bullets, escaped where it looks like more
@@ -87,6 +83,7 @@ _TAG = re.compile(r"\\<(?=/?typology>)")  # what `read_mind_map` looks for in an
 _KEY = re.compile(r"""(["']?(?:label|name|children|subtopics)["']?\s*):""")  # of YAML
 
 
+@mind_map_format("markdown", suffixes=(".md", ".markdown"))
 def markdown(tree: MindMap) -> str:
     """The root as a heading, the rest as nested bullets; papers are left out."""
     lines = []
@@ -119,9 +116,6 @@ def _escaped(label: str) -> str:
     return f"&#{ord(text[0])};{text[1:]}"
 
 
-FORMATS.register("markdown")(Format(markdown, (".md", ".markdown")))
-
-
 # Mermaid, which GitHub, GitLab and many editors draw
 
 # Mermaid takes labels for Markdown, and parts of them for its own directives, icons, comments or
@@ -132,6 +126,7 @@ _LIST = re.compile(r"^(\d+)([.)])|^-")
 _LINK = re.compile(r"(?<=www)\.", re.IGNORECASE)
 
 
+@mind_map_format("mermaid", suffixes=(".mmd", ".mermaid"))
 def mermaid(tree: MindMap) -> str:
     """A mindmap diagram of Mermaid 11; papers are left out."""
     lines = ["mindmap\n"]
@@ -151,6 +146,3 @@ def _encoded(label: str) -> str:
 
 def _code(character: str) -> str:
     return f"#{ord(character)};"
-
-
-FORMATS.register("mermaid")(Format(mermaid, (".mmd", ".mermaid")))

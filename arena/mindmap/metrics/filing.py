@@ -115,6 +115,8 @@ def paper_filing_agreement(
     sizes = Counter(theirs.values())
     if len(sizes) < 2 or max(sizes.values()) < 2:
         return None
+    if not theirs.keys() & ours.keys():
+        return 0.0
     metrics = load("sklearn.metrics", "the metric paper_filing_agreement")
     papers = sorted(theirs)
     groups = [ours.get(paper, -number) for number, paper in enumerate(papers, 1)]

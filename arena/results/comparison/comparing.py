@@ -27,7 +27,7 @@ from arena.results.comparison.opening import (
     read_compared_run,
     read_gold,
 )
-from arena.tasks import TaskSet, direction_of
+from arena.tasks import TaskSet
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -234,12 +234,12 @@ def compare(
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
     how = (test, correction, level)
-    tables = [compare_by(each, direction_of(each), compared, pairs, *how) for each in chosen]
+    tables = [compare_by(each, first.directions[each], compared, pairs, *how) for each in chosen]
     for table in tables:
         notes += _remarks_on(table, compared)
     headline = definition.get("headline")
     return Comparison(
-        first.task,
+        first.task.name,
         tuple(compared),
         against,
         test,

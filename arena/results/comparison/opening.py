@@ -19,8 +19,8 @@ from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.repeats import is_of_repeats
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import EXPERT, EXPERT_PAPERS, tools_of
-from arena.tools import TOOLS, parse_action, queries_of
+from arena.tasks import EXPERT, EXPERT_PAPERS
+from arena.tools import parse_action, queries_of
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def read_compared_run(
             continue
         picture = f"pictures/{file_name(record['survey'])}.svg"
         drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
-        played = played_episode(record, manifest, drawn)
+        played = played_episode(record, run, drawn)
         episodes.setdefault(record["survey"], played)  # the first of several is shown
         efforts.append(played.effort)
         tick()
@@ -196,12 +196,9 @@ def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, in
     return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in surveys}
 
 
-def played_episode(
-    record: Mapping[str, Any], manifest: Mapping[str, Any], picture: str | None
-) -> PlayedEpisode:
-    """Return the episode of `record`, a line of ``trajectories.jsonl``."""
-    known = set(TOOLS.names())
-    tools = {name: TOOLS.get(name) for name in tools_of(manifest["task"]) if name in known}
+def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | None) -> PlayedEpisode:
+    """Return the episode of `record`, a line of ``trajectories.jsonl`` of a run."""
+    tools, manifest = run.tools, run.manifest
     queries, curve, shown, counted = [], [0.0], 0.0, True
     for step in record["steps"]:
         # An older run has it where its reward is a gain.
@@ -306,7 +303,7 @@ def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -
 def _identity(run: OpenedRun, metrics: Mapping[str, Any]) -> dict[str, Any]:
     hashes = run.manifest["sha256"]
     return {
-        "task": run.task,
+        "task": run.task.name,
         "corpus": str(hashes.get("corpus")),
         "task set": str(hashes.get("tasks")),
         "surveys": sorted(metrics["per_survey"]),

@@ -28,7 +28,7 @@ from arena.results.comparison.comparing import (
 )
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
-from arena.tasks import kind_of, stages_of
+from arena.tasks import open_task
 from arena.text.display import page_templates, shown
 from arena.text.identifiers import arxiv_key, doi_key
 
@@ -220,12 +220,10 @@ class _Line:
         choose = {True: min, False: max}.get(headline.lower_is_better)  # type: ignore[arg-type]
         self.best = choose(fair) if choose and len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
-        stages = [stage for stage, _ in stages_of(comparison.task)]
-        self.stage = next((s for s in stages if "ranking" in kind_of(s).scored), None)
+        ranked = [stage for stage in open_task(comparison.task).stages if stage.answer.has_order]
+        self.stage = ranked[0].name if ranked else None
         answers = [episode.answers.get(self.stage or "") for episode in self.episodes]
-        self.rankings = [
-            kind_of(self.stage).papers(answer) if self.stage else [] for answer in answers
-        ]
+        self.rankings = [ranked[0].answer.papers(each) if ranked else [] for each in answers]
 
     @property
     def has_labels(self) -> bool:

@@ -19,7 +19,7 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.runs.players import ORACLE
-from arena.tasks import nothing_submitted
+from arena.tasks import open_task
 from arena.text.display import printable
 
 _MOST_COLUMNS = 6
@@ -209,7 +209,8 @@ def remarks(comparison: Comparison) -> list[str]:
             f"most {1 - comparison.level:.4g}."
         )
     for run in comparison.runs if comparison.played else ():
-        for missing in nothing_submitted(comparison.task, run.metrics["per_survey"].values()):
+        task = open_task(comparison.task)
+        for missing in task.nothing_submitted(run.metrics["per_survey"].values()):
             sentences.append(f"Warning: {run.name} submitted {missing}")
     if floors(comparison):
         sentences.append(

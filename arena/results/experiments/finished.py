@@ -13,7 +13,7 @@ from arena._internal.files import sha256_file, sha256_json
 from arena._internal.workdir import LOCK
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
-from arena.registry import loaded_files
+from arena.plugins import loaded_files
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import Cell
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from arena._internal.options import check_options
 from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
+from arena.answers.map import Map
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs import EnvConfig
@@ -27,16 +28,7 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import (
-    TASKS,
-    TaskSet,
-    can_score,
-    choose_surveys,
-    kinds_of_answers,
-    play_order,
-    scored_stages,
-    with_topic,
-)
+from arena.tasks import TaskSet, choose_surveys, open_task, play_order, with_topic
 
 JUDGED = "judge."
 """Prefix of the numbers that the configuration's judge reports; see `arena.judging`."""
@@ -106,7 +98,7 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
         with experiment.located(*place):
             config = _config(experiment, task, row, column)
             agent, options = _agent(experiment, row)
-            player = AgentFactory(agent, options, task, tasks)
+            player = AgentFactory(agent, options, config.resolved_task, tasks)
             if prepare:
                 player.prepare()
         played = surveys(task, config.prompt or "title")
@@ -145,7 +137,7 @@ def _config(experiment: Experiment, task: str, row: Row, column: str) -> EnvConf
     """Return the settings of the environment of a row in a column."""
     engines = experiment.retrievers
     further = [engines[name].retriever if name in engines else name for name in row.retrievers]
-    writes = "report" in kinds_of_answers(task)
+    writes = open_task(task).writes
     limits = {n: limit for n, limit in experiment.budget.items() if writes or n != "max_written"}
     settings = {
         "retriever": engines[column].retriever,
@@ -164,7 +156,7 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
     reported: dict[str, dict[str, str]] = {}
     for name, table in experiment.tables.items():
         with experiment.located("tables", name, "task"):
-            TASKS.get(table.task)
+            open_task(table.task)
         for heading, metric in table.metrics.items():
             with experiment.located("tables", name, "metrics", heading):
                 find = _judged_name if metric.startswith(JUDGED) else _scored_name
@@ -174,7 +166,8 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
 
 def _scored_name(task: str, metric: str) -> str:
     stage, _, rest = metric.partition(".")
-    known = scored_stages(task, [rest if stage in TASKS.get(task).stages else metric])
+    opened = open_task(task)
+    known = opened.columns(opened.find_metrics([rest if opened.stage(stage) else metric]))
     if metric not in known and len(known) > 1:
         hint = did_you_mean(metric, known)
         raise DataError(f"several stages are scored by {clip(metric)}.{hint}")
@@ -185,10 +178,11 @@ def _judged_name(task: str, metric: str) -> str:
     from arena.judging import RUBRICS, rubric_of_maps
     from arena.judging.statements import NUMBERS
 
-    name, kinds = metric.removeprefix(JUDGED), kinds_of_answers(task)
-    if kinds.isdisjoint(("map", "report")):
+    name, opened = metric.removeprefix(JUDGED), open_task(task)
+    is_map = any(isinstance(kind, Map) for kind in opened.kinds)
+    if not is_map and not opened.writes:
         raise DataError(f"{clip(metric)} judges a report or a mind-map; {task!r} has none.")
-    known = (*RUBRICS.get(rubric_of_maps()).dimensions, "average") if "map" in kinds else NUMBERS
+    known = (*RUBRICS.get(rubric_of_maps()).dimensions, "average") if is_map else NUMBERS
     if name not in known:
         raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, known)}")
     return metric
@@ -227,8 +221,9 @@ def _asks(kind: Any) -> bool:
 def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:
     """Return the surveys that are played: those with the prompt and the mind-map needed."""
     counted, what = with_topic(tasks, prompt), "prompt"
-    if "map" in kinds_of_answers(task):
-        counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
+    opened = open_task(task).on(tasks)
+    if any(kind.draws_labelled for kind in opened.kinds):
+        counted = [survey_id for survey_id in counted if opened.can_score(tasks, survey_id)]
         what = "mind-map"
     if isinstance(asked, list):
         asked = [survey for survey in choose_surveys(tasks, asked) if survey in counted]

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
+from arena.answers.map import Map
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.metrics import METRICS, mean
@@ -17,7 +18,7 @@ from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.runs import rescore
-from arena.tasks import TaskSet, kinds_of_answers, stages_of
+from arena.tasks import TaskSet, open_task
 
 
 def score_runs(
@@ -58,7 +59,7 @@ def score_runs(
             continue
         from arena.judging import record_maps, record_statements, rubric_of_maps
 
-        is_map = "map" in kinds_of_answers(record["task"])
+        is_map = any(isinstance(kind, Map) for kind in open_task(record["task"]).kinds)
         verdicts = f"{rubric_of_maps() if is_map else 'statements'}.json"
         if experiment.judge:
             judge = record_maps if is_map else record_statements
@@ -111,7 +112,7 @@ def _score(
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(run.manifest)},
         "effort": asdict(run.effort),
         "nothing": sum(
-            any(not entry["submitted"].get(stage) for stage, _ in stages_of(run.manifest["task"]))
+            any(not entry["submitted"].get(stage.name) for stage in opened[0].task.stages)
             for entry in rows.values()
         ),
         "read": [sum(each.get(name, 0) for each in filing) for name in ("abstracts", "papers")],

@@ -16,8 +16,8 @@ from arena.results.viewing.packing import listed
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from arena.runs.trajectories import answers_of
-from arena.tasks import TaskSet, kind_of, stages_of, tools_of
-from arena.tools import TOOLS, Call, parse_action, queries_of
+from arena.tasks import TaskSet
+from arena.tools import Call, parse_action, queries_of
 
 DEPTH = 1_000
 """Ranks of a query within which a paper counts as retrievable."""
@@ -72,8 +72,7 @@ class RunFunnel:
         self._own = config.retriever
         self._engines = {name: corpus.retriever(name) for name in config.retrievers}
         self._engines[self._own] = corpus.retriever(self._own, **config.retriever_options)
-        names = (*tools_of(self._task, config.references), *config.tools)
-        self._tools = {name: TOOLS.get(name) for name in names}
+        self._tools = recorded.tools
         depth = str(recorded.manifest["definition"].get("headline")).partition("@")[2]
         self.depth = int(depth) if depth.isdigit() else None
 
@@ -113,14 +112,11 @@ class RunFunnel:
         calls = [call for _, call in self._calls(record)]
         ids = [call.arguments["paper_ids"] for call in calls if call.tool.name == "select"]
         texts = [call.arguments["text"] for call in calls if call.tool.name == "write"]
-        answers = answers_of(record)
+        answers = answers_of(record, self._task)
         places: dict[str, int] = {}
-        for stage, _ in reversed(stages_of(self._task)):  # the first ranking of several counts
-            kind, answer = kind_of(stage), answers.get(stage)
-            if "ranking" in kind.scored:
-                places |= {paper: n for n, paper in enumerate(kind.papers(answer), 1)}
-            elif answer is not None:
-                places = dict.fromkeys(answer.all_papers(), 0) | places
+        for stage in self._task.stages:  # the first rank of several counts
+            for paper, rank in stage.answer.places(answers.get(stage.name)).items():
+                places[paper] = places.get(paper) or rank
         survey, reached = record["survey"], dict[str, Collection[str]]()
         references = self._tasks.references(survey)
         reached["listed"] = references
@@ -137,8 +133,8 @@ class RunFunnel:
             stages = tuple(stage for stage in STAGES if paper in reached[stage])
             lost = _ORDER[_ORDER.index(stages[-1]) + 1]
             best = min(((by[paper], n) for n, by in ranks.items() if paper in by), default=None)
-            rank, query = best or (None, None)
-            wanted.append(WantedPaper(paper, status, stages, lost, rank, query, places.get(paper)))
+            found, query = best or (None, None)
+            wanted.append(WantedPaper(paper, status, stages, lost, found, query, places.get(paper)))
         return wanted
 
     def _calls(self, record: Mapping[str, Any]) -> list[tuple[int, Call]]:

@@ -120,7 +120,7 @@ class _Page:
         funnel = RunFunnel(run, self.corpus, self.tasks)
         prompts = Prompts(run, self.corpus, self._store) if self._store is not None else None
         headline = str(run.manifest["definition"].get("headline"))
-        about = {"name": name, "task": run.task, "depth": funnel.depth, "budget": list[str]()}
+        about = {"name": name, "task": run.task.name, "depth": funnel.depth, "budget": list[str]()}
         efforts: list[Effort] = []
         values: dict[str, list[float]] = {}
         episodes = replay_episodes(run, self.corpus, surveys)
@@ -130,13 +130,13 @@ class _Page:
             self.episodes.setdefault(record["survey"], {})[len(self.runs)] = packed
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
             about["budget"] = list(steps[0].observation["budget"])
-            efforts.append(played_episode(record, run.manifest, None).effort)
+            efforts.append(played_episode(record, run, None).effort)
             if value is not None:
                 values.setdefault(record["survey"], []).append(value)
         self.runs.append(about)
         if efforts:
             manifest, played = run.manifest, run.manifest["surveys"]
-            row = [name, run.task, manifest["agent"], manifest["environment"]["retriever"]]
+            row = [name, run.task.name, manifest["agent"], manifest["environment"]["retriever"]]
             row.append(f"{len(efforts)} of {len(played)}")
             if self._labels:
                 # A survey counts once, in the order in which comparisons resample

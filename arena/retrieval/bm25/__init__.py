@@ -32,7 +32,7 @@ from arena._internal.arrays import StringTable, damaged, load_array, save_array
 from arena._internal.options import check_names
 from arena._internal.process import cores
 from arena._internal.terminal import say_compiling
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
+from arena.retrieval.base import IndexInput, Ranking, Request, Retriever, Scope, retriever
 from arena.text import ANALYZER, analyze
 
 _SCOPES = 1024  # scopes whose statistics are kept
@@ -152,7 +152,7 @@ def _count(
     )  # fmt: skip
 
 
-@RETRIEVERS.register("bm25")
+@retriever("bm25")
 class BM25Retriever(LexicalEngine):
     """BM25 with the statistics of the cutoff, exact and deterministic."""
 

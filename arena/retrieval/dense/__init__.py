@@ -18,10 +18,9 @@ from annotated_types import Ge
 
 from arena._internal.files import sha256_json, write_json
 from arena._internal.lazy import once
-from arena.encoders import make_encoder
+from arena.encoders import ENCODERS, make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.base import (
-    RETRIEVERS,
     IndexInput,
     OpenedIndex,
     ParallelMap,
@@ -29,6 +28,7 @@ from arena.retrieval.base import (
     Request,
     Retriever,
     Scope,
+    retriever,
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import Making, finish, write_vectors
@@ -53,7 +53,7 @@ IVF_FROM = 1_000_000
 """Rows from which inverted lists are built and used by themselves."""
 
 
-@RETRIEVERS.register("dense")
+@retriever("dense")
 class Dense(Retriever):
     """Nearest vectors before the cutoff, exact; inverted lists for large collections."""
 
@@ -140,6 +140,7 @@ class Dense(Retriever):
         """
         if training < lists:
             raise DataError(f"training={training}: give an integer >= {lists}, the lists.")
+        encoder = ENCODERS.resolve(encoder)
         made = make_encoder(encoder, options)
         kept = {name: value for name, value in options.items() if name != "device"}
         identity = {"encoder": encoder, "options": kept, "config": made.config}

@@ -15,7 +15,7 @@ from arena._internal.lazy import once
 from arena._internal.options import parameters_of
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
-from arena.registry import recorded_name
+from arena.plugins import recorded_name
 from arena.text.display import replace_surrogates
 
 VECTORS = "vectors.npy"

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array, save_array
 from arena.errors import ArenaError, CorpusError
-from arena.retrieval.base import RETRIEVERS, OpenedIndex, Ranking, Request, Scope
+from arena.retrieval.base import OpenedIndex, Ranking, Request, Scope, retriever
 from arena.retrieval.bm25 import LexicalEngine
 from arena.retrieval.lucene._java import requirements as requirements
 from arena.text import analyze
@@ -38,7 +38,7 @@ SEGMENT = "segment"
 """Directory of Lucene's own files."""
 
 
-@RETRIEVERS.register("lucene")
+@retriever("lucene")
 class LuceneRetriever(LexicalEngine):
     """Lucene's BM25 with the statistics of the cutoff, its index on disk."""
 

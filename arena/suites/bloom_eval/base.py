@@ -32,7 +32,7 @@ from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext
-from arena.registry import Registry
+from arena.plugins import Registry
 from arena.suites.bloom_eval.article import Article
 from arena.suites.bloom_eval.in_corpus import articles_of
 from arena.suites.bloom_eval.matching import one_to_one, read_pairs
@@ -90,7 +90,7 @@ class SurveyMetric:
 
 
 _SURVEY_METRICS: Registry[SurveyMetric] = Registry(
-    "metric", packages=["arena.suites.bloom_eval.metrics"]
+    "survey metric", packages=["arena.suites.bloom_eval.metrics"]
 )
 
 

@@ -26,7 +26,7 @@ from arena.metrics import METRICS, mean
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.runs.directory import read_timing
-from arena.suites import SUITES, Made, folder_sha256
+from arena.suites import Made, folder_sha256, suite
 from arena.suites._library import Library
 from arena.suites.bloom_eval.article import Article, Work
 from arena.suites.bloom_eval.base import (
@@ -55,7 +55,7 @@ _BY_EMBEDDING = (
 )
 
 
-@SUITES.register("bloom-eval")
+@suite("bloom-eval")
 def score_surveys(
     *,
     human: str,

@@ -15,7 +15,7 @@ from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from arena.metrics import METRICS, mean
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.suites import SUITES, Evaluation, Made, chosen, json_lines
+from arena.suites import Evaluation, Made, chosen, json_lines, suite
 from arena.suites.taxobench.released import (
     THRESHOLD,
     ReleasedScores,
@@ -35,7 +35,7 @@ _ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)(.*\S)", re.M)  # of a list
 _LEAST_WORDS = 5  # of a title that is one paper with a longer title
 
 
-@SUITES.register("taxobench")
+@suite("taxobench")
 def score_predictions(
     *,
     data: str,
@@ -97,7 +97,7 @@ def score_predictions(
         settings["judge"] = {**judged.judge, **judged.counts}
         if missing := judged.counts["missing"]:
             problems.append(f"The judge gave no readable answer for {missing} surveys.")
-    settings["code"] = code_sha256(__name__)
+    settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in NAMES))
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings,
         lower_is_better={} if official else {n: METRICS.get(n).lower_is_better for n in NAMES},

@@ -5,17 +5,18 @@ Section 3.2 and appendix G; appendix E, Table 6.
 
 from pathlib import Path
 
-from arena.judging.judge import RUBRICS, Rubric
+from arena.judging.judge import rubric
 
-RUBRICS.register("taxobench")(
-    Rubric(
-        name="taxobench",
-        title="A taxonomy beside the experts': coverage, organization, logic, topology, 1 to 5.",
-        dimensions=("coverage", "organization", "logic", "topology"),
-        fields=("expert", "generated"),
-        prompt=Path(__file__).with_name("rubric.txt").read_text(encoding="utf-8"),
-    )
+
+@rubric(
+    "taxobench",
+    dimensions=("coverage", "organization", "logic", "topology"),
+    fields=("expert", "generated"),
 )
+def taxobench() -> str:
+    """A taxonomy beside the experts': coverage, organization, logic, topology, 1 to 5."""
+    return Path(__file__).with_name("rubric.txt").read_text(encoding="utf-8")
+
 
 ERRORS = (
     "missing_core_branches", "irrelevant_additions", "conceptual_deviation", "missing_subfields",
@@ -29,14 +30,14 @@ ERRORS = (
 )  # fmt: skip
 """The kinds of error, in the order of Table 6."""
 
-RUBRICS.register("taxobench-errors")(
-    Rubric(
-        name="taxobench-errors",
-        title="Which of 23 errors a taxonomy makes beside the experts', 0 or 1 each.",
-        dimensions=ERRORS,
-        fields=("expert", "generated"),
-        prompt=Path(__file__).with_name("errors.txt").read_text(encoding="utf-8"),
-        scale=(0, 1),
-        empty_is_lowest=False,
-    )
+
+@rubric(
+    "taxobench-errors",
+    dimensions=ERRORS,
+    fields=("expert", "generated"),
+    scale=(0, 1),
+    empty_is_lowest=False,
 )
+def taxobench_errors() -> str:
+    """Which of 23 errors a taxonomy makes beside the experts', 0 or 1 each."""
+    return Path(__file__).with_name("errors.txt").read_text(encoding="utf-8")

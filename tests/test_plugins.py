@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from arena import plugins
 from arena.errors import DataError, UnknownNameError
-from arena.registry import Registry
+from arena.plugins import Registry
+from arena.rewards import REWARDS
 
 Write = Callable[[str, str], None]
 
-HUB = "from arena.registry import Registry\nTHINGS = Registry('thing', packages=['{0}'])\n"
+HUB = "from arena.plugins import Registry\nTHINGS = Registry('thing', packages=['{0}'])\n"
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def test_unknown_name_suggests() -> None:
 def test_duplicate_name() -> None:
     things: Registry[object] = Registry("thing")
     things.register("a")(test_get_names_describe)
-    with pytest.raises(DataError, match=r"'a' is registered twice, as .*describe and as .*suggest"):
+    with pytest.raises(DataError, match=r"'a' is registered twice, as .*describe of .* and as .*suggest"):
         things.register("a")(test_unknown_name_suggests)
     with pytest.raises(DataError, match="registered twice"):
         things.register("a")(object())
@@ -137,41 +139,112 @@ def test_lookup_during_discovery(write: Write) -> None:
     assert sys.modules["plug_e.bb"].SEEN == ["a", "b"]  # c is imported later
 
 
-def entry_points(write: Write, dist: str, lines: str) -> None:
-    write(f"{dist}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {dist}\nVersion: 1.0\n")
-    write(f"{dist}-1.0.dist-info/entry_points.txt", f"[arena.test]\n{lines}\n")
+def install(write: Write, dist: str, package: str, version: str = "1.0") -> None:
+    """Write the metadata of a distribution whose package has plug-ins."""
+    about = f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n"
+    write(f"{dist}-{version}.dist-info/METADATA", about)
+    write(
+        f"{dist}-{version}.dist-info/entry_points.txt",
+        f"[researcharena.plugins]\n{package} = {package}\n",
+    )
 
 
-def test_entry_points_are_loaded_lazily(write: Write) -> None:
-    entry_points(write, "dist_f", "good = plug_f:good\nbroken = no_such_plug_f:thing")
-    write("plug_f.py", "def good():\n    'Good.'\n")
-    things: Registry[Callable[[], None]] = Registry("thing", entry_points="arena.test")
-    assert things.names() == ["broken", "good"]
-    assert "plug_f" not in sys.modules
-    assert things.get("good") is sys.modules["plug_f"].good
-    assert things.names() == ["broken", "good"]
-    with pytest.raises(ModuleNotFoundError, match="no_such_plug_f"):
-        things.get("broken")
+REWARD = """from arena.rewards import Reward, reward
+
+@reward("{0}")
+class Paid(Reward):
+    '''Pays.'''
+    def terms(self, progress):
+        return {{"{0}": 1.0}}
+"""
 
 
-def test_entry_point_that_registers_itself(write: Write) -> None:
-    write("hub_g.py", HUB.format("absent_g").replace("])", "], entry_points='arena.test')"))
-    entry_points(write, "dist_g", "own = plug_g:own")
-    write("plug_g.py", "from hub_g import THINGS\n@THINGS.register('own')\ndef own(): 'Own.'\n")
-    things = __import__("hub_g").THINGS
-    assert things.describe() == {"own": "Own."}
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """What a test loads is forgotten; distributions are looked for again."""
+    REWARDS.names()
+    with plugins.forgotten():
+        plugins._installed = None
+        yield
 
 
-def test_entry_point_must_not_shadow(write: Write) -> None:
-    entry_points(write, "dist_h", "taken = plug_h:other")
-    write("plug_h.py", "def other(): ...\n")
-    things: Registry[object] = Registry("thing", entry_points="arena.test")
-    things.register("taken")(object())
-    things.register("free")(marker := object())
-    assert things.get("free") is marker
+@pytest.mark.usefixtures("fresh")
+def test_public_modules_of_an_installed_package_register(write: Write) -> None:
+    install(write, "dist_f", "plug_f")
+    write("plug_f/__init__.py", "")
+    write("plug_f/pays.py", REWARD.format("pays_f"))
+    write("plug_f/_not.py", "raise RuntimeError\n")
+    assert REWARDS.describe()["pays_f"] == "Pays."
+    origin = plugins.origin_of(REWARDS.get("pays_f"))
+    assert origin is not None
+    assert (origin.distribution, origin.version, len(origin.sha256)) == ("dist_f", "1.0", 64)
+    assert plugins.origin_of(REWARDS.get("gain")) is None
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_distribution_that_does_not_import_is_one_warning(write: Write) -> None:
+    install(write, "dist_g", "plug_g")
+    write("plug_g/__init__.py", "import no_such_module_g\n")
+    with pytest.warns(UserWarning, match="dist_g 1.0 does not import and is left out") as caught:
+        assert "gain" in REWARDS.names()
+        assert "gain" in REWARDS.names()
+    assert len(caught) == 1
+    (broken,) = plugins.loaded()
+    assert (str(broken), "no_such_module_g" in broken.error) == ("dist_g 1.0", True)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_two_plug_ins_of_one_name_are_an_error_that_names_both(write: Write, tmp_path) -> None:
+    install(write, "dist_h", "plug_h")
+    write("plug_h/__init__.py", REWARD.format("pays_h"))
+    (tmp_path / "also.py").write_text(REWARD.format("pays_h"))
+    assert "pays_h" in REWARDS.names()
+    with pytest.raises(DataError, match=r"'pays_h' is registered twice, as .*dist_h.*also\.py"):
+        plugins.load([tmp_path / "also.py"])
+    (tmp_path / "own.py").write_text(REWARD.format("gain"))
+    with pytest.raises(DataError, match=r"'gain' is registered twice, as arena\.rewards.*own\.py"):
+        plugins.load([tmp_path / "own.py"])
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("first", ["path", "name"])
+def test_a_file_loaded_by_path_and_by_name_is_one_plug_in(tmp_path, first: str) -> None:
+    one, two = tmp_path / f"one_{first}.py", tmp_path / f"two_{first}.py"
+    one.write_text(REWARD.format("pays_one"))
+    two.write_text(f"import one_{first}\n" + REWARD.format("pays_two"))
+    plugins.load([one, two] if first == "path" else [two, one])
+    assert {"pays_one", "pays_two"} <= set(REWARDS.names())
+    assert REWARDS.get("pays_one") is sys.modules[f"one_{first}"].Paid
+    assert {Path(each.file).name for each in plugins.loaded()} == {one.name, two.name}
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_file_may_have_the_name_of_a_library(tmp_path) -> None:
+    import json
+
+    (tmp_path / "json.py").write_text(REWARD.format("pays_json"))
+    plugins.load([tmp_path / "json.py"])
+    assert "pays_json" in REWARDS.names()
+    assert sys.modules["json"] is json
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_file_that_does_not_import(tmp_path) -> None:
+    with pytest.raises(DataError, match=r"there is no file '.*mien\.py'"):
+        plugins.load([tmp_path / "mien.py"])
+    (tmp_path / "mine.py").write_text("1 / 0\n")
+    with pytest.raises(DataError, match=r"Did you mean 'mine\.py'\?"):
+        plugins.load([tmp_path / "mien.py"])
     for _ in range(2):
-        with pytest.raises(DataError, match="'taken' is registered twice"):
-            things.get("taken")
+        with pytest.raises(DataError, match="does not import: ZeroDivisionError"):
+            plugins.load([tmp_path / "mine.py"])
+
+
+@pytest.mark.usefixtures("fresh")
+def test_files_of_the_environment_variable(tmp_path, monkeypatch) -> None:
+    (tmp_path / "listed.py").write_text(REWARD.format("pays_listed"))
+    monkeypatch.setenv("ARENA_PLUGINS", str(tmp_path / "listed.py"))
+    assert "pays_listed" in REWARDS.names()
 
 
 def test_many_threads_ask_first(write: Write) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,21 +13,23 @@ import pytest
 
 import arena
 import arena.cli
+import arena.envs
 import corpus_builder.cli
+from arena import plugins
+from arena._internal.code import source_sha256
 from arena.agents import AGENTS
 from arena.errors import CorpusError, DataError
 from arena.metrics import METRICS
 from arena.results.comparison.report import verdict
-from arena.rewards import make_rewards
+from arena.rewards import plain_name
 from arena.tasks import TASKS
 
 PLUGINS = '''
-import dataclasses
-
+import arena
 from arena.metrics import checked, metric
 from arena.rewards import Reward
-from arena.tasks import Task
-from arena.tools import Tool
+from arena.tasks import Task, task
+from arena.tools import tool
 
 @metric("found", "ranking")
 def found(ranking, gains, context):
@@ -39,24 +42,25 @@ class Steps(Reward):
     def terms(self, progress):
         return {"Steps": 1.0}
 
-def _shout(episode, words: str) -> dict:
+@tool("shout")
+def say(episode, words: str) -> dict:
     """Say it louder.
 
     Args:
-        episode: The running episode.
         words: What to say.
     """
     return {"said": words.upper()}
 
-shout = dataclasses.replace(Tool.of(_shout), name="shout")
-quick = Task(description="A quick one.", instruction="Be quick.", metrics=("recall@10",),
-             headline="recall@10", answer="ranking")
-
-import arena
+@task("quick")
+class Quick(Task):
+    """A quick one."""
+    instruction = "Be quick."
+    metrics = ("recall@10",)
+    headline = "recall@10"
 
 class Shouts(arena.Agent):
     def act(self, observation):
-        if not hasattr(self, "done"):
+        if not hasattr(self, "done") and "shout" in [t["function"]["name"] for t in self.tools]:
             self.done = True
             return {"tool": "shout", "arguments": {"words": "abc"}}
         return {"tool": "finish", "arguments": {}}
@@ -64,17 +68,23 @@ class Shouts(arena.Agent):
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch):
+def forgotten():
     """What a file registers is gone after the test."""
-    METRICS.names()
-    monkeypatch.setattr(METRICS, "_items", dict(METRICS._items))
+    with plugins.forgotten():
+        yield
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("plugins") / "plugins.py"
+    path = tmp_path_factory.mktemp("plugins") / "plugins_of_mine.py"
     path.write_text(PLUGINS)
     return path
+
+
+def arena_command(*words, **environment):
+    command = [sys.executable, "-m", "arena", *map(str, words)]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True)
 
 
 def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
@@ -92,17 +102,98 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     assert manifest["environment"]["reward"] == "Steps+gain"
     assert manifest["environment"]["tools"] == ["shout"]
     assert manifest["metrics"]["names"] == ["found@5", "map"]
+    (plugin,) = manifest["plugins"]
+    assert plugin["file"] == file.name
+    assert plugin["sha256"] == source_sha256(file.read_bytes())
+    assert sorted(plugin["names"]) == [
+        "agent Shouts", "metric found", "reward Steps", "task quick", "tool shout",
+    ]  # fmt: skip
     first = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
     assert [step["reward"] for step in first["steps"]] == [1.0, 1.0]
-    # Another process knows the names if ARENA_PLUGINS lists the file.
-    replay = [sys.executable, "-m", "arena", "replay", str(output), "--corpus", str(world)]
-    environment = {**os.environ, "ARENA_PLUGINS": str(file)}
-    done = subprocess.run(replay, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "All equal: 2 episodes, 4 steps.\n"
-    unknown = subprocess.run(replay, capture_output=True, text=True)
-    assert unknown.returncode == 2
-    assert f"{str(output / 'manifest.json')!r}: no task named 'quick'" in unknown.stderr
+    # Another process has to be given the file, and says so; opened runs execute nothing.
+    replay = ["replay", output, "--corpus", world]
+    for done in (
+        arena_command(*replay, ARENA_PLUGINS=str(file)), arena_command("--plugin", file, *replay),
+        arena_command(*replay, f"--plugin={file}"),
+    ):  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "All equal: 2 episodes, 4 steps.\n"
+    for done in (arena_command(*replay), arena_command("compare", output)):
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"arena: error: {str(output)!r} was run with the task 'quick' of {file.name}, which is "
+            f"not loaded. Load it: --plugin {file.name}.\n"
+        )
+    listed = arena_command("plugins", "--plugin", file).stdout
+    assert re.findall(r"^(\w+) +(\w+) +plugins_of_mine\.py", listed, re.MULTILINE) == [
+        ("metric", "found"), ("task", "quick"), ("tool", "shout"),
+    ]  # fmt: skip
+    assert "arena/Quick-v0" in arena_command("list", "environments", "--plugin", file).stdout
+
+
+def test_a_changed_plug_in(world, tmp_path, file):
+    """A replay says so and goes on; a run that was begun is another run."""
+    mine, output = tmp_path / file.name, tmp_path / "run"
+    mine.write_text(PLUGINS)
+    run = ["run", "--corpus", world, "--task", f"{mine}:quick", "--agent", "title", "--surveys",
+           "2", "--output", output]  # fmt: skip
+    assert arena_command(*run).returncode == 0
+    mine.write_text(PLUGINS.replace("A quick one", "Another text"))
+    replayed = arena_command("replay", output, "--corpus", world, "--plugin", mine)
+    assert replayed.returncode == 0, replayed.stderr
+    assert f"The plug-in {mine.name} has changed since the run (task quick)." in replayed.stdout
+    resumed = arena_command(*run)
+    assert resumed.returncode == 2
+    assert re.search(r"contains another run \(it differs in .*plugins", resumed.stderr)
+
+
+def test_a_tool_that_one_environment_used_appears_in_no_other(world, tmp_path, file):
+    """What a process did before changes nothing (D6)."""
+    runs = []
+    for name, tools in (("before", []), ("used", [f"{file}:shout"]), ("after", [])):
+        agent = plugins.load_file(file).Shouts
+        arena.run(world, "discovery", agent, tmp_path / name, surveys=2, tools=tools)
+        lines = (tmp_path / name / "trajectories.jsonl").read_text().splitlines()
+        runs.append([step["action"] for line in lines for step in json.loads(line)["steps"]])
+    before, used, after = runs
+    assert before == after
+    assert used[0]["tool"] == "shout"
+
+
+def test_a_registration_changes_no_environment_that_exists(world, file):
+    env = arena.envs.SurveyEnv(world, f"{file}:quick")
+    metrics = [metric.score for metric in env.config.resolved_task.own_metrics]
+    plugins.load_file(file)
+    copy_of = file.with_name("plugins_of_mine.py")
+    os.utime(copy_of, (1, 1))
+    plugins.load_file(file)  # executed again
+    assert [metric.score for metric in env.config.resolved_task.own_metrics] == metrics
+
+
+def test_a_metric_of_a_file_as_a_reward(world, tmp_path, file):
+    """`FILE.py:NAME` and `FILE.py:NAME@k` name metrics as rewards, too (D5)."""
+    arena.run(
+        world, "discovery", "title", tmp_path / "run", surveys=2, reward=f"gain+{file}:found@5"
+    )
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["environment"]["reward"] == "gain+found@5"
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [
+        (["--task", "discovery"], "task=selection"),
+        (["--task", "discovery", "--reward", "gain"], "reward=final"),
+        (["--task", "discovery", "--retriever", "bm25"], "retriever=hybrid(bm25,bm25)"),
+        (["--task", "discovery", "--encoder", "static"], "encoder=minilm"),
+    ],
+)
+def test_what_the_command_line_says_twice_and_differently(world, tmp_path, capsys, option, setting):
+    command = ["run", "--corpus", str(world), "--agent", "title", "--output", str(tmp_path / "run")]
+    assert arena.cli.main([*command, *option, "--env-option", setting]) == 2
+    error = capsys.readouterr().err
+    assert f"{option[-2]} {option[-1]} and --env-option {setting} say different things" in error
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_engine_of_a_file(mini, tmp_path, capsys, monkeypatch):
@@ -123,7 +214,7 @@ def test_an_engine_of_a_file(mini, tmp_path, capsys, monkeypatch):
     done = subprocess.run(
         [sys.executable, "-m", "arena", *search, "lengths"], capture_output=True, text=True
     )
-    assert (done.returncode, "ARENA_PLUGINS" in done.stderr) == (2, True)
+    assert (done.returncode, "--plugin" in done.stderr) == (2, True)
 
 
 def test_what_is_opened_loads_no_file(world, tmp_path):
@@ -150,18 +241,18 @@ def test_files_that_do_not_work(tmp_path, file):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit(0)")
     for name, message in (
-        (f"{file}:found2@5", "no metric 'found2' in .*plugins.py'. Did you mean 'found'"),
+        (f"{file}:found2@5", "no metric 'found2' in .*mine.py'. Did you mean 'found'"),
         (f"{tmp_path}/absent.py:found", "there is no file '.*absent.py'"),
         (f"{broken}:found", "broken.py' does not import: SystemExit: 0"),
-        (f"{file}", "name the object in it, too: .*plugins.py:NAME"),
+        (f"{file}", "name the object in it, too: .*mine.py:NAME"),
     ):
         with pytest.raises(DataError, match=message):
             METRICS.resolve(name)
-    with pytest.raises(DataError, match=r"no reward 'found' in .* Known: Steps"):
-        make_rewards(f"{file}:found")
+    with pytest.raises(DataError, match=r"no reward 'fund' in .* Known: Steps"):
+        plain_name(f"{file}:fund")
     with pytest.raises(DataError, match=r"no agent 'quick' in .* Known: Shouts"):
-        AGENTS.get(f"{file}:quick")
-    assert TASKS.get(f"{file}:quick").headline == "recall@10"
+        AGENTS.find(f"{file}:quick")
+    assert TASKS.find(f"{file}:quick").headline == "recall@10"
 
 
 def test_a_file_of_the_name_of_a_library_and_a_changed_one(tmp_path):
@@ -276,6 +367,6 @@ def test_two_files_with_other_neighbours_of_one_name(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "shared_name.py").write_text(f"NAME = {name!r}\n")
         (tmp_path / name / "agent.py").write_text("import shared_name\n")
-    arena.registry.load_file(tmp_path / "one" / "agent.py")
+    arena.plugins.load_file(tmp_path / "one" / "agent.py")
     with pytest.raises(DataError, match=r"two/shared_name.py' cannot be imported: .* Rename"):
-        arena.registry.load_file(tmp_path / "two" / "agent.py")
+        arena.plugins.load_file(tmp_path / "two" / "agent.py")
