@@ -76,7 +76,8 @@ def test_unknown_name_suggests() -> None:
 def test_duplicate_name() -> None:
     things: Registry[object] = Registry("thing")
     things.register("a")(test_get_names_describe)
-    with pytest.raises(DataError, match=r"'a' is registered twice, as .*describe of .* and as .*suggest"):
+    twice = r"'a' is registered twice, as .*describe of .* and as .*suggest"
+    with pytest.raises(DataError, match=twice):
         things.register("a")(test_unknown_name_suggests)
     with pytest.raises(DataError, match="registered twice"):
         things.register("a")(object())
