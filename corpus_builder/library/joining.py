@@ -1,19 +1,21 @@
-"""Records of the same paper, found and joined: by id, DOI, arXiv identifier, or title and year."""
+"""Records of the same paper, found and joined: by id, DOI, arXiv identifier, or title."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
 from arena.corpus.store import hash_id
-from arena.dates import parse_date
 from arena.text.display import replace_surrogates
 from arena.text.identifiers import normal_title
+from corpus_builder.library.names import family_names
+from corpus_builder.readers.base import ENTRY_YEARS
 from corpus_builder.records import publication_date
 from corpus_builder.release import read_json
 from corpus_builder.release.values import identifier
@@ -21,19 +23,22 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
+_PREPRINTS = re.compile(r"rxiv|preprint|\b(?:corr|ssrn)\b", re.IGNORECASE)
 
 
 class Joiner:
     """Records in a database on disk, and in memory which ones are of the same paper.
 
-    Two records are of one paper if they have an id, a DOI or an arXiv identifier in common, or
-    title and year and no two different identifiers. The earliest counts, since the work was known
-    from then on, and what it lacks is taken from the next.
+    Two records are of one paper if they have an id, a DOI or an arXiv identifier in common. So are
+    those of one title and year, or of years one apart if one of them may be a preprint, unless they
+    have different DOIs or arXiv identifiers, or both have authors and no family name in common.
+    The earliest counts, since the work was known from then on, and what it lacks is taken from the
+    next.
     """
 
     def __init__(self) -> None:
         self._records = sqlite3.connect("")  # a file that goes with the connection
-        columns = "n INTEGER PRIMARY KEY, id, doi, arxiv, title, day, line"
+        columns = "n INTEGER PRIMARY KEY, id, doi, arxiv, title, names, years, preprints, day, line"
         self._records.execute(f"CREATE TABLE records ({columns})")
         self._parents: dict[int, int] = {}
         self._counts: Counter[str] = Counter()
@@ -49,9 +54,13 @@ class Joiner:
         arxiv_id, doi = identifiers_of(paper_keys(record))
         id_, date = record.get("id"), record.get("date")
         dated = publication_date(date) if date is not None else None
-        names = (id_ and str(id_), doi, arxiv_id, _title(record))
-        row = (len(self), *names, dated.day if dated else _NEVER, dumped(record))
-        self._records.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        keys = (id_ and str(id_), doi, arxiv_id, _title(record))
+        names, years = " ".join(family_names(_authors(record))), " ".join(map(str, _years(record)))
+        venue = str(record.get("venue") or "")
+        preprints = years if arxiv_id or not venue or _PREPRINTS.search(venue) else ""
+        same = (names, years, preprints, dated.day if dated else _NEVER)
+        row = (len(self), *keys, *same, dumped(record))
+        self._records.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def papers(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
         """Yield each paper and the numbers of its records; add no more records then."""
@@ -119,26 +128,89 @@ class Joiner:
                     self._example = self._example or [records[0]["title"], record["title"]]
 
     def _join_titles(self, group: list[int]) -> None:
-        """Unite records of one title and year unless their identifiers differ."""
-        named: dict[int, dict[str, set[str]]] = {}
-        for number, *keys in self._rows("n, doi, arxiv", group, "n"):
-            of = named.setdefault(self._root(number), {"doi": set(), "arxiv": set()})
-            for of_kind, key in zip(of.values(), keys, strict=True):
-                of_kind |= {key} - {None}
-        # Those with identifiers first, in an order that does not depend on that of the files
-        order = sorted(
-            named.items(), key=lambda each: [(not k, sorted(k)) for k in each[1].values()]
-        )
-        kept: list[tuple[int, dict[str, set[str]]]] = []
-        for root, keys in order:
-            for other, known in kept:
-                if all(not keys[k] or not known[k] or keys[k] & known[k] for k in keys):
-                    self._unite(other, root, "title")
-                    for kind in keys:
-                        known[kind] |= keys[kind]
-                    break
+        """Unite records of one title that can be of one work."""
+        parts: dict[int, list[set[str]]] = {}
+        for number, *texts in self._rows("n, doi, arxiv, names, years, preprints", group, "n"):
+            sets = parts.setdefault(self._root(number), [set() for _ in texts])
+            for known, text in zip(sets, texts, strict=True):
+                known.update((text or "").split())
+        works: list[_Work] = []
+        # In an order that does not depend on that of the files; those with identifiers first.
+        for root, sets in sorted(parts.items(), key=_order):
+            if works and [*works[-1][1:]] == sets:  # alike in all that counts
+                self._unite(works[-1].root, root, "title")
             else:
-                kept.append((root, keys))
+                works.append(_Work(root, *sets))
+        for apart in (0, 1):  # of one year first
+            kept: list[_Work | None] = []
+            places: defaultdict[str, set[int]] = defaultdict(set)
+            for work in works:
+                place, grown = len(kept), work
+                kept.append(None)
+                while (at := grown.first_of(kept, places, apart)) is not None:
+                    place, other, kept[at] = at, kept[at], None
+                    assert other is not None
+                    self._unite(other.root, grown.root, "title")
+                    sets = [one | more for one, more in zip(other[1:], grown[1:], strict=True)]
+                    grown = _Work(other.root, *sets)
+                kept[place] = grown
+                for year in grown.own_years():
+                    places[year].add(place)
+            works = [work for work in kept if work is not None]
+
+
+def _order(part: tuple[int, list[set[str]]]) -> list[Any]:
+    return [(not each, sorted(each)) for each in part[1]]
+
+
+class _Work(NamedTuple):
+    """What is known of the records of one title that were joined so far.
+
+    Two can be one work if of the DOIs, the arXiv identifiers and the family names each they have
+    one in common, or one of the two has none, and if they have a year in common, or both none, or
+    one of them has a preprint of a year next to one of the other. Proceedings and journals alone
+    must be of one year: what projects report every year has one title, too. `preprints` are the
+    years of records that may be preprints.
+    """
+
+    root: int
+    dois: set[str]
+    arxiv_ids: set[str]
+    names: set[str]
+    years: set[str]
+    preprints: set[str]
+
+    def own_years(self) -> set[str]:
+        """Return its years, an empty text without one, and those of preprints once more."""
+        return (self.years or {""}) | {f"preprint {year}" for year in self.preprints}
+
+    def near_years(self) -> set[str]:
+        """Return what of `own_years` of another work is next to a year of this one."""
+        steps = (-1, 1)
+        published = {f"{int(year) + step}" for year in self.preprints for step in steps}
+        return published | {f"preprint {int(year) + step}" for year in self.years for step in steps}
+
+    def first_of(
+        self, others: Sequence[_Work | None], places: Mapping[str, set[int]], apart: int
+    ) -> int | None:
+        """Return the place of the first work that can be this one; None if there is none.
+
+        `places` are those of works by `own_years`.
+        """
+        near = (self.years or {""}) | (self.near_years() if apart else set())
+        for place in sorted(set[int]().union(*(places.get(year, ()) for year in near))):
+            other = others[place]
+            if other and not (
+                _differ(self.dois, other.dois)
+                or _differ(self.arxiv_ids, other.arxiv_ids)
+                or _differ(self.names, other.names)
+            ):
+                return place
+        return None
+
+
+def _differ(one: set[str], other: set[str]) -> bool:
+    return bool(one and other) and one.isdisjoint(other)
 
 
 _EQUAL = """
@@ -147,10 +219,23 @@ SELECT group_concat(n) FROM records WHERE {0} <> '' GROUP BY {0} HAVING count(*)
 
 
 def _title(record: Mapping[str, Any]) -> str:
-    """Return the key of title and year."""
-    date = record.get("date")
-    year = str(parse_date(date))[:4] if date is not None else ""
-    return replace_surrogates(f"{normal_title(record['title']) or record['title']}|{year}")
+    return replace_surrogates(normal_title(record["title"]) or record["title"])
+
+
+def _authors(record: Mapping[str, Any]) -> list[Any]:
+    return record.get("authors") or []
+
+
+def _years(record: Mapping[str, Any]) -> list[int]:
+    """Return the years that the entries of a paper name, else that of its date, if it has one.
+
+    Readers, and libraries that are extended, give `ENTRY_YEARS` where the date is of another year.
+    """
+    years = record.get(ENTRY_YEARS)
+    if isinstance(years, list) and years and all(type(year) is int for year in years):
+        return years
+    dated = publication_date(record["date"]) if record.get("date") is not None else None
+    return [int(str(dated)[:4])] if dated else []
 
 
 def dumped(record: Mapping[str, Any]) -> bytes:
@@ -168,11 +253,22 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
         for key, value in record.items():
             if paper.get(key) in (None, "", [], False):
                 paper[key] = value
-    references = [reference for record in records for reference in record.get("references") or ()]
-    if len(records) > 1 and references:
-        paper["references"] = references
+    if len(records) > 1:
+        if listed := [each for record in records for each in record.get("references") or ()]:
+            paper["references"] = listed
+        years = sorted({year for record in records for year in _years(record)})
+        if years != _years({"date": paper.get("date")}):
+            paper[ENTRY_YEARS] = years
+        else:
+            paper.pop(ENTRY_YEARS, None)
     if not paper.get("id"):
         arxiv_id, doi = identifiers_of(paper_keys(paper))
         made = f"arxiv:{arxiv_id}" if arxiv_id else identifier(f"doi:{doi}") if doi else None
-        paper["id"] = made or f"paper:{hash_id(_title(paper)):016x}"
+        paper["id"] = made or _made_id(paper, doi)
     return paper
+
+
+def _made_id(paper: Mapping[str, Any], doi: str | None) -> str:
+    """Return an id for a paper without one, of all in which it can differ from other papers."""
+    year, names = "".join(map(str, _years(paper)[:1])), sorted(family_names(_authors(paper)))
+    return f"paper:{hash_id('|'.join([_title(paper), year, *names, *filter(None, [doi])])):016x}"

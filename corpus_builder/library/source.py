@@ -14,7 +14,7 @@ from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
 from corpus_builder.library.joining import Joiner, dumped
 from corpus_builder.options import ConstructorOptions
-from corpus_builder.readers.base import PaperFile
+from corpus_builder.readers.base import ENTRY_YEARS, PaperFile
 from corpus_builder.records import publication_date
 from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -66,6 +66,7 @@ class Library(ConstructorOptions):
             date = publication_date(paper["date"]) if "date" in paper else None
             dates[date.precision if date else "none"] += 1
             with_references += bool(paper.get("references"))
+            paper.pop(ENTRY_YEARS, None)
             yield LocatedRecord(paper, "papers", members[0] + 1)
         self._counts = {
             "dates": dict(sorted(dates.items())),

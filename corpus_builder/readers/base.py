@@ -164,6 +164,9 @@ def _recognised(path: Path) -> str:
     )
 
 
+ENTRY_YEARS = "entry_years"
+"""Key of the years that entries name, where the date of a paper is of another one."""
+
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -228,7 +231,7 @@ def paper(
     """Return the record of fields that are called as in BibTeX; None, and a loss, without a title.
 
     An arXiv identifier names the month of the first version, which counts if it is earlier than
-    the date.
+    the date; if that is of another year, the record has `ENTRY_YEARS`.
     """
     if not fields.get("title"):
         file.lose("records", "no title", line, fields)
@@ -241,16 +244,18 @@ def paper(
     arxiv_id, doi = identifiers_of(keys)
     months = [month for key in keys if (month := arxiv_month(key))]
     dates = [each for each in (date, *months) if each]
+    first = min(dates, key=lambda each: parse_date(each).day, default=None)
     venue = fields.get("journal") or fields.get("journaltitle") or fields.get("booktitle")
     record = {
         "title": fields["title"],
         "abstract": fields.get("abstract"),
-        "date": min(dates, key=lambda each: parse_date(each).day, default=None),
+        "date": first,
         "venue": venue,
         "authors": [*filter(None, map(_turned, authors))],
         "fields": [*filter(None, map(str.strip, keywords))],
         "arxiv_id": arxiv_id,
         "doi": doi,
+        ENTRY_YEARS: [int(date[:4])] if date and first and date[:4] != first[:4] else None,
     }
     return {key: value for key, value in record.items() if value}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from test_corpus_cli import fails, run
 from arena.corpus import Corpus
 from corpus_builder.build import build
 from corpus_builder.files import read_rows
+from corpus_builder.library.names import family_names
 from corpus_builder.library.source import Library
 from corpus_builder.readers.base import PaperFile, read_date
 
@@ -97,12 +99,12 @@ def test_records_of_one_paper_are_joined_in_any_order(tmp_path: Path) -> None:
     ]
     papers = {paper["id"]: paper for paper in papers_of(*paths)}
     # RIS and OpenAlex have tides of 1999, and the earlier day counts; Zotero's nets of 2018 are
-    # another paper than arXiv's of 2017, since neither has an identifier of the other.
+    # arXiv's of 2017, by Low as well.
     assert papers["doi:10.1000/reef"]["date"] == "2001-02-03"
     assert papers["doi:10.1000/reef"]["abstract"] == "About 5% of reefs."
     assert papers["W1"]["date"] == "1999-03-04" and papers["W1"]["references"] == ["W2"]
     assert papers["arxiv:1706.03762"]["date"] == "2017-06-12"
-    assert len(papers) == 7
+    assert len(papers) == 6
     again = {paper["id"]: paper for paper in papers_of(*reversed(paths))}
     assert again == papers
 
@@ -113,6 +115,90 @@ def test_papers_of_one_title_with_different_identifiers_stay_apart(tmp_path: Pat
     assert [paper["id"] for paper in papers_of(write(tmp_path, "a.bib", text))] == [
         "doi:10.1000/a", "doi:10.1000/b",
     ]  # fmt: skip
+
+
+def entry(
+    year: str | None = "2019", author: str | None = "Low, Ada", more: str = "", title: str = "Nets"
+) -> str:
+    fields = {"title": title, "year": year, "author": author}
+    return f"@misc{{k, {more}{', '.join(f'{k}={{{v}}}' for k, v in fields.items() if v)}}}\n"
+
+
+PREPRINT = entry("2019", "A. Low and others", "eprint={1810.04805}, ")
+ACL, TACL, CORR = "booktitle={Proc. of ACL}, ", "journal={TACL}, ", "journal={CoRR}, "
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([entry("2018"), PREPRINT], 1),
+        ([entry("2019"), PREPRINT], 1),  # the preprint's month is of 2018
+        ([entry("2020"), PREPRINT], 1),
+        ([entry("2017"), PREPRINT], 2),
+        ([entry("2021"), PREPRINT], 2),
+        ([entry("2020", "Ray, Bo"), PREPRINT], 2),
+        ([entry("2020", None), PREPRINT], 1),
+        ([entry("2018", "Löw, Ada"), entry("2019", "LOW, A."), entry("2020", "Low AB")], 1),
+        ([entry("2018"), entry("2020")], 2),
+        ([entry(None), entry("2019")], 2),
+        ([entry(None), entry(None, "Ada Low")], 1),
+        ([entry(None, more="eprint={1810.04805}, "), entry("2019")], 1),
+        ([entry(author="Ray, Bo and others"), entry(author="Low, Ada and others")], 2),
+        ([entry(author="Low, Ada and Ray, Bo"), entry(author="B. Ray and C. Doe")], 1),
+        ([entry("2020", more=ACL), PREPRINT], 1),
+        ([entry("2018", more=ACL), entry("2018", more=TACL)], 1),
+        # Neither is a preprint: reports of every year have one title and the same authors, too.
+        ([entry("2018", more=ACL), entry("2019", more=TACL)], 2),
+        ([entry("2018", more=ACL), entry("2019", more=ACL), entry("2020", more=ACL)], 3),
+        ([entry("2018", more=ACL), entry("2019", more=CORR), entry("2020", more=TACL)], 1),
+        ([entry("2018", more=CORR), entry("2019", more=ACL), entry("2020", more=TACL)], 2),
+        # A work without authors goes to one of those of two people, not to both.
+        ([entry("2018"), entry("2019", None), entry("2020", "Ray, Bo")], 2),
+        ([entry(more="doi={10.1000/a}, "), entry("2020", more="doi={10.1000/b}, "), PREPRINT], 2),
+    ],
+)
+def test_conference_and_preprint_are_one_work(
+    tmp_path: Path, entries: list[str], expected: int
+) -> None:
+    found = []
+    for at, order in enumerate(itertools.permutations(entries)):
+        together = papers_of(write(tmp_path, f"{at}.bib", "".join(order)))
+        apart = papers_of(*(write(tmp_path, f"{at}-{n}", each) for n, each in enumerate(order)))
+        found += [sorted(papers, key=lambda each: each["id"]) for papers in (together, apart)]
+    assert len(found[0]) == len({paper["id"] for paper in found[0]}) == expected
+    assert all(papers == found[0] for papers in found)
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        (["van der Berg, Bo", "Bo van der Berg", "B. BERG", {"name": "Berg B."}], {"berg"}),
+        (["Löw-Čech, Ada", "A. Low-Cech", "Low‐Cech A.B."], {"cech"}),
+        (["von Tide, Jr., Hans", "Hans von Tide Jr.", "Jr., Hans von Tide", "TIDE H"], {"tide"}),
+        (["Low, Ada AND Ray, Bo; et al.", "Ada Low & Bo Ray and others"], {"low", "ray"}),
+        (["Ada LI", "Low AB"], {"ada", "li", "low", "ab"}),  # either word may be the name
+        (["李明", "A."], {"李明", "a"}),
+        (["", "others", "et al.", "-", ",", None, {"name": None}], set()),
+    ],
+)
+def test_family_names(written: list[Any], names: set[str]) -> None:
+    assert family_names(written) == names
+
+
+def test_conference_and_preprint_are_one_reference_of_a_task(tmp_path: Path, capsys: Any) -> None:
+    gold = write(tmp_path, "gold.bib", entry("2019") + PREPRINT + entry(title="Kelp"))
+    papers = write(tmp_path, "mine.bib", entry(title="Tides"))
+    lib = tmp_path / "lib"
+    run(capsys, "build", "library", "--papers", papers, "--output", lib, "--gold",
+        f"{gold}=A Survey@2021-05-02")  # fmt: skip
+    names = ("reference", "status")
+    assert len(list(read_rows(lib / "tasks/gold.parquet", names))) == 2
+    assert Corpus.open(lib).manifest["counts"]["papers"] == 3
+    # What the preprint's entry says of its year counts for papers that are added later, too.
+    late = write(tmp_path, "late.bib", entry("2020"))
+    run(capsys, "build", "library", "--papers", late, "--add", lib, "--output", lib, "--overwrite")
+    assert Corpus.open(lib).manifest["counts"]["papers"] == 3
+    assert len(list(read_rows(lib / "tasks/gold.parquet", names))) == 2
 
 
 @pytest.mark.parametrize(
