@@ -58,8 +58,8 @@ def parse_date(value: object) -> ResolvedDate:
     match = _PATTERN.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise DataError(f"{clip(value)} is not a date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
-    year, month, day = (int(part) if part else 0 for part in match.groups())
-    precision = PRECISIONS[sum(part is not None for part in match.groups()) - 1]
+    year, month, day = map(int, match.groups("0"))
+    precision = PRECISIONS[(match.lastindex or 1) - 1]
     try:
         if precision == "year":
             month, day = 12, 31

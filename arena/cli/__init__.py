@@ -81,11 +81,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return main_command("arena", make_parser, argv)
 
 
-def make_parser(asked: str) -> Parser:
+def make_parser(words: Sequence[str] = ()) -> Parser:
     """Return the parser of the whole command line.
 
-    What suites and doors add is there if `asked`, the first word, is ``evaluate`` or ``serve``.
+    What suites and integrations add is there if the first word is ``evaluate`` or ``serve``.
     """
+    asked = words[0] if words else ""
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",

@@ -337,9 +337,11 @@ def resumable() -> Iterator[None]:
 
 
 def main_command(
-    prog: str, make_parser: Callable[[str], argparse.ArgumentParser], argv: Sequence[str] | None
+    prog: str,
+    make_parser: Callable[[list[str]], argparse.ArgumentParser],
+    argv: Sequence[str] | None,
 ) -> int:
-    """Load the plug-ins, make the parser for the first word, and run the command.
+    """Load the plug-ins, make the parser for the words, and run the command.
 
     ``--plugin FILE`` may stand anywhere and more than once; it is loaded before the parser is made,
     since a plug-in may add commands and names.
@@ -354,7 +356,7 @@ def main_command(
             load(named.plugin)
         for warning in caught:
             print(f"{prog}: warning: {warning.message}", file=sys.stderr)
-        parser = make_parser(rest[0] if rest else "")
+        parser = make_parser(rest)
     except (ArenaError, OSError) as error:
         return _fail(early, error, 2)
     return run_command(parser, rest)

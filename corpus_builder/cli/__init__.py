@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from arena.cli.app import Parser, add_command, add_group, command_line, main_command
+from arena.cli.app import Parser, add_group, command_line, main_command
 from arena.cli.commands import commands_of
-from corpus_builder.cli.build import SUMMARY, add_build, download_s2orc
+from corpus_builder.cli.build import SUMMARY, add_asked, add_build, download_s2orc
 from corpus_builder.cli.collections import add_collections, download_openalex, list_collections
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.made import digest, prompts, select, tasks
@@ -17,25 +17,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     return main_command("arena-corpus", make_parser, argv)
 
 
-def make_parser(asked: str = "") -> Parser:
-    """Return the parser of the whole command line."""
+def make_parser(asked: Collection[str] | None = None) -> Parser:
+    """Return the parser of the whole command line.
+
+    Commands have options if they are among `asked`, the words of a command line; without it all do.
+    """
     parser, commands = command_line(
         "arena-corpus",
         "Build corpora for the arena, add indexes, describe and verify them.",
         "arena-corpus build world --output world",
     )
-    add_build(commands)
+    add_build(commands, asked)
     group = add_group(commands, "download", SUMMARY, "SOURCE")
-    add_command(group, "s2orc", download_s2orc)
-    add_command(group, "openalex", download_openalex)
-    add_collections(group)
-    add_command(
-        add_group(commands, "list", "List collections that can be downloaded.", "KIND"),
-        "collections",
-        list_collections,
-    )
+    add_asked(group, asked, "s2orc", download_s2orc)
+    add_asked(group, asked, "openalex", download_openalex)
+    add_collections(group, asked)
+    lists = add_group(commands, "list", "List collections that can be downloaded.", "KIND")
+    add_asked(lists, asked, "collections", list_collections)
     for function in (card, digest, index, info, prompts, select, tasks, verify):
-        add_command(commands, function.__name__, function)
+        add_asked(commands, asked, function.__name__, function)
     for name, added in commands_of("arena-corpus").items():
-        add_command(commands, name, added)
+        add_asked(commands, asked, name, added)
     return parser

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -137,7 +138,26 @@ _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
 _MOST = 4  # reasons that a line names, the most frequent ones
 
 
-def add_build(commands: Any) -> None:
+def add_asked(
+    commands: Any,
+    asked: Collection[str] | None,
+    name: str,
+    function: Callable[..., Any],
+    summary: str = "",
+    **more: Any,
+) -> None:
+    """Add a command; one that the words `asked` do not name is listed in the help and no more.
+
+    The options of all commands take longer to declare than a small corpus takes to build.
+    """
+    summary = summary or (inspect.getdoc(function) or "").partition("\n")[0]
+    if asked is None or name in asked:
+        add_command(commands, name, function, summary=summary, **more)
+    else:
+        commands.add_parser(name, help=summary)
+
+
+def add_build(commands: Any, asked: Collection[str] | None) -> None:
     """Add ``build`` with one command for each registered source."""
     from corpus_builder.release import Release
     from corpus_builder.sources import SOURCES
@@ -145,6 +165,9 @@ def add_build(commands: Any) -> None:
     summary = "Build a corpus from a source; the directory appears whole or not at all."
     sources = add_group(commands, "build", summary, "SOURCE")
     for name, text in SOURCES.describe().items():
+        if asked is not None and name not in asked:
+            sources.add_parser(name, help=text)
+            continue
         source = SOURCES.get(name)
         add_command(
             sources,
@@ -202,9 +225,11 @@ def _build(
         overwrite: Replace a corpus in DIR.
     """
     from corpus_builder.build import build, built_before
-    from corpus_builder.prompt_writing import PromptedSource
 
-    source = source if prompts is None else PromptedSource(source, prompts)
+    if prompts is not None:
+        from corpus_builder.prompt_writing import PromptedSource
+
+        source = PromptedSource(source, prompts)
     started = time.monotonic()
     before = None if overwrite else built_before(source, output, engines, fields)
     manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from arena.cli.app import add_command, print_json, print_table, resumable
+from arena.cli.app import print_json, print_table, resumable
 from arena.errors import DataError
-from corpus_builder.cli.build import fetch_collection, printer
+from corpus_builder.cli.build import add_asked, fetch_collection, printer
 from corpus_builder.collections import addresses, collections
 
 
@@ -80,20 +80,21 @@ def _held(about: Mapping[str, Any]) -> str:
     return held + " (tried)" * bool(about.get("tried"))
 
 
-def add_collections(group: Any) -> None:
+def add_collections(group: Any, asked: Collection[str] | None) -> None:
     """Add a command for each collection to ``arena-corpus download``."""
     try:
         known = collections()
     except DataError:  # `list collections` says what is wrong with a file of the user
         known = addresses()
     for name, about in known.items():
-        add_command(
+        add_asked(
             group,
+            asked,
             name,
             _download,
             summary=f"{about.get('contains') or 'A collection of yours'}.",
             example=f"arena-corpus download {name} --output DIR",
-            computed={"name": lambda _, name=name: name},  # type: ignore[misc]
+            computed={"name": lambda _, name=name: name},
         )
 
 

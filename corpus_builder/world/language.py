@@ -27,7 +27,7 @@ Words = tuple[str, ...]
 
 
 def _concepts(kind: str) -> tuple[Words, ...]:
-    return tuple(tuple(line.split()) for line in _DATA[kind].splitlines())
+    return tuple(map(tuple, map(str.split, _DATA[kind].splitlines())))
 
 
 def _words(kind: str) -> Words:
@@ -51,7 +51,7 @@ MADE_UP = "This paper is made up."
 """The last sentence of every abstract."""
 
 _BODY_ONLY = ("Figure", "Next we", "For readers", "The second")
-SUMMARY = tuple("{0}" in p and not p.startswith(_BODY_ONLY) for p in PATTERNS)
+SUMMARY = tuple(["{0}" in p and not p.startswith(_BODY_ONLY) for p in PATTERNS])
 """Which of the patterns can stand in an abstract."""
 
 KEPT_HEADINGS = {4: (0, 2, 3, 5), 5: (0, 1, 2, 3, 5), 6: (0, 1, 2, 3, 4, 5)}

@@ -17,7 +17,7 @@ import pytest
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
-from corpus_builder.cli import main
+from corpus_builder.cli import main, make_parser
 from corpus_builder.manifest import verify
 
 
@@ -275,6 +275,18 @@ def test_python_m_and_broken_pipe(mini: Path) -> None:
     with os.fdopen(write, "w") as closed:
         done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words", ["", "build", "build library", "build s2orc", "download", "download openalex",
+              "list collections", "tasks"],
+)  # fmt: skip
+def test_the_asked_command_alone_has_options(capsys: Any, words: str) -> None:
+    with pytest.raises(SystemExit):
+        make_parser().parse_args([*words.split(), "--help"])
+    whole = capsys.readouterr().out
+    assert run(capsys, *words.split(), "--help") == (0, whole, "")
+    assert not make_parser([]).parse_args(["build", "library"]).__dict__
 
 
 def test_help_needs_no_database() -> None:
