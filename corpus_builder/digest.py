@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,14 +16,13 @@ from annotated_types import Ge
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import sha256_json, write_json
 from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena._internal.workdir import staged_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
 from arena.llm import Failed, Fields, Question
 from arena.tasks import TaskSet, choose_surveys
-from corpus_builder._model import open_model
+from corpus_builder.asking import ask_records, open_model
 from corpus_builder.files import read_rows
 from corpus_builder.manifest import list_files, register
 
@@ -89,18 +88,16 @@ def make_digests(
     client.check()
     view = corpus.listed("9999-12-31", ids)
 
-    def digests() -> Iterator[list[str] | Failed]:
-        for start in progress(range(0, len(ids), _BATCH), desc="digest", unit="batch"):
-            papers = map(view.paper, ids[start : start + _BATCH])
-            shown = (
-                {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
-                for p in papers
-            )
-            yield from question.ask(client, shown)
+    def ask(some: list[str]) -> list[list[str] | Failed]:
+        return question.ask(client, [
+            {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
+            for p in map(view.paper, some)
+        ])  # fmt: skip
 
+    digests = ask_records(ids, ask, _BATCH, total=len(ids), desc="digest")
     place = partial(register, root, corpus.sha256, "digests", output)
     with staged_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
-        manifest = wanted | {"counts": _write(new, corpus, ids, digests())}
+        manifest = wanted | {"counts": _write(new, corpus, digests)}
         manifest["files"] = list_files(new)
         write_json(new / layout.MANIFEST, manifest)
     return manifest
@@ -140,19 +137,20 @@ def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:
 
 
 def _write(
-    new: Path, corpus: Corpus, ids: Sequence[str], digests: Iterable[list[str] | Failed]
+    new: Path, corpus: Corpus, digests: Iterable[tuple[str, list[str] | Failed]]
 ) -> dict[str, int]:
     documents, failures = [], []
     with StringTableWriter(new / "texts") as texts:
-        for paper_id, digest in zip(ids, digests, strict=True):
+        for paper_id, digest in digests:
             if isinstance(digest, Failed):
                 failures.append({"id": paper_id, "reason": digest.reason})
             else:
                 documents.append(corpus.document_number(paper_id))
                 texts.add("\n".join(digest).encode("utf-8", "replace"))
+    papers = len(documents) + len(failures)
     if not documents:
         why = f" {failures[0]['id']}: {failures[0]['reason']}" if failures else ""
-        raise ArenaError(f"no digest was made of {len(ids)} papers.{why} Try another model.")
+        raise ArenaError(f"no digest was made of {papers} papers.{why} Try another model.")
     save_array(new / "documents.npy", np.array(documents, np.uint32))
     (new / "failed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in failures))
-    return {"papers": len(ids), "digests": len(documents), "failed": len(failures)}
+    return {"papers": papers, "digests": len(documents), "failed": len(failures)}

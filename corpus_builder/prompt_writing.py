@@ -16,12 +16,11 @@ from annotated_types import Ge
 
 from arena._internal.files import atomic_write
 from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Failed, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
 from arena.tasks import PROMPT_LEVELS, TaskSet, choose_surveys
-from corpus_builder._model import open_model
+from corpus_builder.asking import ask_records, open_model
 from corpus_builder.records import parse_paper, parse_survey
 from corpus_builder.sources.base import LocatedRecord, Source
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -179,24 +178,31 @@ def write_prompts(
     of_corpus = Path(source).is_dir()
     subjects = list(_of_corpus(source, surveys) if of_corpus else _of_file(source, surveys))
     counts: Counter[str] = Counter(surveys=len(subjects))
-    lines = []
-    for subject in progress(subjects, desc="prompts", unit="survey"):
-        shown = {"title": subject.title, "text": subject.text[:characters]}
-        wanted = shown | {"cutoff": cutoff_words(subject.date)}
+
+    def line_of(survey: SurveyText) -> dict[str, Any]:
+        shown = {"title": survey.title, "text": survey.text[:characters]}
+        wanted = shown | {"cutoff": cutoff_words(survey.date)}
         read = partial(
-            read_prompt, title=subject.title, date=subject.date, references=subject.references
+            read_prompt, title=survey.title, date=survey.date, references=survey.references
         )
         messages = [templates[level].messages(**wanted) for level in PROMPT_LEVELS]
         answers = dict(zip(PROMPT_LEVELS, ask_many(client, messages, read), strict=True))
-        domain = subject.domain
-        if not domain:
-            asked = shown | {"domains": "\n".join(DOMAINS)}
-            (answer,) = Question(templates["domain"], read_domain).ask(client, [asked])
-            domain = UNKNOWN if isinstance(answer, Failed) else answer
         prompts = {level: text for level, text in answers.items() if isinstance(text, str)}
         failed = {level: why.reason for level, why in answers.items() if isinstance(why, Failed)}
-        counts.update([*prompts, *["failed"] * len(failed), *["unknown"] * (domain == UNKNOWN)])
-        line = {"id": subject.id, "prompts": prompts, "domain": domain, "failed": failed}
+        domain: str | Failed = survey.domain
+        if not domain:
+            asked = shown | {"domains": "\n".join(DOMAINS)}
+            (domain,) = Question(templates["domain"], read_domain).ask(client, [asked])
+        domain = domain or UNKNOWN
+        return {"id": survey.id, "prompts": prompts, "domain": domain, "failed": failed}
+
+    written = ask_records(
+        subjects, partial(map, line_of), 1, total=len(subjects), desc="prompts", unit="survey"
+    )
+    lines = []
+    for _, line in written:
+        unknown = line["domain"] == UNKNOWN
+        counts.update([*line["prompts"], *["failed"] * len(line["failed"]), *["unknown"] * unknown])
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     atomic_write(output, "".join(lines))
     texts = {name: template.text for name, template in templates.items()}

@@ -11,7 +11,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +24,7 @@ from arena._internal.workdir import OutputKind, read_manifest_of, staged_directo
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.report.source import latex_references
+from corpus_builder.asking import ask_records
 from corpus_builder.judges import JUDGES, SURVEY, Candidate, make_judge
 from corpus_builder.readers.arxiv import as_paper, first_day, read_arxiv
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -188,17 +188,12 @@ def _archive(record: Mapping[str, Any]) -> str:
 
 
 def _judged(judge: Any, records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    candidates = iter(records.items())
-    with progress(total=len(records), desc="judge", unit="paper") as bar:
-        while batch := list(islice(candidates, max(1, judge.batch))):
-            asked = [
-                Candidate(id_, " ".join(of["title"].split()), str(of.get("abstract") or ""))
-                for id_, of in batch
-            ]
-            for each, verdict in zip(asked, judge.judge(asked), strict=True):
-                if verdict.verdict == SURVEY:
-                    yield each.id
-            bar.update(len(batch))
+    candidates = (
+        Candidate(id_, " ".join(of["title"].split()), str(of.get("abstract") or ""))
+        for id_, of in records.items()
+    )
+    judged = ask_records(candidates, judge.judge, judge.batch, total=len(records), desc="judge")
+    return (candidate.id for candidate, verdict in judged if verdict.verdict == SURVEY)
 
 
 def _by_id(path: str | Path, key: str, kind: type) -> Iterator[tuple[str, dict[str, Any]]]:

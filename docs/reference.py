@@ -70,7 +70,7 @@ def page() -> str:
     from corpus_builder.sources import SOURCES
 
     roots = [
-        *map(arena.cli.make_parser, ("", "serve", "evaluate")),
+        *map(arena.cli.make_parser, ([], ["serve"], ["evaluate"])),
         corpus_builder.cli.make_parser(),
     ]
     commands = {leaf.prog: leaf for root in roots for leaf in leaves(root)}

@@ -25,7 +25,7 @@ from arena.llm import (
     without_thoughts,
 )
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder._model import client_options, open_model
+from corpus_builder.asking import client_options, open_model
 from corpus_builder.figures import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
@@ -114,12 +114,8 @@ class Extraction:
         ]
         messages = self._templates["pick"].messages(title=title, figures="\n".join(lines))
         answer = ask(self._reader, messages, partial(read_name, names=list(figures)))
-        if isinstance(answer, Failed):
-            flaws.append(_flaw("pick", "names no figure of the survey", answer))
-            return None
-        if answer is None:
-            flaws.append(Flaw("pick", "no figure shows a taxonomy"))
-        return answer
+        none = Flaw("pick", "no figure shows a taxonomy")
+        return _noted(answer, "names no figure of the survey", none, flaws)
 
     def _read(self, path: Path, title: str, caption: str, flaws: list[Flaw]) -> str | None:
         try:
@@ -130,17 +126,20 @@ class Extraction:
         text = self._templates["read"].fill(title=title, caption=caption)
         content = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
         answer = ask(self._viewer, [{"role": "user", "content": content}], read_tree)
-        if isinstance(answer, Failed):
-            flaws.append(_flaw("read", "no mind-map in the answer", answer))
-            return None
-        if answer is None:
-            flaws.append(Flaw("read", "the figure shows no hierarchy", path.name))
-        return answer
+        none = Flaw("read", "the figure shows no hierarchy", path.name)
+        return _noted(answer, "no mind-map in the answer", none, flaws)
 
 
-def _flaw(step: str, reason: str, failed: Failed) -> Flaw:
-    refused = failed.reason.startswith("the server refused")
-    return Flaw(step, "refused by the server" if refused else reason, failed.reason[:300])
+def _noted(answer: str | Failed | None, unread: str, none: Flaw, flaws: list[Flaw]) -> str | None:
+    """Return an answer, or None, of which a flaw says why."""
+    if isinstance(answer, Failed):
+        refused = answer.reason.startswith("the server refused")
+        reason = "refused by the server" if refused else unread
+        flaws.append(Flaw(none.step, reason, answer.reason[:300]))
+        return None
+    if answer is None:
+        flaws.append(none)
+    return answer
 
 
 # The answers of a model: the name of a figure, and the tree in it.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.llm import Failed, Fields, ParseError, Question, without_thoughts
-from corpus_builder._model import client_options, open_model
+from corpus_builder.asking import client_options, open_model
 from corpus_builder.judges import OTHER, SURVEY, UNREAD, Candidate, Verdict, judge
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "judge"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
-from arena._internal.terminal import progress
+from corpus_builder.asking import ask_records
 from corpus_builder.figures import fingerprint
 from corpus_builder.figures.extraction import BATCH, Extraction, Outcome
 from corpus_builder.files import read_rows, schema
@@ -37,16 +36,12 @@ def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
     surveys = list(read_rows(plan.stage(REFERENCES.name) / TASKS, ("id", "title")))
     with_figures = picked = made = 0
     reasons: Counter[str] = Counter()
-    outcomes: Iterable[Outcome] = ()
+    outcomes: Iterable[tuple[Any, Outcome]] = ()
     if figures is not None:
-        extraction = Extraction(figures, plan.config.mind_maps.options)
-        batches = (surveys[at : at + BATCH] for at in range(0, len(surveys), BATCH))
-        outcomes = chain.from_iterable(map(extraction.outcomes, batches))
-    with (
-        steps.outputs(MAPS, _MAPS_SCHEMA, REJECTS) as (add_map, add_reject),
-        progress(total=len(surveys), desc="mind-maps") as bar,
-    ):
-        for outcome in outcomes:
+        ask = Extraction(figures, plan.config.mind_maps.options).outcomes
+        outcomes = ask_records(surveys, ask, BATCH, total=len(surveys), desc="mind-maps")
+    with steps.outputs(MAPS, _MAPS_SCHEMA, REJECTS) as (add_map, add_reject):
+        for _, outcome in outcomes:
             with_figures += outcome.folder
             picked += outcome.figure is not None
             if outcome.mind_map is not None:
@@ -55,7 +50,6 @@ def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
             for flaw in outcome.flaws:
                 reasons[f"{flaw.step}: {flaw.reason}"] += 1
                 add_reject({"survey": outcome.survey, **flaw._asdict()})
-            bar.update()
     return {
         "figures": figures is not None,
         "surveys": len(surveys),

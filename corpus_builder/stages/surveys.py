@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, starmap
+from itertools import starmap
 from typing import Any
 
 import duckdb
 
-from arena._internal.terminal import progress
 from arena.errors import DataError, clip
 from arena.text.cleaning import clean_text, clean_title
+from corpus_builder.asking import ask_records
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.files import read_rows, schema
 from corpus_builder.judges import OTHER, VERDICTS, Candidate, make_judge
@@ -88,25 +88,21 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
     judge = make_judge(plan.config.surveys.judge, plan.config.surveys.options)
     found = steps.once("found", lambda: _find(plan, steps))
     counts, total = dict.fromkeys(VERDICTS, 0), found["candidates"]
-    with (
-        steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
-        progress(total=total, desc="judge") as bar,
-    ):
-        found_rows = starmap(Candidate, read_rows(steps.directory / _FOUND, Candidate._fields))
-        candidates = map(_as_shown, found_rows)
-        while batch := list(islice(candidates, max(1, judge.batch))):
-            for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
-                if judgement.verdict not in counts:
-                    raise DataError(
-                        f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
-                        f"none of {', '.join(VERDICTS)}. Repair the judge."
-                    )
-                counts[judgement.verdict] += 1
-                add_candidate((candidate.id, candidate.title, judgement.verdict))
-                entry = candidate._asdict() | judgement._asdict()
-                del entry["abstract"]
-                add_judged(entry)
-            bar.update(len(batch))
+    rows = read_rows(steps.directory / _FOUND, Candidate._fields)
+    candidates = map(_as_shown, starmap(Candidate, rows))
+    judged = ask_records(candidates, judge.judge, judge.batch, total=total, desc="judge")
+    with steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged):
+        for candidate, judgement in judged:
+            if judgement.verdict not in counts:
+                raise DataError(
+                    f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
+                    f"none of {', '.join(VERDICTS)}. Repair the judge."
+                )
+            counts[judgement.verdict] += 1
+            add_candidate((candidate.id, candidate.title, judgement.verdict))
+            entry = candidate._asdict() | judgement._asdict()
+            del entry["abstract"]
+            add_judged(entry)
     return {
         **found,
         "judge": plan.config.surveys.judge,

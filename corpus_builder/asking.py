@@ -1,17 +1,21 @@
-"""The language model of a stage: its checked options, client and templates."""
+"""A language model that is asked about many records: its checked options, and the one loop."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena._internal.options import check_names, check_options
+from arena._internal.terminal import progress
 from arena.errors import DataError
 from arena.llm import Client, Fields, Template
 from arena.llm.prompts import load_templates
 
+R = TypeVar("R")
+A = TypeVar("A")
 _SHAPING = ("temperature", "seed", "max_tokens", "request")
 
 
@@ -41,3 +45,30 @@ def open_model(
     templates = load_templates(wanted, package, given.pop("prompts", None))
     client = Client(**check_options("client", Client, given))
     return client, templates, {name: (defaults | given)[name] for name in ("model", *_SHAPING)}
+
+
+def ask_records(
+    records: Iterable[R],
+    ask: Callable[[list[R]], Iterable[A]],
+    batch: int,
+    *,
+    total: int,
+    desc: str,
+    unit: str = "paper",
+) -> Iterator[tuple[R, A]]:
+    """Yield each record, in order, with what `ask` returns for it, in batches, with a bar.
+
+    `ask` makes the requests of a batch side by side, such as `Question.ask`. Their answers are kept
+    in the store of the client: after a kill, or an error, the same call asks only for what is
+    missing, so a batch bounds memory and not what is lost.
+
+    >>> def ask(some):
+    ...     return [len(each) for each in some]
+    >>> list(ask_records(["fish", "kelp", "tide pools"], ask, 2, total=3, desc="count"))
+    [('fish', 4), ('kelp', 4), ('tide pools', 10)]
+    """
+    left = iter(records)
+    with progress(total=total, desc=desc, unit=unit) as bar:
+        while some := list(islice(left, max(1, batch))):
+            yield from zip(some, ask(some), strict=True)
+            bar.update(len(some))
