@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import inspect
-from pathlib import Path
-from typing import Self, get_args
+from typing import Self
 
-from arena._internal.options import parameters_of
-from arena.cli.app import add_argument, read_docstring
+from arena._internal.options import Option, options_of
+from arena.cli.app import add_argument
 
 
 class ConstructorOptions:
@@ -21,25 +19,18 @@ class ConstructorOptions:
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add an option for each parameter of the constructor."""
-        descriptions = argument_descriptions(cls)
-        for parameter in cls._parameters():
-            name, kinds = parameter.name, {parameter.annotation, *get_args(parameter.annotation)}
-            usual = "PATH" if Path in kinds else "NAME" if str in kinds else ""
-            metavar, text = descriptions.get(name, ("", ""))
-            add_argument(parser, parameter, metavar or usual, getattr(cls, f"{name}_help", text))
+        for option in cls._options():
+            add_argument(parser, option)
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Self:
         """Make the source from the parsed options."""
-        return cls(**{p.name: getattr(arguments, p.name) for p in cls._parameters()})
+        return cls(**{each.name: getattr(arguments, each.name) for each in cls._options()})
 
     @classmethod
-    def _parameters(cls) -> list[inspect.Parameter]:
-        known = parameters_of(cls).values()
-        return [p.replace(kind=p.KEYWORD_ONLY) for p in known if p.kind is not p.VAR_POSITIONAL]
-
-
-def argument_descriptions(kind: type) -> dict[str, tuple[str, str]]:
-    """Return metavar and text of each entry under "Args:" of a class and its parents."""
-    helps = [read_docstring(inspect.getdoc(parent) or "")[1] for parent in reversed(kind.__mro__)]
-    return {name: entry for entries in helps for name, entry in entries.items()}
+    def _options(cls) -> list[Option]:
+        return [
+            Option(p.replace(kind=p.KEYWORD_ONLY), metavar, getattr(cls, f"{p.name}_help", text))
+            for p, metavar, text in options_of(cls)
+            if p.kind is not p.VAR_POSITIONAL
+        ]

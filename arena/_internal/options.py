@@ -1,16 +1,29 @@
-"""Options checked by the annotations of the function or constructor that takes them.
+"""Options as the signature and the docstring of the function or constructor declare them.
 
-Types and ranges stand in the annotation, such as ``Annotated[int, Interval(ge=1, le=20)]`` or
-``Literal["rrf", "score"]``; pydantic checks them, and a refusal is one line. Nothing is converted
-but an integer to the float that an annotation asks for.
+The command line, the sources of papers and the tools read both here. Types and ranges stand in the
+annotation, such as ``Annotated[int, Interval(ge=1, le=20)]`` or ``Literal["rrf", "score"]``;
+pydantic checks them, and a refusal is one line. Nothing is converted but an integer to the float
+that an annotation asks for.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar, get_args, get_origin
+from contextlib import suppress
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from arena.errors import DataError, clip, did_you_mean
 
@@ -28,6 +41,60 @@ _KINDS = {
     "array": "a list",
     "object": "a mapping",
 }
+
+
+class Docstring(NamedTuple):
+    """A docstring of Google's style.
+
+    Attributes:
+        summary: Its first line.
+        text: What stands before its sections, on one line.
+        arguments: Name of each entry of ``Args:``, as ``name: text`` or ``name (METAVAR): text``,
+            -> METAVAR, or "", and text.
+        example: The section ``Example:`` on one line.
+    """
+
+    summary: str
+    text: str
+    arguments: dict[str, tuple[str, str]]
+    example: str
+
+
+class Option(NamedTuple):
+    """A parameter with its metavar and text in the docstring, which may be empty."""
+
+    parameter: inspect.Parameter
+    metavar: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The name of the parameter."""
+        return self.parameter.name
+
+
+def read_docstring(source: object) -> Docstring:
+    """Return the parts of the docstring of an object, or of a text like one."""
+    whole = source if isinstance(source, str) else inspect.getdoc(source) or ""
+    sections = dict(re.findall(r"^(\w+):\n((?:    .*\n?|\n)+)", whole, re.MULTILINE))
+    arguments = {
+        name: (metavar, " ".join(words.split()))
+        for name, metavar, words in re.findall(
+            r"^ {4}(\w+)(?: \((.+?)\))?: (.*(?:\n {6,}.*)*)", sections.get("Args", ""), re.MULTILINE
+        )
+    }
+    text = re.split(r"\n\s*\n(?:Args|Attributes|Example|Returns|Raises|Yields):\n", whole)[0]
+    example = " ".join(sections.get("Example", "").replace("\\\n", "").split())
+    return Docstring(whole.split("\n", 1)[0], " ".join(text.split()), arguments, example)
+
+
+def options_of(factory: Callable[..., object]) -> list[Option]:
+    """Return the parameters of a factory, described by its docstring or by that of a parent."""
+    makers = reversed(factory.__mro__[:-1]) if isinstance(factory, type) else [factory]
+    described: dict[str, tuple[str, str]] = {}
+    for maker in makers:
+        described |= read_docstring(maker).arguments
+    return [Option(p, *described.get(n, ("", ""))) for n, p in parameters_of(factory).items()]
 
 
 def parameters_of(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
@@ -95,11 +162,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def _signature(factory: Callable[..., object]) -> tuple[inspect.Parameter, ...]:
-    try:
-        signature = inspect.signature(factory, eval_str=True)
-    except NameError:  # an annotation that only a type checker imports; it stays a text
-        signature = inspect.signature(factory)
-    return tuple(signature.parameters.values())
+    with suppress(NameError):
+        return tuple(inspect.signature(factory, eval_str=True).parameters.values())
+    # Only a type checker imports some annotation; that one stays a text.
+    names = getattr(inspect.unwrap(factory), "__globals__", {})
+    return tuple(
+        p.replace(annotation=_evaluated(p.annotation, names))
+        for p in inspect.signature(factory).parameters.values()
+    )
+
+
+def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+    if isinstance(annotation, str):
+        with suppress(NameError):
+            return eval(annotation, names)
+    return annotation
 
 
 def _is_narrow(annotation: Any) -> bool:

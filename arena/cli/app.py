@@ -32,6 +32,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.lazy import missing
+from arena._internal.options import Option, options_of, read_docstring
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
@@ -211,23 +212,24 @@ def add_command(
         computed: Functions that compute parameters that are no options from the parsed arguments.
     """
     computed = computed or {}
-    text, own, shown = read_docstring(inspect.getdoc(function) or "")
-    text, helps = summary or text, read_docstring(SHARED)[1] | own
-    parser = commands.add_parser(name, help=text, description=text, **_texts(example or shown))
+    documented, shared = read_docstring(function), read_docstring(SHARED).arguments
+    text = summary or documented.summary
+    parser = commands.add_parser(
+        name, help=text, description=text, **_texts(example or documented.example)
+    )
     if more is not None:
         more(parser)
-    parameters = [
-        parameter
-        for parameter in inspect.signature(function, eval_str=True).parameters.values()
-        if parameter.name not in computed
-    ]
-    for parameter in parameters:
-        add_argument(parser, parameter, *helps[parameter.name])  # none without a description
+    options = [each for each in options_of(function) if each.name not in computed]
+    for option in options:
+        if not option.text:
+            option = Option(option.parameter, *shared[option.name])  # none without a description
+        add_argument(parser, option)
 
     def execute(arguments: argparse.Namespace) -> None:
-        values = {each.name: getattr(arguments, each.name) for each in parameters}
+        values = {each.name: getattr(arguments, each.name) for each in options}
         values |= {name: compute(arguments) for name, compute in computed.items()}
-        dry = values.get("dry_run") and "dry_run" not in own  # some commands have another one
+        # Some commands have another --dry-run.
+        dry = values.get("dry_run") and "dry_run" not in documented.arguments
         _count_requests(function, values) if dry else function(**values)
 
     parser.set_defaults(execute=execute)
@@ -258,36 +260,24 @@ def _texts(example: str | None = None) -> dict[str, Any]:
     }
 
 
-def read_docstring(text: str) -> tuple[str, dict[str, tuple[str, str]], str]:
-    """Return summary, metavar and text of each argument, and the example."""
-    sections = dict(re.findall(r"^(Args|Example):\n((?:    .*\n?|\n)+)", text, re.MULTILINE))
-    helps = {
-        name: (metavar, " ".join(words.replace("``", "").split()).rstrip("."))
-        for name, metavar, words in re.findall(
-            r"^ {4}(\w+)(?: \((.+?)\))?: (.*(?:\n {6,}.*)*)", sections.get("Args", ""), re.MULTILINE
-        )
-    }
-    example = " ".join(sections.get("Example", "").replace("\\\n", "").split())
-    return text.split("\n", 1)[0], helps, example
-
-
-def add_argument(
-    parser: argparse.ArgumentParser, parameter: inspect.Parameter, metavar: str, text: str
-) -> None:
+def add_argument(parser: argparse.ArgumentParser, described: Option) -> None:
     """Add the option, or the word, that a parameter stands for."""
+    parameter, metavar, text = described
     kind, default = _kind(parameter), parameter.default
     is_option = parameter.kind is parameter.KEYWORD_ONLY
     if parameter.name == "corpus" and is_option and os.environ.get("ARENA_CORPUS"):
         default = os.environ["ARENA_CORPUS"]
     required = default is parameter.empty
     option = f"--{parameter.name.replace('_', '-')}"
-    text = text.replace("%", "%%")
+    text = text.replace("``", "").replace("%", "%%").rstrip(".")
     if kind is bool:
         action = "store_false" if default else "store_true"
         option = option.replace("--", "--no-") if default else option
         parser.add_argument(option, dest=parameter.name, action=action, help=text)
         return
     usual = {int: "N", float: "N", tuple: "NAMES", dict: "NAME=VALUE"}.get(kind)
+    if Path in (parameter.annotation, *get_args(parameter.annotation)):
+        usual = "PATH"
     settings: dict[str, Any] = {"metavar": metavar or usual, "help": text}
     if get_origin(kind) is Literal:
         settings["choices"] = get_args(kind)

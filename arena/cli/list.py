@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
-from arena.cli.app import print_json, print_table, read_docstring
+from arena._internal.options import read_docstring
+from arena.cli.app import print_json, print_table
 from arena.dates import GUESS_MARK
 from arena.errors import ArenaError, UnknownNameError, clip, did_you_mean
 from arena.plugins import Registry, kinds, loaded, origin_of
@@ -108,8 +108,7 @@ def _described(kind: str, registries: Mapping[str, Registry[Any]]) -> dict[str, 
         texts = {name: f"{registry.get(name).kind}: {text}" for name, text in texts.items()}
     elif kind == "suites":
         for name in texts:
-            example = read_docstring(getdoc(registry.get(name)) or "")[2]
-            texts[name] += f" Example: {example}"
+            texts[name] += f" Example: {read_docstring(registry.get(name)).example}"
     elif kind == "tasks":
         texts = {name: ", ".join(registry.get(name).metrics) for name in texts}
     elif kind == "tools":

@@ -6,7 +6,6 @@ with a model see docs/tools.md.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from annotated_types import Interval
 
 from arena._internal.files import read_json
+from arena._internal.options import options_of, read_docstring
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.plugins import Registry, mirror
@@ -124,27 +124,17 @@ class Tool:
                 itself refuses others.
             name: Name of the tool; by default that of the function.
         """
-        text = inspect.getdoc(function) or ""
-        descriptions = _descriptions(text)
-        _, *arguments = inspect.signature(function).parameters.values()
-        for argument in arguments:
-            if argument.name not in descriptions:
-                raise DataError(f"{function.__name__}: describe {argument.name!r} under 'Args:'.")
+        _, *options = options_of(function)
+        for option in options:
+            if not option.text:
+                raise DataError(f"{function.__name__}: describe {option.name!r} under 'Args:'.")
         tool = cls(
             name or function.__name__,
             function,
-            " ".join(re.split(r"\n\s*\n(?:Args|Returns|Raises):", text)[0].split()),
+            read_docstring(function).text,
             tuple(
-                Parameter(
-                    p.name,
-                    # Each by itself: that of the episode may be for type checkers alone.
-                    eval(p.annotation, function.__globals__)
-                    if isinstance(p.annotation, str)
-                    else p.annotation,
-                    ... if p.default is p.empty else p.default,
-                    descriptions[p.name],
-                )
-                for p in arguments
+                Parameter(p.name, p.annotation, ... if p.default is p.empty else p.default, text)
+                for p, _, text in options
             ),
             tuple(either),
         )
@@ -232,14 +222,6 @@ class Tool:
             p.name + "?" * (p.default is not ... and p.name not in usual) for p in self.parameters
         ]
         return f"{self.name}({', '.join(names)})"
-
-
-def _descriptions(docstring: str) -> dict[str, str]:
-    """Return the description of each argument in a docstring of Google's style."""
-    _, _, section = docstring.partition("\nArgs:\n")
-    section = re.split(r"\n\S", section)[0]
-    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def tool_schemas(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from arena._internal.options import Option, options_of, parameters_of
 from arena._internal.terminal import progress
+from arena.cli.app import add_argument
 from arena.errors import DataError, did_you_mean
-from corpus_builder.options import argument_descriptions
 from corpus_builder.sources.base import LocatedRecord, Source, source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
@@ -31,22 +31,17 @@ class WorldSource:
         parser.add_argument(
             "--config", metavar="FILE", help="Knobs as YAML, `name: value` a line; options win"
         )
-        descriptions = argument_descriptions(WorldConfig)
-        for field in dataclasses.fields(WorldConfig):
-            text = descriptions.get(field.name, ("", ""))[1].split(". ")[0]
-            parser.add_argument(
-                f"--{field.name.replace('_', '-')}",
-                type=type(field.default),
-                metavar={int: "N", float: "SHARE"}.get(type(field.default), "NAME"),
-                help=f"{text} (default: {field.default})",
-            )
+        for knob, metavar, text in options_of(WorldConfig):
+            text = f"{text.split('. ')[0].rstrip('.')} (default: {knob.default})"
+            knob = knob.replace(kind=knob.KEYWORD_ONLY, default=None)  # that of the file counts
+            add_argument(parser, Option(knob, metavar, text))
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from ``--config``, overridden by the single options."""
         from arena._internal.settings import read_source
 
-        known, knobs = [field.name for field in dataclasses.fields(WorldConfig)], {}
+        known, knobs = parameters_of(WorldConfig), {}
         if arguments.config:
             source = read_source(Path(arguments.config), "knobs", "docs/literature-worlds.md")
             knobs = source.data

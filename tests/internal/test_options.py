@@ -11,7 +11,13 @@ import pytest
 from annotated_types import Ge, Gt, Interval
 from pydantic import Field
 
-from arena._internal.options import check_options, checked, parameters_of
+from arena._internal.options import (
+    check_options,
+    checked,
+    options_of,
+    parameters_of,
+    read_docstring,
+)
 from arena.agents import AGENTS
 from arena.encoders import ENCODERS
 from arena.errors import DataError
@@ -100,9 +106,48 @@ def test_options_that_a_class_passes_to_the_next_one() -> None:
 
 
 def test_an_annotation_that_cannot_be_read_is_not_checked() -> None:
-    def factory(a: Unknown = None) -> None: ...
+    def factory(a: Unknown = None, k: int = 1) -> None: ...
 
     assert check_options("thing", factory, {"a": 1}) == {"a": 1}
+    with pytest.raises(DataError, match="thing: k='2': give an integer"):
+        check_options("thing", factory, {"k": "2"})
+
+
+def test_options_as_the_docstring_describes_them() -> None:
+    class Parent:
+        """Do something.
+
+        Args:
+            seed: Any
+                number.
+            model (NAME): Replaced below.
+        """
+
+    class Child(Parent):
+        """Do one thing. And more.
+
+        In
+        words.
+
+        Args:
+            model (ID): Model: its id.
+
+        Example:
+            command \\
+            more
+
+        Returns:
+            k: Nothing.
+        """
+
+        def __init__(self, model: str, seed: int = 0, k: int = 1) -> None: ...
+
+    read = read_docstring(Child)
+    assert (read.summary, read.text) == ("Do one thing. And more.", f"{read.summary} In words.")
+    assert (read.arguments, read.example) == ({"model": ("ID", "Model: its id.")}, "command more")
+    assert [(each.name, *each[1:]) for each in options_of(Child)] == [
+        ("model", "ID", "Model: its id."), ("seed", "", "Any number."), ("k", "", ""),
+    ]  # fmt: skip
 
 
 def test_arguments_of_a_function() -> None:
