@@ -1,4 +1,4 @@
-"""Settings in YAML: every key with its line, checked by a pydantic model, refused in one line.
+"""Settings in YAML, checked by a pydantic model, refused in one line with file and key.
 
 Subclass `Settings` for the form of a file, read the file with `read_source`, and check it with
 `Source.check`. Importing this module imports pydantic; modules of the core import it lazily.
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
+import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -28,8 +29,10 @@ from arena.errors import DataError, clip, did_you_mean
 Place = tuple[Any, ...]
 """The keys and positions that lead to a part of a configuration."""
 
+_YAML = "tag:yaml.org,2002:"
+_MERGE = f"{_YAML}merge"
+_TAGS = [_YAML + kind for kind in ("null", "bool", "int", "float", "seq", "map")]
 _SHIPPED = Path(__file__).parent.parent / "configs"
-_MERGE = "tag:yaml.org,2002:merge"
 _MAPPING = "`name: value`, one a line"
 _EXPECTED = {
     "int_type": "an integer",
@@ -100,15 +103,11 @@ class ConfigSource(NamedTuple):
 
     data: dict[str, Any]  # the mapping at its root
     name: str  # what messages call it
-    lines: Mapping[Place, int]  # number of the line of a place; empty if it is not a file
     folder: Path  # directory of the file; the files that it names are looked for there
 
     def where(self, place: Place) -> str:
-        """Return file, line and keys for a message."""
-        keys = ".".join(map(str, place))
-        above = (place[:length] for length in range(len(place), 0, -1))
-        line = next((self.lines[part] for part in above if part in self.lines), None)
-        return f"{self.name}{f' line {line}' if line else ''}{f', {keys}' if keys else ''}"
+        """Return file and keys for a message."""
+        return ", ".join([self.name, *filter(None, [".".join(map(str, place))])])
 
     def check(self, model: type[_Model]) -> _Model:
         """Return the configuration as `model`; its validators find `folder` in their context."""
@@ -129,7 +128,7 @@ class ConfigSource(NamedTuple):
 
         Raises DataError if a place leads through something that is not a mapping.
         """
-        data, lines = copy.deepcopy(self.data), dict(self.lines)
+        data = copy.deepcopy(self.data)
         for place, value in changes.items():
             inside: Any = data
             for number, key in enumerate(place[:-1]):
@@ -142,9 +141,7 @@ class ConfigSource(NamedTuple):
                     )
                 inside = inside[key]
             inside[place[-1]] = value
-            for old in [old for old in lines if old[: len(place)] == place]:
-                del lines[old]  # the file's line no longer has the value that counts
-        return self._replace(data=data, lines=lines)
+        return self._replace(data=data)
 
 
 def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) -> ConfigSource:
@@ -153,11 +150,9 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     `what` and `page` are for messages: what it describes, and the page that describes its keys.
     """
     if isinstance(config, Mapping):
-        return ConfigSource(_copy(config), "the configuration", {}, Path())
+        return ConfigSource(_copy(config), "the configuration", Path())
     if not isinstance(config, str | Path):
         raise DataError(f"config={clip(config)}: give a YAML file, or a mapping like one.")
-    import yaml
-
     path = Path(config)
     shipped = {each.stem: each for each in sorted(_SHIPPED.glob("*.yaml"))}
     try:
@@ -174,61 +169,37 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
             f"{str(config)!r} cannot be read: {error.strerror}. Name a YAML file."
         ) from None
     try:
-        root = yaml.compose(content.decode(), yaml.SafeLoader)
-        reader = _YamlReader(str(path))
-        data = None if root is None else reader.value(root, ())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        data = _copy(yaml.load(content.decode(), _Loader))  # a change of one alias is of no other
+    # Of `!!bool maybe` it is a KeyError, of `&a [*a]` a RecursionError.
+    except (yaml.YAMLError, ValueError, KeyError, RecursionError) as error:
         why = clip(" ".join(str(error).split()), 200)
         raise DataError(f"{str(path)!r} is not YAML: {why}") from None
     if not isinstance(data, dict):
         raise DataError(f"{str(path)!r} contains no {what}. See {page}.")
-    return ConfigSource(data, repr(str(path)), reader.lines, path.parent)
+    return ConfigSource(data, repr(str(path)), path.parent)
 
 
-class _YamlReader:
-    """Makes values of YAML nodes. Keys stay the text that they are: ``No`` is not a boolean."""
+class _Loader(yaml.SafeLoader):
+    """Keys stay the text that they are: ``No`` is not a boolean; and so do dates and bytes."""
 
-    def __init__(self, name: str) -> None:
-        self.lines: dict[Place, int] = {}
-        self._name = name
+    yaml_constructors: ClassVar[dict[Any, Any]] = {
+        **{tag: yaml.SafeLoader.yaml_constructors[tag] for tag in _TAGS},
+        None: yaml.SafeLoader.construct_scalar,
+    }
 
-    def value(self, node: Any, place: Place) -> Any:
-        import yaml
-
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, place)
-        if isinstance(node, yaml.SequenceNode):
-            return [self._part(part, (*place, n), part) for n, part in enumerate(node.value)]
-        try:
-            value = yaml.SafeLoader("").construct_object(node)
-        except (ValueError, KeyError):  # a date that no calendar has, `!!bool maybe`
-            return node.value
-        # What YAML takes for a date, or for bytes, is the text in the file.
-        return value if isinstance(value, str | int | float | None) else node.value
-
-    def _mapping(self, node: Any, place: Place) -> dict[str, Any]:
-        own: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
-        for key, part in node.value:
-            where = f"{self._name!r} line {key.start_mark.line + 1}"
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        """Refuse a key that is given twice: YAML lets the last one win, and nobody would see it."""
+        node, given = super().compose_mapping_node(anchor), set()
+        for key, _ in node.value:
             if key.tag == _MERGE:
-                for one in part.value if part.id == "sequence" else [part]:
-                    value = self.value(one, place)
-                    if not isinstance(value, dict):
-                        raise DataError(f"{where}: only a mapping can be merged.")
-                    merged = value | merged
                 continue
-            if not isinstance(key.value, str):
-                raise DataError(f"{where}: a key must be a text.")
-            # YAML lets the last one win, and nobody would see that the first one does nothing.
-            if key.value in own:
-                raise DataError(f"{where}: the key {clip(key.value)} is given twice.")
-            own[key.value] = self._part(part, (*place, key.value), key)
-        return merged | own
-
-    def _part(self, node: Any, place: Place, begins: Any) -> Any:
-        self.lines[place] = begins.start_mark.line + 1
-        return self.value(node, place)
+            if key.id != "scalar" or key.value in given:
+                twice = f"the key {key.value} is given twice"
+                why = twice if key.id == "scalar" else "a key must be a text"
+                raise yaml.constructor.ConstructorError(None, None, why, key.start_mark)
+            given.add(key.value)
+            key.tag = _YAML + "str"
+        return node
 
 
 def _copy(value: Any) -> Any:

@@ -236,7 +236,7 @@ def replay_experiment(
             return Replay(episodes, steps, difference, changed, remarks)
         finished |= {key} if (directory / key / "metrics.json").is_file() else set()
     data = {name: value for name, value in manifest["config"].items() if name != RUNS}
-    source = ConfigSource(data, repr(str(directory / _MANIFEST)), {}, directory)
+    source = ConfigSource(data, repr(str(directory / _MANIFEST)), directory)
     experiment = source.check(Experiment)
     with tempfile.TemporaryDirectory() as place:
         again = Path(place)

@@ -265,7 +265,7 @@ def read_experiment(
     """Read a configuration and check its form; the arguments are those of `run_experiment`.
 
     Raises:
-        DataError: A key is unknown, missing or of another kind; the message names file and line.
+        DataError: A key is unknown, missing or of another kind; the message names file and key.
         UnknownNameError: There is no such retriever, table or agent.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
