@@ -175,7 +175,7 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.results.experiments import play_elsewhere, preview, printed, run_experiment
+    from arena.results.experiments import preview, printed, run_experiment
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
@@ -192,8 +192,7 @@ def experiment(
         "overwrite": overwrite,
     }
     if dry_run:
-        planned = preview(config, opened, output, **options)
-        play_elsewhere(config, opened, output, **options)
+        planned = preview(config, opened, output, ask=True, **options)
         if not json:
             _print_plan(planned)
         return {"runs": [run._asdict() for run in planned]}

@@ -18,7 +18,6 @@ from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError
 from arena.llm.agent import shared_client
 from arena.metrics import METRICS, Metric
-from arena.results import experiments
 from arena.results.experiments import preview, replay_experiment
 from arena.tasks import TaskSet
 
@@ -65,11 +64,11 @@ CONFIG: dict[str, Any] = {
 
 
 def tree(directory: Path) -> dict[str, bytes]:
-    """Every file below a directory, without the one that tells machines apart."""
+    """Every file below a directory."""
     return {
         path.relative_to(directory).as_posix(): path.read_bytes()
         for path in sorted(directory.rglob("*"))
-        if path.is_file() and path.name != "finished.sha256"
+        if path.is_file()
     }
 
 
@@ -174,31 +173,6 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path,
     assert {p.state for p in preview(CONFIG, world, output)} == {"done"}
     assert {p.state for p in preview(CONFIG, world, tmp_path / "new")} == {"to do"}
     assert not (tmp_path / "new").exists()
-
-
-def test_a_finished_experiment_is_read_until_something_of_it_changes(
-    grid, world, tmp_path, monkeypatch
-):
-    output, table = tmp_path / "out", tmp_path / "out" / "tables.tex"
-    shutil.copytree(grid[0], output)
-    monkeypatch.setattr(experiments, "run", lambda *_, **__: 1 / 0)
-    again = arena.run_experiment(CONFIG, world, output)
-    assert again == grid[1]
-    assert list(again["runs"]) == list(grid[1]["runs"])  # the order is kept
-    for change in ({"tables.2.title": "Other"}, {"surveys": 3}, {"seed": 1}):
-        with pytest.raises(ZeroDivisionError):
-            arena.run_experiment(CONFIG, world, output, changes=change)
-    for path in (table, output / "runs/discovery/title/whole/run.trec"):
-        before = path.read_bytes()
-        path.write_bytes(before + b"\n")
-        with pytest.raises(ZeroDivisionError):
-            arena.run_experiment(CONFIG, world, output)
-        path.write_bytes(before)
-    assert arena.run_experiment(CONFIG, world, output) == grid[1]
-    code = experiments.finished.code_sha256
-    monkeypatch.setattr(experiments.finished, "code_sha256", lambda *roots: code(*roots) + "+")
-    with pytest.raises(ZeroDivisionError):
-        arena.run_experiment(CONFIG, world, output)
 
 
 def test_a_replay_of_an_experiment(grid, world, tmp_path, capsys):

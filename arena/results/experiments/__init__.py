@@ -22,18 +22,17 @@ from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.results.comparison import Comparison, as_latex, compare, write_html
 from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
-from arena.results.experiments.finished import FINISHED, fingerprint
 from arena.results.experiments.grid import Cell, make_grid
 from arena.results.experiments.scores import score_runs
-from arena.results.experiments.tables import TABLES, make_tables, printed
+from arena.results.experiments.tables import make_tables, printed
 from arena.runs import run
 from arena.runs.replaying import Replay, replay
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
 __all__ = [
-    "Experiment", "Planned", "compare_experiments", "is_experiment", "play_elsewhere",
-    "preview", "printed", "read_experiment", "replay_experiment", "run_experiment",
+    "Experiment", "Planned", "compare_experiments", "is_experiment", "preview", "printed",
+    "read_experiment", "replay_experiment", "run_experiment",
 ]  # fmt: skip
 
 VERSION = 2
@@ -114,19 +113,12 @@ def run_experiment(
                 f"{str(output)!r} contains the experiment {clip(name)}, this is "
                 f"{clip(experiment.name)}. Name another directory."
             )
-        finished = output / FINISHED
-        made_from = (experiment, manifest, cells, corpus, output)
-        if not overwrite and finished.is_file() and finished.read_text() == fingerprint(*made_from):
-            return read_json(output / f"{TABLES}.json")  # type: ignore[no-any-return]
         failed = _play(experiment, cells, corpus, output, overwrite, keep_going)
         for name in _WRITTEN:  # tables of another configuration must not stand next to this one
             for path in output.glob(name):
                 path.unlink()
         write_json(output / _MANIFEST, manifest, sort_keys=False)
         content = _write_tables(experiment, manifest, set(cells) - set(failed), corpus, output)
-        finished.unlink(missing_ok=True)
-        if not failed:
-            atomic_write(finished, fingerprint(*made_from))
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
@@ -142,42 +134,30 @@ def preview(
     output: str | Path,
     *,
     overwrite: bool = False,
+    ask: bool = False,
     **choices: Any,
 ) -> list[Planned]:
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
     With `overwrite` nothing counts as played. Whether a run has the same settings is checked when
-    it resumes. `choices` are `tables`, `agents`, `surveys`, `retrievers`, `changes` and
-    `add`.
+    it resumes. With `ask` the agents with a model play the unfinished runs in another place, to
+    count requests; the judge, who reads finished runs, is not asked. `choices` are `tables`,
+    `agents`, `surveys`, `retrievers`, `changes` and `add`.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    planned = []
-    for key, cell in make_grid(read_experiment(config, **choices), corpus).items():
-        played = (0, "to do") if overwrite else cell.state(output)
-        agent, retriever = cell.player.name, cell.config.retriever
-        planned.append(Planned(key, agent, retriever, len(cell.surveys), *played))
-    return planned
-
-
-def play_elsewhere(
-    config: str | Path | Mapping[str, Any],
-    corpus: Corpus | str | Path,
-    output: str | Path,
-    overwrite: bool = False,
-    **choices: Any,
-) -> None:
-    """Let the agents with a model play the unfinished runs in another place, to count requests.
-
-    The judge, who reads finished runs, is not asked. Arguments are those of `preview`.
-    """
-    corpus, experiment = Corpus.of(corpus), read_experiment(config, **choices)
+    experiment = read_experiment(config, **choices)
     grid = make_grid(experiment, corpus)
-    cells: dict[str, Cell] = {}
+    planned, asking = [], dict[str, Cell]()
     for key, cell in grid.items():
-        if cell.asks and (overwrite or cell.state(Path(output))[1] != "done"):
-            cells |= {each: grid[each] for each in (cell.found, key) if each is not None}
-    with tempfile.TemporaryDirectory() as place:
-        _play(experiment, cells, corpus, Path(place), False, keep_going=True)
+        done, state = (0, "to do") if overwrite else cell.state(output)
+        agent, retriever = cell.player.name, cell.config.retriever
+        planned.append(Planned(key, agent, retriever, len(cell.surveys), done, state))
+        if cell.asks and state != "done":
+            asking |= {each: grid[each] for each in (cell.found, key) if each is not None}
+    if ask:
+        with tempfile.TemporaryDirectory() as place:
+            _play(experiment, asking, corpus, Path(place), False, keep_going=True)
+    return planned
 
 
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:

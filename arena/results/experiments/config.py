@@ -269,25 +269,22 @@ def read_experiment(
         UnknownNameError: There is no such retriever, table or agent.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
-    places: dict[Place, Any] = {tuple(key.split(".")): new for key, new in (changes or {}).items()}
+    source = source.changed({tuple(key.split(".")): new for key, new in (changes or {}).items()})
+    experiment, places = source.check(Experiment), dict[Place, Any]()
     if surveys is not None:
         places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
-    for label, row in (add or {}).items():
-        tables_of = source.check(Experiment).tables
-        for name, table in tables_of.items():
-            if label in {*table.rows, *table.more}:
-                raise DataError(
-                    f"the table {name!r} has a row {clip(label)}. Give your agent another label."
-                )
-        places |= {("tables", name, "rows", label): row for name in tables_of}
-    known = source.check(Experiment).retrievers if retrievers else {}
     for label, name in (retrievers or {}).items():
-        if label not in known:
-            raise UnknownNameError(
-                f"no retriever has the label {clip(label)} in {source.name}."
-                f"{did_you_mean(label, known)}"
-            )
+        why = f"no retriever has the label {clip(label)} in {source.name}."
+        if label not in experiment.retrievers:
+            raise UnknownNameError(f"{why}{did_you_mean(label, experiment.retrievers)}")
         places["retrievers", label] = name
+    for label, row in (add or {}).items():
+        for table, spec in experiment.tables.items():
+            if label in spec.all_rows:
+                raise DataError(
+                    f"the table {table!r} has a row {clip(label)}. Give your agent another label."
+                )
+            places["tables", table, "rows", label] = row
     source = source.changed(places)
     experiment = source.check(Experiment)
     experiment._source = source

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.options import check_options
+from arena._internal.options import check_names, check_options, parameters_of
 from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
 from arena.answers.map import Map
@@ -203,10 +202,7 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
     if not _asks(AGENTS.get(agent) if isinstance(agent, str) else agent):
         return agent, row.options
     options = experiment.llm | row.options
-    known = inspect.signature(LLMAgent).parameters
-    for name in experiment.llm:
-        if name not in known or name == "seed":
-            raise DataError(f"llm.{name}: no such option.{did_you_mean(name, known)}")
+    check_names("model under `llm`", experiment.llm, parameters_of(LLMAgent).keys() - {"seed"})
     if "model" not in options:
         raise DataError("it asks a language model: name one as `model` under `llm`.")
     return agent, options

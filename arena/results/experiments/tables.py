@@ -88,18 +88,17 @@ class _Layout(NamedTuple):
             return [self._by_part()]
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
-        runs = [
-            (label, engine if by_retriever else "", self.scores.get(key, {"mean": {}})["mean"])
+        runs = {
+            (label, engine if by_retriever else ""): self.scores.get(key, {"mean": {}})["mean"]
             for label, _, engine, key in self.experiment.runs_of(self.spec)
-        ]
-        texts: dict[tuple[str, str, str], str | None] = {}
-        for heading, metric in self.reported.items():
-            column = _texts([means.get(metric) for *_, means in runs])
-            texts |= {
-                (heading, engine, label): text
-                for (label, engine, _), text in zip(runs, column, strict=True)
-            }
+        }
         columns = [(heading, engine) for heading in self.reported for engine in engines]
+        texts = {
+            heading: dict(
+                zip(runs, _texts([each.get(metric) for each in runs.values()]), strict=True)
+            )
+            for heading, metric in self.reported.items()
+        }
         first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
         header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
         align = "l" * len(first) + "r" * len(columns)
@@ -109,7 +108,7 @@ class _Layout(NamedTuple):
         ):  # fmt: skip
             cells = [
                 [*[row.group or ""][: len(first) - 1], label,
-                 *(texts.get((*column, label)) for column in columns)]
+                 *(texts[heading].get((label, engine)) for heading, engine in columns)]
                 for label, row in rows.items()
             ]  # fmt: skip
             blocks += [_block(name, title, header, cells, align)] if cells else []
