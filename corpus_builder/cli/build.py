@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from arena._internal.options import Option, options_of
 from arena.cli.app import (
+    add_argument,
     add_command,
     add_group,
     parse_size,
@@ -169,12 +171,13 @@ def add_build(commands: Any, asked: Collection[str] | None) -> None:
             sources.add_parser(name, help=text)
             continue
         source = SOURCES.get(name)
+        shown = getattr(source, "example", "")
         add_command(
             sources,
             name,
             _build_release if issubclass(source, Release) else _build,
             summary=text,
-            example=" ".join(["arena-corpus build", name, *source.example.split(), "--output DIR"]),
+            example=" ".join(["arena-corpus build", name, *shown.split(), "--output DIR"]),
             more=partial(_add_arguments, source),
             computed={
                 "source_name": lambda _, name=name: name,  # type: ignore[misc]
@@ -183,8 +186,21 @@ def add_build(commands: Any, asked: Collection[str] | None) -> None:
         )
 
 
+def _options(source: Any) -> list[Option]:
+    """Return the parameters of the constructor of a source, none of them a word without a name."""
+    return [
+        each._replace(parameter=each.parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        for each in options_of(source)
+        if each.parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+    ]
+
+
 def _add_arguments(source: Any, parser: Any) -> None:
-    source.add_arguments(parser)
+    if hasattr(source, "add_arguments"):
+        source.add_arguments(parser)
+    else:
+        for option in _options(source):
+            add_argument(parser, option)
     if getattr(source, "downloadable", False):
         text = "Fetch what is missing in the folder --input, from where its authors publish it"
         parser.add_argument("--download", action="store_true", help=text)
@@ -201,7 +217,9 @@ def _make_source(name: str, source: Any, arguments: Any) -> Any:
         fetch_collection(name, arguments.input, arguments.mirror, texts, quiet=arguments.json)
     elif getattr(arguments, "mirror", None):
         raise DataError("--mirror is for --download. Give both.")
-    return source.from_arguments(arguments)
+    if hasattr(source, "from_arguments"):
+        return source.from_arguments(arguments)
+    return source(**{each.name: getattr(arguments, each.name) for each in _options(source)})
 
 
 def _build(

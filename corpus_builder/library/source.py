@@ -13,7 +13,6 @@ from arena.dates import parse_date
 from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
 from corpus_builder.library.joining import Joiner, dumped
-from corpus_builder.options import ConstructorOptions
 from corpus_builder.readers.base import ENTRY_YEARS, PaperFile
 from corpus_builder.records import publication_date
 from corpus_builder.sources.base import LocatedRecord, source
@@ -24,7 +23,7 @@ _TASKS = "library/surveys.jsonl"
 
 
 @source("library")
-class Library(ConstructorOptions):
+class Library:
     """Your own papers: BibTeX, RIS, CSV, JSON of OpenAlex and arXiv, joined.
 
     Args:

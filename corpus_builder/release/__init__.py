@@ -14,7 +14,6 @@ import orjson
 from arena._internal.workdir import atomic_directory
 from arena.errors import clip
 from corpus_builder.files import MAX_LINE, Lines, RowWriter, schema, write_report
-from corpus_builder.options import ConstructorOptions
 
 TABLES = {
     "papers": schema(
@@ -88,7 +87,7 @@ class Shard(NamedTuple):
     size: int
 
 
-class Release(ConstructorOptions, ABC):
+class Release(ABC):
     """Papers in many files of JSON lines, each read on its own, in any process of any machine.
 
     A release can be pickled, and `parse` depends on nothing but its arguments.

@@ -20,11 +20,12 @@ class LocatedRecord(NamedTuple):
 class Source(Protocol):
     """Papers and surveys as raw records; `corpus_builder.records` lists the keys.
 
-    ``arena-corpus build`` makes a source from its options: a subclass of
-    `corpus_builder.options.ConstructorOptions` has one for each parameter of its constructor.
+    ``arena-corpus build`` has an option for each parameter of its constructor, with the text that
+    the docstring of the class has under ``Args:``. Where these are not its options, the source has
+    class methods ``add_arguments`` and ``from_arguments``, as ``world``.
     """
 
-    example: ClassVar[str]
+    example: ClassVar[str] = ""
     """Options for the example in the help text."""
 
     def papers(self) -> Iterator[LocatedRecord]:

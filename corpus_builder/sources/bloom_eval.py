@@ -38,12 +38,12 @@ class BloomEval(PublishedSource):
     article's own list explains (`count_mentions`).
 
     Args:
+        input: Folder with ``TOPIC/human/{expert_article,outline,reference}.json``.
         outline_maps: Use the outline of a survey, its table of contents, as its mind-map.
     """
 
     name: ClassVar[str] = "bloom-eval"
     example: ClassVar[str] = "--input bloom_eval --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = f"Folder with {_FILES}"
 
     def __init__(self, *args: Any, outline_maps: bool = False, **options: Any) -> None:
         self._outline_maps = outline_maps

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE, Lines, printable_name
-from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import LocatedRecord, source
 
 EXPECTED = "Write one JSON object a line."
@@ -62,7 +61,7 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
 
 
 @source("jsonl")
-class JsonLines(ConstructorOptions):
+class JsonLines:
     """Papers and surveys from two files of JSON lines (plain or gzip).
 
     Args:

@@ -16,7 +16,6 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from arena.text.identifiers import normal_title
-from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import (
@@ -57,7 +56,7 @@ class PublishedSurvey:
     article: Callable[[Sequence[str | None]], str] | None = None
 
 
-class PublishedSource(ConstructorOptions, ABC):
+class PublishedSource(ABC):
     """A data set of surveys whose references are joined to a collection of papers.
 
     Args:
@@ -70,7 +69,6 @@ class PublishedSource(ConstructorOptions, ABC):
 
     name: ClassVar[str]
     example: ClassVar[str]
-    input_help: ClassVar[str]
     downloadable: ClassVar[bool] = True
 
     def __init__(

@@ -33,12 +33,12 @@ class ReportBench(PublishedSource):
     its last one (ReportBench, section 2.1.2). Papers later than the date do not count.
 
     Args:
+        input: Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT.
         last_version: Date a survey by its last version, so that papers between the two count.
     """
 
     name: ClassVar[str] = "reportbench"
     example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
 
     def __init__(self, *args: Any, last_version: bool = False, **options: Any) -> None:
         self._last_version = last_version

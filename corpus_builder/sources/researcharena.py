@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.options import ConstructorOptions
 from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import COUNTS, JoinCounts
@@ -26,7 +25,7 @@ _MEMORY = 10**9
 
 
 @source("researcharena")
-class ResearchArena(ConstructorOptions):
+class ResearchArena:
     """ResearchArena as published: surveys with references and mind-maps, and their corpus.
 
     ``public_*.jsonl.gz`` have id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
@@ -34,13 +33,12 @@ class ResearchArena(ConstructorOptions):
 
     Args:
         input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
-        full_text: Read the texts in ``corpus_*``, too.
+        full_text: Texts in ``corpus_*``, part of the corpus unless they are left out.
         dates: Dates of papers and surveys, used first: JSON lines or CSV with id and date.
     """
 
     example: ClassVar[str] = "--input researcharena"
     downloadable: ClassVar[bool] = True
-    full_text_help: ClassVar[str] = "Leave out the texts in corpus_*"
 
     def __init__(
         self, input: str | Path, full_text: bool = True, dates: str | Path | None = None

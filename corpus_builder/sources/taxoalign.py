@@ -24,11 +24,13 @@ class TaxoAlign(PublishedSource):
 
     A survey is dated by the month of its arXiv identifier or the year of its identifier in the
     ACL Anthology; others by ``--dates`` or the collection, or they are left out.
+
+    Args:
+        input: Taxonomies as JSON lines: id, title, arxiv_id, tree.
     """
 
     name: ClassVar[str] = "taxoalign"
     example: ClassVar[str] = "--input taxonomies.jsonl --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "Taxonomies as JSON lines: id, title, arxiv_id, tree"
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys."""

@@ -32,6 +32,7 @@ class TaxoBench(PublishedSource):
     place of titles. Neither has a date (TaxoBench, section 2).
 
     Args:
+        input: data.jsonl, or the folder that contains it.
         listed_papers: Add the listed papers that the collection lacks, with their abstracts, and
             date the undated ones on the day before the first survey that lists them, marked as a
             guess. For the Bottom-Up mode.
@@ -39,7 +40,6 @@ class TaxoBench(PublishedSource):
 
     name: ClassVar[str] = "taxobench"
     example: ClassVar[str] = "--input taxobench/data.jsonl --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "data.jsonl, or the folder that contains it"
 
     def __init__(self, *args: Any, listed_papers: bool = False, **options: Any) -> None:
         self._abstracts: dict[str, Any] = {}

@@ -19,6 +19,7 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.cli import main, make_parser
 from corpus_builder.manifest import verify
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 
 @pytest.fixture
@@ -43,6 +44,41 @@ def fails(capsys: Any, *arguments: object) -> str:
     assert err.count("\n") == 1 and err.endswith("\n")
     assert re.match(r"arena-corpus( [a-z ]+)?: error: ", err)
     return err
+
+
+class Single:
+    """One paper.
+
+    Args:
+        title: Title of the paper.
+        year (YEAR): Year of its publication.
+    """
+
+    def __init__(self, title: str, year: int = 2015) -> None:
+        self._paper = {"id": "a", "title": title, "date": str(year)}
+
+    def papers(self) -> list[LocatedRecord]:
+        return [LocatedRecord(self._paper, "papers", 1)]
+
+    def surveys(self) -> list[LocatedRecord]:
+        return []
+
+    def describe(self) -> dict[str, Any]:
+        return {"source": "single"}
+
+
+def test_a_plain_class_is_a_source_with_the_options_of_its_constructor(
+    tmp_path, monkeypatch, capsys
+):
+    SOURCES.names()
+    monkeypatch.setitem(SOURCES._items, "single", Single)
+    _, shown, _ = run(capsys, "build", "single", "--help")
+    assert "--title TITLE    Title of the paper" in shown
+    assert "--year YEAR      Year of its publication (default: 2015)" in shown
+    corpus = tmp_path / "corpus"
+    given = ("build", "single", "--title", "Reefs", "--year", 2014, "--output", corpus)
+    assert run(capsys, *given)[0] == 0
+    assert Corpus.open(corpus).at("2015-01-01").paper("a").title == "Reefs"
 
 
 CARD = """\
