@@ -10,31 +10,34 @@ from typing import Any, NamedTuple
 from arena._internal.lazy import load
 from arena._internal.plots import COLOURS, GREY, INK, MARKERS, draw, short
 from arena.dates import GUESS_MARK
-from arena.results.experiments.config import Experiment, FigureSpec, slug
+from arena.results.experiments.config import Experiment, FigureSpec, TableSpec, slug
 
 _FEWEST = 3  # runs of a trend
 
 
 class Point(NamedTuple):
-    """A finished run in a figure; no trend counts it if its row is one of ``more``."""
+    """A finished run in a table and its figures; no trend counts it if its row is one of ``more``.
 
-    name: str
+    `row` and `column` are labels, `values` what stands under each heading.
+    """
+
+    row: str
+    column: str
     further: bool
     values: Mapping[str, float | None]
 
 
-def _points(
+def points_of(
     experiment: Experiment,
-    name: str,
+    table: TableSpec,
     reported: Mapping[str, str],
     scores: Mapping[str, Mapping[str, Any]],
 ) -> list[Point]:
-    """Return the finished runs of a table, in its order."""
-    table = experiment.tables[name]
-    several = table.columns == "retrievers" and len(experiment.retrievers) > 1
+    """Return the finished runs of a table with the values under its headings, in its order."""
     return [
         Point(
-            f"{row}, {column}" if several else row,
+            row,
+            column,
             row in table.more,
             {head: scores[key]["mean"].get(metric) for head, metric in reported.items()},
         )
@@ -57,7 +60,10 @@ def make_figures(
     figures: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
     for name, figure in experiment.figures.items():
-        points = _points(experiment, figure.table, reported[figure.table], scores)
+        table = experiment.tables[figure.table]
+        points = points_of(experiment, table, reported[figure.table], scores)
+        if table.columns == "retrievers" and len(experiment.retrievers) > 1:
+            points = [p._replace(row=f"{p.row}, {p.column}") for p in points]
         title, file = figure.title or f"Figure {name}", f"figure-{slug(name)}.svg"
         figures[name] = {"title": figure.title, "file": file}
         if any(run.get("dates_guessed") for run in scores.values()):
@@ -69,7 +75,7 @@ def make_figures(
         if find_spec("matplotlib") is None:
             figures[name]["file"] = None
             continue
-        headings = figure.metrics or tuple(experiment.tables[figure.table].metrics)
+        headings = figure.metrics or tuple(table.metrics)
         bars = figure.kind == "bars"
         drawn = _bars(points, headings, title) if bars else _scatter(points, figure, title)
         files |= {f"{file.removesuffix('svg')}{kind}": drawn[kind] for kind in drawn}
@@ -117,7 +123,7 @@ def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> dict[
             axes.bar_label(drawn, ["-" if v is None else f"{v:.3f}" for v in values], padding=3)
         middle = (len(headings) - 1) * thick / 2
         axes.set_yticks(
-            [place + middle for place in range(len(points))], [short(p.name) for p in points]
+            [place + middle for place in range(len(points))], [short(p.row) for p in points]
         )
         axes.invert_yaxis()
         axes.margins(x=0.1)
@@ -142,7 +148,7 @@ def _scatter(points: Sequence[Point], figure: FigureSpec, title: str) -> dict[st
             area = 30 + 170 * sizes[place] / (max(sizes) or 1.0) if size else 70
             look = {"color": colour, "marker": MARKERS[place % len(MARKERS)], "alpha": 0.8}
             value = point.values[size] if size else None
-            name = short(point.name) + (f" ({value:.3f})" if value is not None else "")
+            name = short(point.row) + (f" ({value:.3f})" if value is not None else "")
             axes.scatter(point.values[x], point.values[y], area, label=name, **look)
         pairs = _pairs([point for point in shown if not point.further], x, y)
         if figure.trend and len(pairs) >= _FEWEST and len({a for a, _ in pairs}) > 1:

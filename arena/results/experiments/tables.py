@@ -13,7 +13,7 @@ from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
-from arena.results.experiments.figures import make_figures
+from arena.results.experiments.figures import make_figures, points_of
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
 from arena.tasks import EXPERT, EXPERT_PAPERS
@@ -88,16 +88,12 @@ class _Layout(NamedTuple):
             return [self._by_part()]
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
-        runs = {
-            (label, engine if by_retriever else ""): self.scores.get(key, {"mean": {}})["mean"]
-            for label, _, engine, key in self.experiment.runs_of(self.spec)
-        }
         columns = [(heading, engine) for heading in self.reported for engine in engines]
+        points = points_of(self.experiment, self.spec, self.reported, self.scores)
         texts = {
-            heading: dict(
-                zip(runs, _texts([each.get(metric) for each in runs.values()]), strict=True)
-            )
-            for heading, metric in self.reported.items()
+            (heading, p.column if by_retriever else "", p.row): text
+            for heading in self.reported
+            for p, text in zip(points, _texts([p.values[heading] for p in points]), strict=True)
         }
         first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
         header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
@@ -108,7 +104,7 @@ class _Layout(NamedTuple):
         ):  # fmt: skip
             cells = [
                 [*[row.group or ""][: len(first) - 1], label,
-                 *(texts[heading].get((label, engine)) for heading, engine in columns)]
+                 *(texts.get((*column, label)) for column in columns)]
                 for label, row in rows.items()
             ]  # fmt: skip
             blocks += [_block(name, title, header, cells, align)] if cells else []
