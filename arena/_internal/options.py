@@ -88,13 +88,25 @@ def read_docstring(source: object) -> Docstring:
     return Docstring(whole.split("\n", 1)[0], " ".join(text.split()), arguments, example)
 
 
-def options_of(factory: Callable[..., object]) -> list[Option]:
-    """Return the parameters of a factory, described by its docstring or by that of a parent."""
+def options_of(
+    factory: Callable[..., object], shared: Mapping[str, tuple[str, str]] | None = None
+) -> list[Option]:
+    """Return the parameters of a factory, described by its docstring or by that of a parent.
+
+    `shared` has metavar and text of those that neither describes.
+    """
     makers = reversed(factory.__mro__[:-1]) if isinstance(factory, type) else [factory]
-    described: dict[str, tuple[str, str]] = {}
+    described = dict(shared or {})
     for maker in makers:
         described |= read_docstring(maker).arguments
     return [Option(p, *described.get(n, ("", ""))) for n, p in parameters_of(factory).items()]
+
+
+def check_described(owner: str, options: Iterable[Option]) -> None:
+    """Raise DataError for the first option without a text in the docstring of `owner`."""
+    for option in options:
+        if not option.text:
+            raise DataError(f"{owner}: describe {option.name!r} under 'Args:' of its docstring.")
 
 
 def parameters_of(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:

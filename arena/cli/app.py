@@ -32,7 +32,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena._internal.lazy import missing
-from arena._internal.options import Option, options_of, read_docstring
+from arena._internal.options import Option, check_described, options_of, read_docstring
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
@@ -219,10 +219,9 @@ def add_command(
     )
     if more is not None:
         more(parser)
-    options = [each for each in options_of(function) if each.name not in computed]
+    options = [each for each in options_of(function, shared) if each.name not in computed]
+    check_described(name, options)
     for option in options:
-        if not option.text:
-            option = Option(option.parameter, *shared[option.name])  # none without a description
         add_argument(parser, option)
 
     def execute(arguments: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from annotated_types import Interval
 
 from arena._internal.files import read_json
-from arena._internal.options import options_of, read_docstring
+from arena._internal.options import check_described, options_of, read_docstring
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.plugins import Registry, mirror
@@ -125,9 +125,7 @@ class Tool:
             name: Name of the tool; by default that of the function.
         """
         _, *options = options_of(function)
-        for option in options:
-            if not option.text:
-                raise DataError(f"{function.__name__}: describe {option.name!r} under 'Args:'.")
+        check_described(function.__name__, options)
         tool = cls(
             name or function.__name__,
             function,

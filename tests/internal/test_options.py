@@ -12,6 +12,7 @@ from annotated_types import Ge, Gt, Interval
 from pydantic import Field
 
 from arena._internal.options import (
+    check_described,
     check_options,
     checked,
     options_of,
@@ -148,6 +149,9 @@ def test_options_as_the_docstring_describes_them() -> None:
     assert [(each.name, *each[1:]) for each in options_of(Child)] == [
         ("model", "ID", "Model: its id."), ("seed", "", "Any number."), ("k", "", ""),
     ]  # fmt: skip
+    check_described("child", options_of(Child, {"k": ("N", "How many.")}))
+    with pytest.raises(DataError, match="child: describe 'k' under 'Args:'"):
+        check_described("child", options_of(Child))
 
 
 def test_arguments_of_a_function() -> None:
