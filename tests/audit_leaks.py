@@ -22,6 +22,7 @@ from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25 import BM25Retriever
 from arena.tasks import TaskSet
+from arena.tasks.base import RESEARCH
 from arena.testing.report import AuditReport
 from arena.testing.stored import StoredCorpus
 from arena.tools import TOOLS, Tool, tool_schemas
@@ -553,8 +554,8 @@ def learning_the_headings(real, self, *given, **options):
 def an_added_tool_tells_the_headings(monkeypatch):
     TOOLS.names()
     monkeypatch.setattr(TOOLS, "_items", dict(TOOLS._items))
-    tasks = ("discovery", "selection", "organization")
-    TOOLS.register("outline")(Tool.of(outline, tasks=tasks))
+    TOOLS.register("outline")(Tool.of(outline))
+    monkeypatch.setattr("arena.tasks.base.RESEARCH", (*RESEARCH, "outline"))
     learning_the_headings(monkeypatch)
 
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from arena._internal.files import json_value
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
+from arena.envs._results import USUAL, cut
 from arena.errors import UnknownPaperError, clip
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
 from arena.tasks import EXPERT, TASKS, open_task
 from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
-from arena.testing.pooled import PlainPool
 from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
@@ -28,6 +28,9 @@ from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, en
 
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
+
+_OVER = "may still be shown, so the episode is over."
+"""How a result ends in place of one with more characters than are left."""
 
 _CHECKS = {
     "id": "leak.paper", "title": "answer.title", "date": "leak.date", "cutoff": "leak.date",
@@ -69,11 +72,6 @@ class AuditedEnv(NamedTuple):
         """The id and what distinguishes this environment from others of that id."""
         words = [f"{name}={value!r}" for name, value in self.arguments.items()]
         return " ".join([self.id, *[f"vector of {self.vector}"] * bool(self.vector), *words])
-
-    def pool(self, view: PlainView) -> PlainPool | None:
-        """Return the reference of results with a pool of papers, if the environment has one."""
-        most = self.arguments.get("max_result_characters", 8_000)
-        return PlainPool(view, most) if self.arguments.get("observation") == "pool" else None
 
     def episode(self, view: PlainView, retriever: Callable[[str], PlainView]) -> Episode:
         """Return the state of an episode over reference views."""
@@ -152,7 +150,9 @@ class AuditedEpisode:
         if audited.references == EXPERT:
             views = dict.fromkeys(views, state.plain_list(self._survey))
         self._view = views[state.retrievers[0]]
-        self._pool = audited.pool(self._view)
+        self._pool = audited.arguments.get("observation") == "pool"
+        self._most = audited.arguments.get("max_result_characters") or USUAL
+        self._found: dict[str, float] = {}  # of a pool: paper -> its score
         # The same episode over the reference; what it answers is expected of the environment.
         self._expected = audited.episode(self._view, views.__getitem__)
         self._attacker = Attacker(
@@ -195,9 +195,10 @@ class AuditedEpisode:
             allowed = stored.texts if stored.complete else episode.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
-        if self._pool is not None:
-            expected = self._pool.expected(expected, (), None, result)
-        compare(result, expected, report)
+        if self._pool:
+            self._check_pool(expected, result, report)
+        else:
+            compare(result, expected, report)
 
     def take(self, step: PlayedStep) -> None:
         """Check what a step returned."""
@@ -211,7 +212,9 @@ class AuditedEpisode:
         result = self._observed(step.observation, report)
         self.over = step.terminated or step.truncated
         if predicted is not None:
-            self._check_result(predicted, result, step.truncated, report)
+            if isinstance(predicted, Shown | Search):  # else the result itself may be an error
+                broke = str(result.get("error")).endswith(_OVER)
+            self._check_result(predicted, result, broke, report)
             self._check_cost(predicted, broke, step, report)
         if (stage := step.observation.get("stage")) != episode.stage:
             report("answer.observation", f"stage={stage!r}")
@@ -222,7 +225,7 @@ class AuditedEpisode:
         check_info(step.info, self._survey, self.over, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items()}
         ends = {"terminated": step.terminated, "truncated": step.truncated}
-        if self._pool is not None:  # the past actions have the ids, and take room from the papers
+        if self._pool:  # the past actions have the ids, and take room from the papers
             result = {n: v for n, v in result.items() if n not in ("actions", "papers")}
         self._answers.append({"result": result, "spent": spent, "reward": step.reward, **ends})
         if len(self._attack.calls) == len(self._answers) > 1:
@@ -271,7 +274,6 @@ class AuditedEpisode:
         """Check what a call took off the budget, and whether the episode is over."""
         budget, text = self._expected.budget, step.observation["result"]
         if isinstance(predicted, Shown | Search):
-            broke = text.startswith('{"error":')  # it has more characters than are left
             budget["characters"] -= 0 if broke else len(text)
         if self._budget != budget or min(budget.values()) < 0:
             report("answer.budget", f"{self._budget} are left, and should be {budget}")
@@ -282,56 +284,60 @@ class AuditedEpisode:
             report("answer.budget", f"terminated and truncated are {got}, and should be {ends}")
 
     def _check_result(
-        self, predicted: Any, result: dict[str, Any], cut: bool, report: Reporter
+        self, predicted: Any, result: dict[str, Any], broke: bool, report: Reporter
     ) -> None:
         """Check a result against that of the reference."""
-        # A result that has more characters than are left is an error, and the end.
-        too_long = cut and "error" in result
-        if self._pool is not None and not (too_long and isinstance(predicted, Shown | Search)):
-            self._check_pool(self._pool, predicted, result, report)
+        shows, counts = isinstance(predicted, Shown), self._log.counts
+        if broke and isinstance(predicted, Shown | Search):
+            compare(result, {"error": ANY}, report)
+            return
+        if self._pool:
+            self._check_pool(predicted, result, report)
             return
         if isinstance(predicted, Search):
-            if not too_long:
-                self._check_search(predicted, result, report)
+            self._check_search(predicted, result, report)
             return
-        shows, counts = isinstance(predicted, Shown), self._log.counts
         expected = predicted.result if shows else predicted
         expected = json_value(expected if isinstance(expected, str) else encode(expected))
-        if shows and too_long:
-            expected = {"error": ANY}
         counts["papers returned"] += len(predicted.papers) if shows else 0
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
         compare(result, expected, report)
 
-    def _check_pool(
-        self, pool: PlainPool, predicted: Any, result: dict[str, Any], report: Reporter
-    ) -> None:
-        """Check a result that has the pool of papers in place of its lists."""
-        lists: list[list[str]] = []
+    def _check_pool(self, predicted: Any, result: dict[str, Any], report: Reporter) -> None:
+        """Check a result that has the papers found so far in place of its lists.
+
+        They are the best ones, by the sum of 1 / (60 + rank) over the lists of the reference. How
+        many fit is not checked, nor how the past actions are written.
+        """
         if isinstance(predicted, Search):
-            view: Any = predicted.view
-            queries, start = predicted.queries, predicted.offset
-            end = start + predicted.k
-            if one := len(queries) == 1 or not predicted.fuse:
-                lists = [[hit.id for hit in view.search(q, end)][start:] for q in queries]
-            else:
-                lists = [[i for i, _ in fused(view, queries, max(1_000, end))[start:end]]]
-            names = ("lists",) if one and len(queries) > 1 else ("hits", "message")
+            view, queries, k, start, fuse = predicted
+            parts = [queries] if fuse else [(query,) for query in queries]
+            lists = [[i for i, _ in fused(view, each, k, start)] for each in parts]
+            names = ("hits", "message") if len(lists) == 1 else ("lists",)
             rest = {} if any(lists) else {name: result.get(name) for name in names}
         else:
-            whole = predicted.result if isinstance(predicted, Shown) else predicted
-            rest = json_value(whole if isinstance(whole, str) else encode(whole))
-            for name, value in list(rest.items()):
-                first = value[0] if isinstance(value, list) and value else None
-                if isinstance(first, dict) and "id" in first:
-                    lists.append([paper["id"] for paper in rest.pop(name)])
-        call = parse_action(self._call.action, self._target.tools)
-        done = None if isinstance(call, str) or "error" in rest else call
-        expected = pool.expected(rest, lists, done, result)
-        self._log.counts["pools made again"] += 1
-        self._log.counts["papers returned"] += len(expected["papers"])
-        compare(result, expected, report)
+            shown = predicted.result if isinstance(predicted, Shown) else predicted
+            rest = json_value(shown if isinstance(shown, str) else encode(shown))
+            listed = {name: list(_lists(value)) for name, value in rest.items()}
+            lists = [ids for each in listed.values() for ids in each]
+            rest = {name: value for name, value in rest.items() if not listed[name]}
+        for ids in lists:
+            for rank, paper in enumerate(ids, 1):
+                self._found[paper] = self._found.get(paper, 0.0) + 1 / (60 + rank)
+        if len(text := encode(rest)) > self._most // 2:
+            rest = json_value(cut(text, self._most // 2))
+        number = self._state.stored.by_id
+        best = sorted(self._found, key=lambda i: (-self._found[i], number[i].number))
+        rows = [number[paper] for paper in best[: len(result.get("papers") or ())]]
+        papers = [
+            {"id": row.id, "title": row.title[:MAX_TITLE], "date": row.date}
+            | {"score": round(self._found[row.id], 4)}
+            for row in rows
+        ]
+        rest |= {"actions": ANY, "actions_total": ANY, "papers_total": len(best), "papers": papers}
+        self._log.counts["papers returned"] += len(papers)
+        compare(result, rest, report)
 
     def _check_search(self, asked: Search, result: dict[str, Any], report: Reporter) -> None:
         """Check the list of hits of a search, or the list for each of its queries."""
@@ -360,6 +366,15 @@ class AuditedEpisode:
             if value != expected == other.get(name, ()):  # else it differs every time
                 what = f"{name}={clip(value, 300)} for {ids[0]!r}, but {clip(expected, 300)}"
                 report("leak.decoy", f"{what} for {ids[1]!r}")
+
+
+def _lists(value: Any) -> Iterator[list[str]]:
+    """Yield the ids of every list of papers in a part of a result, at any depth."""
+    if isinstance(value, list) and value and isinstance(value[0], dict) and "id" in value[0]:
+        yield [paper["id"] for paper in value]
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _lists(part)
 
 
 def _by_key(answer: dict[str, Any], paper_id: str) -> dict[str, list[Any]]:
@@ -434,25 +449,24 @@ def check_hits(
     order = [(-score, number) for score, number in zip(scores, numbers, strict=True)]
     if order != sorted(order) or len(set(numbers)) < len(hits) or len(hits) > k:
         report("answer.order", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
+    expected = fused(view, queries, k, offset)
     if len(queries) > 1:
         log.counts["rankings fused again"] += 1
-        expected = fused(view, queries, max(1000, offset + k))[offset : offset + k]
         if expected != [(hit["id"], hit["score"]) for hit in hits]:
             report("answer.fusion", f"{len(hits)} hits are not those of the queries, fused")
         return
-    (query,) = queries
-    whole = [hit.id for hit in view.search(query, offset + k)]
-    if whole[offset:] != [hit["id"] for hit in hits]:
+    if [paper for paper, _ in expected] != [hit["id"] for hit in hits]:
         report("answer.page", f"{len(hits)} hits are not those from {offset} on of one search")
     if scorer := state.scorers.get(view.engine):
         log.counts["rankings computed again"] += 1
         log.counts["scores compared"] += len(scores)
-        if wrong := wrong_scores(scorer.scores(query, view), numbers, scores, offset, k):
+        if wrong := wrong_scores(scorer.scores(queries[0], view), numbers, scores, offset, k):
             report("answer.score", wrong)
 
 
-def fused(view: PlainView, queries: Sequence[str], depth: int) -> list[tuple[str, float]]:
-    """Return id and score of what several searches find, by the sum of 1 / (60 + rank)."""
+def fused(view: Any, queries: Sequence[str], k: int, offset: int) -> list[tuple[str, float]]:
+    """Return id and score of what searches find together, by the sum of 1 / (60 + rank)."""
+    depth = offset + k if len(queries) == 1 else max(1_000, offset + k)
     shares: dict[str, list[float]] = defaultdict(list)
     for query in queries:
         for rank, hit in enumerate(view.search(query, depth), 1):
@@ -460,7 +474,7 @@ def fused(view: PlainView, queries: Sequence[str], depth: int) -> list[tuple[str
     scores = {paper: reduce(add, sorted(parts)) for paper, parts in shares.items()}
     number = {paper: row.number for paper in scores if (row := view.row(paper))}
     ranked = sorted(scores, key=lambda paper: (-scores[paper], number.get(paper, -1)))
-    return [(paper, scores[paper]) for paper in ranked]
+    return [(paper, scores[paper]) for paper in ranked[offset : offset + k]]
 
 
 def check_info(

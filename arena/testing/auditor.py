@@ -159,14 +159,14 @@ def audited_envs(
         own = [plain]
         if TASKS.get(plain.task).references and "references" not in plain.arguments:
             own.append(plain.but(references="found" if given else "oracle"))
-            if any(survey.mind_map for survey in stored.surveys.values()):
+            if not made.get("tools") and any(s.mind_map for s in stored.surveys.values()):
                 own.append(plain.but(references=EXPERT))
         own += [
             plain.but(show=name)
             for name, digests in stored.digests.items()
             if digests.complete or given
         ]
-        if not TASKS.get(plain.task).references and "observation" not in plain.arguments:
+        if checked.may_pool and "observation" not in plain.arguments:
             own.append(plain.but(observation="pool", max_result_characters=3_000))
         alone += own
         writes = open_task(plain.task).writes

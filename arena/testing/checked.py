@@ -12,7 +12,7 @@ import gymnasium
 
 from arena.errors import ArenaError, DataError, clip
 from arena.runs.episodes import play
-from arena.tasks import environment_ids
+from arena.tasks import TASKS, environment_ids
 from arena.testing.attacks import endings
 from arena.testing.values import plain
 from arena.tools import Tool
@@ -45,6 +45,10 @@ class CheckedEnv:
         if not isinstance(name := getattr(env.unwrapped, "task_name", None), str):
             raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
         self.task = name
+        rewards = cast(Any, env.unwrapped).config.rewards
+        reads = any(reward.reads_results for reward in rewards)
+        self.may_pool = not (TASKS.get(name).references or reads)
+        """Whether its observations can have the pool of papers."""
         env.close()
 
     def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:

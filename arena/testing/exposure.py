@@ -12,10 +12,8 @@ from arena.testing.reference import PlainList, PlainView
 from arena.testing.stored import StoredCorpus, title_key
 from arena.testing.values import leaves
 
-_DAY = re.compile(
-    r"(before )?(?<!\d)([12]\d{3}[-/.](?:0[1-9]|1[0-2])[-/.](?:0[1-9]|[12]\d|3[01]))(?!\d)"
-)
-_SHORT_DATE = re.compile(r"(?<!\d)[12]\d{3}(?:-(?:0[1-9]|1[0-2]))?(?!\d)")
+_DAY = re.compile(r"(before )?(?<!\d)([12]\d{3}[-/.][01]\d[-/.][0-3]\d)(?!\d)")
+_MONTH_OR_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?:-[01]\d)?(?!\d)")
 _NAMES_A_DATE = re.compile(r"(?<!candi)(?<!vali)date|year|month", re.IGNORECASE)
 _START = 4  # words of a title by which it is looked up; a shorter one may stand in any text
 _SHORTEST_ID = 5  # characters of an id that is looked for inside texts
@@ -58,26 +56,25 @@ class Exposure:
                 known = any(shown in each or line in _line(each) for each in sent)
                 # In a list of papers that was given, a survey may be one.
                 may = check != "leak.survey-title" or isinstance(view, PlainList)
-                readable = may and self._is_in_reach(line, view)
-                if not known and not readable:
+                if not known and not (may and self._is_in_reach(line, view)):
                     yield check, f"{what}, and is in {key!r}: {leaf!r:.200}"
 
     def _shown(self, key: str, leaf: Any, view: PlainView) -> Iterator[tuple[str, str, str]]:
-        """Yield (id of a check, the part of the leaf that shows it, what is wrong)."""
-        if date := _late(key, leaf, view):
-            yield "leak.date", date, f"{date} is not before {view.cutoff}"
-        if not isinstance(leaf, str):
+        """Yield (id of a check, the part of a leaf that shows it, what is wrong)."""
+        stored, text = self._stored, str(leaf)
+        if key != "cutoff" and text not in view and (late := _late(key, text, view.cutoff)):
+            yield "leak.date", late, f"{late} is not before {view.cutoff}"
+        if not isinstance(leaf, str):  # the number 12345 is no id
             return
-        stored, words = self._stored, re.findall(r"""[^\s'"(),;\[\]{}]+""", leaf)
+        words = re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
         long = (word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())
-        for word in sorted({leaf, *long}):
+        for word in sorted({text, *long}):
             if (word in stored.by_id or word in stored.surveys) and word not in view:
                 yield "leak.paper", word, f"{word!r} {view.why_not(word)}"
-        if len(leaf) < 1_000 and (name := stored.title_keys.get(title_key(leaf))):
-            yield "leak.survey-title", leaf, f"it is the title of the survey {name!r}"
+        if len(text) < 1_000 and (name := stored.title_keys.get(title_key(text))):
+            yield "leak.survey-title", text, f"it is the title of the survey {name!r}"
             return
-        line = _line(leaf)
-        words = line.split()
+        words = (line := _line(text)).split()
         for at in range(len(words) - _START + 1):
             for number, title in self._titles.get(" ".join(words[at : at + _START]), ()):
                 if not view.mask[number] and title in line:
@@ -99,17 +96,12 @@ def _line(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def _late(key: str, leaf: Any, view: PlainView) -> str | None:
-    """Return the first date in a leaf that is not before the cutoff.
+def _late(key: str, text: str, cutoff: str) -> str | None:
+    """Return the first date in a text that is not before the cutoff; it may say "before" that day.
 
-    Any text may have a day; a year or month is a date under a key that names one. A text may say
-    "before" the cutoff.
+    Any text may have a day; a year or month is a date under a key that names one.
     """
-    text = str(leaf) if isinstance(leaf, str | int | float) else ""
-    if text in view:
-        return None
-    dates = [day for before, day in _DAY.findall(text) if not (before and day == view.cutoff)]
+    dates = [day for before, day in _DAY.findall(text) if not (before and day == cutoff)]
     if _NAMES_A_DATE.search(key) and len(text) <= _LONGEST_DATE:
-        dates += _SHORT_DATE.findall(text)
-    late = (date for date in dates if re.sub("[/.]", "-", date) >= view.cutoff)
-    return None if key == "cutoff" else next(late, None)
+        dates += _MONTH_OR_YEAR.findall(text)
+    return next((date for date in dates if re.sub("[/.]", "-", date) >= cutoff), None)

@@ -80,7 +80,7 @@ class AuditReport:
 
     @property
     def clean(self) -> bool:
-        """Whether there is no finding."""
+        """Whether the audit passed."""
         return not self.by_check
 
     def to_json(self) -> dict[str, Any]:

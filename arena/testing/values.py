@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -62,6 +61,4 @@ def _other(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, deque):
-        return list(value)
     return sorted(value, key=repr) if isinstance(value, Set) else repr(value)

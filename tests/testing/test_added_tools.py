@@ -9,8 +9,10 @@ import pytest
 
 import arena
 from arena.corpus.view import CorpusView
-from arena.tasks import TASKS, Task, TaskSet, environment_id
-from arena.testing import audit
+from arena.tasks import TASKS, Task, TaskSet, task
+from arena.testing import AuditReport, audit
+from arena.testing.checked import CheckedEnv
+from arena.testing.contract import check_contract
 from arena.tools import TOOLS
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -93,7 +95,7 @@ Args:
     {argument}: An id that a search returned.
     first: How many.
 """
-TOOLS.register("{name}")(Tool.of({name}, tasks=("selection",)))
+TOOLS.register("{name}")(Tool.of({name}))
 '''
 
 
@@ -122,7 +124,7 @@ def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
     check, body = LEAKING[name]
     head = f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}")
-    report = audit(world, 900 if name == "remembers" else 300, environments=SELECTION)
+    report = audit(world, 900 if name == "remembers" else 300, environments=SELECTION, tools=[name])
     assert check in report.by_check
     if check == "answer.crash":  # a vector that crashes says so for all its episodes
         return
@@ -132,24 +134,93 @@ def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
 
 def test_honest_tools_are_clean(world, add_tool, monkeypatch):
     add_tool("note", HONEST["note"], "text")
-    report = audit(world, 0, environments=["tool_note:arena/Selection-v0"])
+    report = audit(world, 0, environments=["tool_note:arena/Selection-v0"], tools=["note"])
     assert report.findings == []
     for name in HONEST.keys() - {"note"}:
         add_tool(name, HONEST[name], "paper_ids" if name == "abstracts" else "paper_id")
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
-    report = audit(world, 2_500)
+    report = audit(world, 2_500, environments=SELECTION, tools=[*HONEST])
     assert report.findings == []
     assert min(report.tools[name] for name in HONEST) > 30, report.tools
 
 
 def test_a_task_that_is_added_is_audited(world, monkeypatch):
     monkeypatch.setattr(TASKS, "_items", {name: TASKS.get(name) for name in TASKS.names()})
-    TASKS.register("shortlist")(
-        Task("Ten papers.", "Submit ten papers.", ("recall@10",), "recall@10", stages=())
-    )
+
+    @task("shortlist")
+    class Shortlist(Task):
+        """Ten papers."""
+
+        instruction = "Submit ten papers."
+        metrics = ("recall@10",)
+        headline = "recall@10"
+
     monkeypatch.setattr(CorpusView, "__len__", lambda self: int(self._store.searchable_before[-1]))
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     report = audit(world, 150)
-    assert any(name.startswith(environment_id("shortlist")) for name in report.environments)
-    report = audit(world, 20, environments=[environment_id("shortlist")])
+    assert any(name.startswith("arena/Shortlist-v0") for name in report.environments)
+    report = audit(world, 20, environments=["arena/Shortlist-v0"])
     assert {name.split()[0] for name in report.environments} == {"arena/Shortlist-v0"}
+
+
+OF_A_FILE = '''
+"""Tools that nothing registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.tools import Episode, Shown, Tool
+
+
+def notice(episode: Episode, paper_id: str) -> Shown:
+    """Show a long text about a paper, which a pool has no room for.
+
+    Args:
+        paper_id: An id that a search returned.
+    """
+    return Shown({"id": paper_id, "notice": 60 * episode.view.paper(paper_id).title}, [paper_id])
+
+
+def similar(episode: Episode, paper_id: str) -> dict[str, Any]:
+    """List ids under the name that the papers of a pool have.
+
+    Args:
+        paper_id: An id that a search returned.
+    """
+    return {"papers": [h.id for h in episode.view.search(episode.view.paper(paper_id).title, 30)]}
+
+
+NOTICE, SIMILAR = Tool.of(notice), Tool.of(similar)
+'''
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(TOOLS, "_items", {name: TOOLS.get(name) for name in TOOLS.names()})
+    path = tmp_path / "of_a_file.py"
+    path.write_text(OF_A_FILE)
+    return path
+
+
+def test_a_tool_of_a_file_is_played_in_another_process_too(world, file):
+    name = TOOLS.resolve(f"{file}:NOTICE")
+    report = AuditReport()
+    checked = CheckedEnv("arena/Discovery-v0", {"corpus": world, "tools": [name]})
+    check_contract(checked, report, ["contract.determinism"])
+    assert report.findings == []
+
+
+def test_a_tool_of_a_file_is_not_offered_with_the_experts_papers(world, file, monkeypatch):
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
+    report = audit(world, 60, environments=["arena/Organization-v0"], tools=[f"{file}:SIMILAR"])
+    assert report.findings == [] and report.tools["similar"]
+    assert not any("expert" in name for name in report.environments)
+
+
+@pytest.mark.parametrize("name", ["NOTICE", "SIMILAR"])
+def test_an_honest_tool_is_clean_with_a_pool(world, file, name, monkeypatch):
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
+    options = {"observation": "pool", "max_result_characters": 2_000}
+    report = audit(world, 300, environments=SELECTION, tools=[f"{file}:{name}"], options=options)
+    assert report.findings == [] and report.tools[name.lower()] > 20

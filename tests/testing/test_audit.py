@@ -134,6 +134,13 @@ def test_options_and_papers_that_a_run_found(world, attack):
     assert {"found=" in name for name in report.environments} == {True}
 
 
+def test_a_reward_that_reads_results_is_audited_without_a_pool(world, attack):
+    options = {"reward": "ranker"}
+    report = attack(world, 60, environments=["arena/Discovery-v0"], options=options)
+    assert report.findings == []
+    assert report.environments and not any("pool" in name for name in report.environments)
+
+
 # With one.
 
 

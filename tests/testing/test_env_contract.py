@@ -22,8 +22,8 @@ from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet
 from arena.testing import AuditReport, audit
 from arena.testing.checked import CheckedEnv, random_play, record, replay
-from arena.testing.contract import CONTRACT, check_contract, schema_error, violation
-from arena.testing.labels import public, relabelled
+from arena.testing.contract import CONTRACT, check_contract
+from arena.testing.labels import attributes, relabelled
 from arena.testing.report import CheckError
 from arena.testing.values import first_difference, plain, strings
 
@@ -73,6 +73,16 @@ class Undescribed(Own):
         super().__init__(corpus, **arguments)
         tools = dict(self.action_space.tools)
         tools["read"] = replace(tools["read"], description=" ")
+        self.action_space = ToolCallSpace(tools)
+
+
+class WrongByDefault(Own):
+    def __init__(self, corpus, **arguments):
+        super().__init__(corpus, **arguments)
+        tools = dict(self.action_space.tools)
+        *others, last = tools["references"].parameters
+        parameters = (*others, last._replace(default=0))
+        tools["references"] = replace(tools["references"], parameters=parameters)
         self.action_space = ToolCallSpace(tools)
 
 
@@ -209,6 +219,7 @@ class Charging(SurveyEnv):
 BROKEN = {
     "ClosesOnce": ("gymnasium", "closed already"),
     "Undescribed": ("schema", "read has no description"),
+    "WrongByDefault": ("schema", "the default of the argument page of references is wrong: $: 0"),
     "Unbounded": ("schema", "the schema of search allows k=100,"),
     "Picky": ("space", "raised UnicodeEncodeError"),
     "Unseeded": ("space", "the same seed gives other samples"),
@@ -480,47 +491,21 @@ def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
             assert one.mind_map(survey) != two.mind_map(survey) != own.mind_map(survey)
 
 
-def test_public_attributes():
+def test_public_attributes_are_values_of_json():
     class Thing:
         kind = "class"
 
         def __init__(self):
             self.public, self._private = {"a": [1, ("x", {"z", "y"})]}, "secret"
 
-        @property
-        def broken(self):
-            raise RuntimeError
-
         def method(self):
             return "unreached"
 
     thing = Thing()
-    assert public(thing, "t") == {"kind": "class", "public": {"a": [1, ["x", ["y", "z"]]]}}
+    assert attributes(thing, "t") == {"kind": "class", "public": {"a": [1, ["x", ["y", "z"]]]}}
     thing.other = Thing()
     with pytest.raises(CheckError, match=r"t\.other is a Thing, which may lead to labels"):
-        public(thing, "t")
-
-
-@pytest.mark.parametrize(
-    ("schema", "why"),
-    [
-        ({"type": "strng"}, "$.type is invalid: 'strng' is not"),
-        ({"type": "array", "items": {"type": "string", "max": 3}}, "has the keyword 'max'"),
-        ({"type": "integer", "maximum": 9, "default": 10}, "default: $: 10 is greater than"),
-        ([], "is invalid"),
-    ],
-)
-def test_malformed_schemas(schema, why):
-    assert why in schema_error(schema)
-
-
-def test_values_against_a_schema():
-    schema = {"type": "object", "properties": {"k": {"type": "integer", "minimum": 1}},
-              "required": ["k"], "additionalProperties": False}  # fmt: skip
-    assert schema_error(schema) is None
-    assert violation({"k": 1}, schema) is None
-    assert "'k' is a required property" in violation({}, schema)
-    assert "$.k: 0 is less than the minimum of 1" in violation({"k": 0}, schema)
+        attributes(thing, "t")
 
 
 def test_the_first_difference():
