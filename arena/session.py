@@ -31,6 +31,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig, SurveyEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys
+from arena.text.display import count
 from arena.tools import Search, Shown, encode, json_action, make_searches, tool_schemas
 
 IDLE = 1800.0
@@ -487,7 +488,8 @@ class Sessions:
             self._end(other)
         if len(self._open) >= self.most:
             raise CapacityError(
-                f"all {self.most} sessions are in use. Close some, or wait until unused ones end."
+                f"{self.most} of {count(self.most, 'session')} in use. Close some, or wait "
+                "until unused ones end."
             )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from arena._internal.files import atomic_write
 from arena.errors import DataError, clip
+from arena.text.display import count
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _RUN_LINE = "'qid Q0 docid rank score tag'"
@@ -128,8 +129,8 @@ def _lines(path: str | os.PathLike[str], expected: str) -> Iterator[tuple[str, l
         empty = False
         if len(columns) != width:
             raise DataError(
-                f"{where}: {clip(line.strip())} has {len(columns)} "
-                f"column{'s' * (len(columns) != 1)}, expected {width}: {expected}."
+                f"{where}: {clip(line.strip())} has "
+                f"{count(len(columns), 'column')}, expected {width}: {expected}."
             )
         yield where, columns
     if empty:

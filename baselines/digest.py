@@ -15,6 +15,7 @@ from arena.mindmap.tree import MindMap
 from arena.report.listing import cite, entry, heading, plain
 from arena.report.sentences import split_sentences
 from arena.text import analyze
+from arena.text.display import count
 from baselines.organizer import arrange
 from baselines.scout import Scout
 
@@ -90,7 +91,8 @@ def digest(papers: Sequence[KnownPaper], topic: str, cutoff: str) -> str:
                 quoted[paper_id] = said
     rest = [paper for paper in papers if paper.id not in quoted]
     introduction = (
-        f"This report cites {len(papers)} papers from before {cutoff}. It quotes a sentence of the "
+        f"This report cites {count(len(papers), 'paper')} from before {cutoff}. It "
+        "quotes a sentence of the "
         f"abstract of {len(quoted)} of them, in groups of papers that are alike."
     )
     lines = [f"# {heading(topic)}", "", introduction, ""]

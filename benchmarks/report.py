@@ -25,6 +25,7 @@ from arena._internal.files import write_json
 from arena._internal.process import cores
 from arena.corpus.store import CorpusStore
 from arena.errors import ArenaError, DataError, clip
+from arena.text.display import count
 
 Results = dict[str, Any]
 
@@ -58,7 +59,7 @@ def machine() -> str:
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     cpu = names[0] if names else platform.processor() or platform.machine()
-    return f"{cpu}, {cores()} cores, {memory:.0f} GiB; Python {platform.python_version()}"
+    return f"{cpu}, {count(cores(), 'core')}, {memory:.0f} GiB; Python {platform.python_version()}"
 
 
 def head(results: Results) -> str:

@@ -23,7 +23,7 @@ from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.executors import Executor
 from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
-from corpus_builder.database import connected, count, execute, literal, readable_errors
+from corpus_builder.database import connected, execute, literal, readable_errors, scalar
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.index import check_fields, make_plan, write_index
 from corpus_builder.manifest import list_files
@@ -80,7 +80,7 @@ def _build(
     staging.mkdir()
     unknown = stage(source, staging)
     with database(staging) as connection:
-        dangling = count(connection, f"SELECT count(*) FROM ({DANGLING})")
+        dangling = scalar(connection, f"SELECT count(*) FROM ({DANGLING})")
         manifest = write_content(connection, directory, staging, dangling)
     if unknown:
         manifest["unknown_keys"] = unknown

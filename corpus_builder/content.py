@@ -23,7 +23,7 @@ from arena.corpus.store import hash_id
 from arena.dates import GUESSED, format_day
 from arena.tasks import PROMPT_LEVELS
 from arena.text.cleaning import RETRACTED, clean_text, clean_title
-from corpus_builder.database import count, execute, literal, rows, sorted_rows, tables
+from corpus_builder.database import execute, literal, rows, scalar, sorted_rows, tables
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
 from corpus_builder.records import PLACEHOLDER
@@ -57,7 +57,7 @@ def write_content(
     counts |= cleaned
     for key, precision in ("papers_date_guessed", GUESSED), ("placeholder_dates", PLACEHOLDER):
         query = f"SELECT count(*) FROM staged_papers WHERE precision = '{precision}'"
-        if number := count(connection, query):
+        if number := scalar(connection, query):
             counts[key] = number
     return {
         "format_version": layout.FORMAT_VERSION,
@@ -124,7 +124,7 @@ def write_papers(
     Returns:
         The content hash, the number of sections, and how many texts were cleaned, by kind.
     """
-    n = count(connection, "SELECT count(*) FROM documents")
+    n = scalar(connection, "SELECT count(*) FROM documents")
     digest, cleaned = hashlib.sha256(), Counter[str]()
     hashes = scratch / "hashes.parquet"
     with (
@@ -251,7 +251,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     counts = {"surveys": 0, "surveys_with_gold": 0, "mind_maps": 0}
     flagged = [f"prompts_{flag}" for flag in FLAGS]
     counts |= dict.fromkeys(("prompts", "outlines", "articles", *flagged), 0)
-    prompted = count(connection, "SELECT count(*) FROM staged_surveys WHERE prompts IS NOT NULL")
+    prompted = scalar(connection, "SELECT count(*) FROM staged_surveys WHERE prompts IS NOT NULL")
     titles = (
         {id_: [*map(clean_title, [*(a or ()), *b])] for id_, a, b in rows(connection, _TITLES)}
         if prompted
@@ -353,9 +353,9 @@ def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     Returns:
         The content hash, and the number of links.
     """
-    n = count(connection, "SELECT count(*) FROM documents")
+    n = scalar(connection, "SELECT count(*) FROM documents")
     digest = hashlib.sha256()
-    total = count(connection, "SELECT count(*) FROM links")
+    total = scalar(connection, "SELECT count(*) FROM links")
     with (
         RowWriter(output / layout.REFERENCES, REFERENCES) as table,
         ArrayWriter(output / layout.CITED, np.uint32) as cited,

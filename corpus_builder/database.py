@@ -103,7 +103,7 @@ def tables(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Recor
     yield from reader
 
 
-def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+def scalar(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     """Return the single number that a query returns."""
     cursor = connection.cursor()
     row = _aside(cursor, lambda: cursor.execute(sql).fetchone())

@@ -22,6 +22,7 @@ from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
 from arena.llm import Failed, Fields, Question
 from arena.tasks import TaskSet, choose_surveys
+from arena.text.display import count
 from corpus_builder.asking import ask_records, open_model
 from corpus_builder.files import read_rows
 from corpus_builder.manifest import list_files, register
@@ -150,7 +151,7 @@ def _write(
     papers = len(documents) + len(failures)
     if not documents:
         why = f" {failures[0]['id']}: {failures[0]['reason']}" if failures else ""
-        raise ArenaError(f"no digest was made of {papers} papers.{why} Try another model.")
+        raise ArenaError(f"no digest was made of {count(papers, 'paper')}.{why} Try another model.")
     save_array(new / "documents.npy", np.array(documents, np.uint32))
     (new / "failed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in failures))
     return {"papers": papers, "digests": len(documents), "failed": len(failures)}

@@ -25,9 +25,10 @@ from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import TaskSet, choose_surveys, play_order
+from arena.text.display import count
 from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
-from corpus_builder.database import connected, count, execute, literal, readable_errors, rows
+from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
 from corpus_builder.manifest import list_files
 
 LEAST = 10
@@ -199,7 +200,7 @@ def _write(
     if not chosen:
         until = f"before {format_day(end)} " if end < parse_date("9999").day else ""
         raise DataError(
-            f"no paper {until}cites {least} papers in reach and has a title of "
+            f"no paper {until}cites {count(least, 'paper')} in reach and has a title of "
             "its own. Lower --least, name later --test surveys, or build a larger corpus."
         )
     connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))
@@ -212,7 +213,7 @@ def _write(
         "same_title": candidates - len(drawn),
         "tasks": len(chosen),
         "labels": written["survey_references_gold"],
-        "influential": count(connection, f"SELECT count(*) FROM {marked}"),
+        "influential": scalar(connection, f"SELECT count(*) FROM {marked}"),
     }
 
 

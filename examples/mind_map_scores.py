@@ -24,6 +24,7 @@ from arena.cli.app import Parser, print_table, run_command
 from arena.errors import DataError
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, read_mind_map, score_pairs
+from arena.text.display import count
 
 _KEYS = ("tree", "mind_map", "typology", "gt")
 
@@ -65,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> None:
                 np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(values) > 1 else []
             )
             rows.append((name, *(spread or [None] * 5), len(values)))
-        headers = (f"{len(maps)} maps", "least", "25 %", "median", "75 %", "greatest", "scored")
+        headers = (count(len(maps), "map"), "least", "25 %", "median", "75 %", "greatest", "scored")
         print_table(rows, headers)
         print()
     took = time.perf_counter() - began

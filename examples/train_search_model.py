@@ -30,6 +30,7 @@ from arena.doors.trl import PROMPT, environment_factory
 from arena.errors import DataError
 from arena.results.messages import write_messages
 from arena.tasks import TaskSet
+from arena.text.display import count
 from corpus_builder.world import WorldConfig
 
 WORLDS = {"easy": 0.0, "medium": 0.5, "hard": 0.8}
@@ -231,7 +232,7 @@ def table(tests: dict[str, Path]) -> str:
             values = {survey: each[METRIC] for survey, each in found.items()}
             seeds.setdefault(directory.name.partition("-")[0], []).append(values)
         means = {n: {s: fmean(r[s] for r in rs) for s in rs[0]} for n, rs in seeds.items()}
-        lines.append(f"\n{test}, {len(means['title'])} surveys")
+        lines.append(f"\n{test}, {count(len(means['title']), 'survey')}")
         for name, played in sorted(seeds.items(), key=lambda each: fmean(means[each[0]].values())):
             apart = ", ".join(f"{fmean(run.values()):.3f}" for run in played)
             lines.append(f"  {name:12} {fmean(means[name].values()):.3f}  ({apart})")

@@ -14,6 +14,7 @@ from typing import Any
 from arena._internal.lazy import EXTRAS
 from arena._internal.process import cores
 from arena.cli.app import print_json, print_table
+from arena.text.display import count
 
 GIVES = {
     "build": "arena-corpus: building corpora, downloads",
@@ -71,7 +72,9 @@ def doctor(corpus: str | None = None, *, json: bool = False) -> None:
         print_json(found)
         return
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
-    print(f"Python {found['python']} at {sys.prefix}; {versions}; {found['cores']} cores\n")
+    print(
+        f"Python {found['python']} at {sys.prefix}; {versions}; {count(found['cores'], 'core')}\n"
+    )
     rows = [
         (extra, GIVES[extra], "yes" if not absent else f"needs {', '.join(absent)}")
         for extra, absent in lacking.items()
@@ -83,7 +86,7 @@ def doctor(corpus: str | None = None, *, json: bool = False) -> None:
         return
     report = found["corpus"]
     print(
-        f"\n{corpus}: {report['papers']:,} papers, {report['surveys']:,} surveys. "
+        f"\n{corpus}: {count(report['papers'], 'paper')}, {count(report['surveys'], 'survey')}. "
         f"`arena-corpus verify {corpus}` reads every file again."
     )
     speeds = [(name, f"{n:,.0f}") for name, n in report["searches_per_second"].items()]

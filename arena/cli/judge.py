@@ -9,7 +9,7 @@ from typing import Any, Literal
 from arena._internal.files import sha256_file, write_json
 from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, print_table, resumable
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
     scores = f"which score {low}" if RUBRICS.find(rubric).empty_is_lowest else "which have no score"
     print(
         f"{counts['judged']} of {counts['items']} judged by {judgements.judge['model']} in "
-        f"{judgements.judge['total']['calls']} calls; {counts['empty']} empty, {scores}; "
+        f"{count(judgements.judge['total']['calls'], 'call')}; {counts['empty']} empty, {scores}; "
         f"{counts['missing']} missing, which are in no mean."
     )
     for name, row in judgements.items.items():
@@ -131,7 +131,8 @@ def statements(
     print_table(rows, ("", "over all", "mean of reports"))
     print_table(list(found.counts.items()), ("", "number"))
     total, failed = found.judge["total"]["calls"], found.counts["failed"]
-    print(f"{len(found.reports)} reports in {total} calls; {failed} verdicts are missing.")
+    reports, calls = count(len(found.reports), "report"), count(total, "call")
+    print(f"{reports} in {calls}; {count(failed, 'verdict is', 'verdicts are')} missing.")
     print(f"{_default(run, 'statements')}: every verdict with its evidence and reason")
 
 
@@ -169,7 +170,10 @@ def sample(
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     key = draw(what, sources or (), output, opened, rubric, n, seed)
     path = Path(output)
-    print(f"{path}: {key.counts['items']} of {key.counts['decided']} decisions, to be answered")
+    print(
+        f"{path}: {key.counts['items']} of {count(key.counts['decided'], 'decision')}, "
+        "to be answered"
+    )
     print(f"{path.with_suffix('.key.json')}: the answers; keep it from the raters")
 
 
@@ -211,7 +215,7 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
     headers = [each for key in names for each in (key.replace("_kappa", ""), "95 %")]
     print_table(cells, ("", "pairs", *headers))
     if only := result["missing"] + result["empty"]:
-        print(f"{only} more have scores by people, but none by the model.")
+        print(f"{count(only, 'more has', 'more have')} scores by people, but none by the model.")
 
 
 def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool = False) -> None:
@@ -235,7 +239,7 @@ def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool =
         print_json(found)
         return
     rows = [(name, *row.values()) for name, row in found["judges"].items()]
-    print_table(rows, (f"{found['surveys']} surveys", "mean", "sd", f"at least {parity:g}"))
+    print_table(rows, (count(found["surveys"], "survey"), "mean", "sd", f"at least {parity:g}"))
     print()
     pairs = [(" and ".join(row.pop("judges")), *row.values()) for row in found["pairs"]]
     print_table(pairs, ("judges", "same direction", "pearson", "spearman"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json, print_table
 from arena.errors import DataError, clip
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -190,13 +190,23 @@ def _print_scores(scores: dict[str, Any], directory: bool) -> None:
     counts = scores["counts" if directory else "nodes"]
     if directory:
         missing = counts["predicted_missing"]
-        print(f"{counts['maps']} maps, {missing} of them without a predicted one; {with_what}")
+        print(
+            f"{count(counts['maps'], 'map')}, {missing} of them without a predicted "
+            f"one; {with_what}"
+        )
     else:
-        print(f"{counts['gold']} gold and {counts['predicted']} predicted headings; {with_what}")
+        print(
+            f"{counts['gold']} gold and "
+            f"{count(counts['predicted'], 'predicted heading')}; {with_what}"
+        )
     for side, number in (scores["floors"] if directory else scores)["merged"].items():
         if number:
-            what = f"{side} maps have headings" if directory else f"headings of the {side} map"
-            print(f"{number} {what} merged with a sibling of the same label, or left out as blank.")
+            what = (
+                count(number, f"{side} map has headings", f"{side} maps have headings")
+                if directory
+                else f"{count(number, 'heading')} of the {side} map"
+            )
+            print(f"{what} merged with a sibling of the same label, or left out as blank.")
     for side, repairs in () if directory else scores["repairs"].items():
         for repair in repairs:
             print(f"{side}: {repair}")
@@ -218,7 +228,10 @@ def _read(
     if depth is not None:
         size, tree = tree.size, cut(tree, depth)
         if tree.size < size:
-            repairs = [*repairs, f"{size - tree.size:,} headings below level {depth} left out."]
+            repairs = [
+                *repairs,
+                f"{count(size - tree.size, 'heading')} below level {depth} left out.",
+            ]
     for sentence in repairs:
         print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
     return tree, repairs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from arena.cli.app import add_command, add_group, print_json, print_table, resumable
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
@@ -215,7 +215,7 @@ def _print_plan(planned: list[Any]) -> None:
         ("run", "agent", "retriever", "episodes", "played", "state"),
     )
     left = sum(p.episodes - min(p.done, p.episodes) for p in planned)
-    print(f"{len(planned)} runs, {left} episodes to play.")
+    print(f"{count(len(planned), 'run')}, {count(left, 'episode')} to play.")
 
 
 def export_inspect(
@@ -235,7 +235,7 @@ def export_inspect(
 
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
-    print(f"{output}: {number} samples")
+    print(f"{output}: {count(number, 'sample')}")
 
 
 def export_messages(
@@ -260,7 +260,7 @@ def export_messages(
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     options = {"reward": reward, "text_arguments": text_arguments}
     number = write_messages(run, Corpus.open(corpus, tasks=tasks), output, answers, **options)
-    print(f"{output}: {number} episodes")
+    print(f"{output}: {count(number, 'episode')}")
 
 
 def export_trackio(
@@ -281,7 +281,7 @@ def export_trackio(
 
     written = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
     for name, number in written.items():
-        print(f"{printable(name)}: {number} episodes")
+        print(f"{printable(name)}: {count(number, 'episode')}")
     print(f"Look at them: trackio show --project {project}")
 
 
@@ -327,7 +327,7 @@ def export_requests(
         opened, output, surveys=parse_surveys(surveys, TaskSet(opened).surveys), prompt=prompt,
         templates=prompts,
     )  # fmt: skip
-    print(f"{output}: {number} requests")
+    print(f"{output}: {count(number, 'request')}")
 
 
 def add_evaluate(commands: Any, suites: bool) -> None:
@@ -437,5 +437,5 @@ def _print_problems(name: str, result: Evaluation) -> None:
     for sentence in result.problems:
         print(printable(name + sentence, 400))
     if result.missing:
-        number = f"{len(result.missing)} of {len(result.surveys)}"
-        print(printable(f"{name}{number} surveys have no prediction.", 400))
+        surveys = count(len(result.surveys), "survey has", "surveys have")
+        print(printable(f"{name}{len(result.missing)} of {surveys} no prediction.", 400))

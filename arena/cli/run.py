@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 
 def run(
@@ -135,9 +135,9 @@ def _refused(episodes: Path) -> Iterator[str]:
             refused[kind] += 1
             kinds.setdefault(kind, step["error"])
     if refused:
-        yield f"{refused.total()} of {steps} actions were refused, for example:"
+        yield f"{refused.total()} of {count(steps, 'action')} were refused, for example:"
     for kind, times in refused.most_common(3):
-        yield f"{times:6} times: {printable(kinds[kind], 150)}"
+        yield f"{count(times, 'time'):>12}: {printable(kinds[kind], 150)}"
 
 
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
@@ -175,7 +175,7 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
         )
         raise SystemExit(1)
     if not json:
-        print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
+        print(f"All equal: {count(report.episodes, 'episode')}, {count(report.steps, 'step')}.")
 
 
 def rescore(
@@ -276,7 +276,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         print(f"Each survey was played {repeats} times; intervals are over surveys.")
     if profile := summary.get("profile"):
         print(
-            f"{profile['success']}: never on {profile['never']} surveys, sometimes on "
+            f"{profile['success']}: never on {count(profile['never'], 'survey')}, sometimes on "
             f"{profile['sometimes']}, always on {profile['always']}. Only the middle ones have "
             "unequal rewards to learn from."
         )
@@ -291,12 +291,14 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     lacking = _missing(summary["task"])
     gold, listed, cited = (counts[n] for n in ("gold", "references", "references_total"))
     print(
-        f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored']} without {lacking}). In reach: {gold} of {cited} references."
+        f"Mean over {counts['scored']} of "
+        f"{count(counts['surveys'], 'survey')}{GUESS_MARK * bool(guessed)} "
+        f"({counts['not_scored']} without {lacking}). In reach: {gold} of "
+        f"{count(cited, 'reference')}."
     )
     if gold < cited:
         print(
-            f"The surveys cite {cited} works, the corpus lists {listed} of them, "
+            f"The surveys cite {count(cited, 'work')}, the corpus lists {listed} of them, "
             f"and {listed - gold} of these are unknown, undated, surveys or too late."
         )
     if guessed:
@@ -335,22 +337,29 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
         yield f"Warning: the agent submitted {nothing}"
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
-            f"{cut_off} episodes were cut off by the budget before their last answer; "
+            f"{count(cut_off, 'episode was', 'episodes were')} cut off by the budget "
+            "before the last answer; "
             "trajectories.jsonl has every action and its error."
         )
     digests = [entry["digests"] for entry in entries if "digests" in entry]
     if missing := sum(counted["missing"] for counted in digests):
         read = missing + sum(counted["shown"] for counted in digests)
-        yield f"{missing} of {read} papers that were read have no digest: their abstract was shown."
+        yield f"{missing} of {count(read, 'paper')} read had no digest: the abstract was shown."
     if failed := counts.get("failed"):
         first = next(entry["failed"] for entry in entries if "failed" in entry)
-        yield f"{failed} answers failed to be scored, and no mean counts them. The first: {first}."
+        yield (
+            f"{count(failed, 'answer')} failed to be scored, left out of every mean. "
+            f"The first: {first}."
+        )
     elif not counts["scored"]:
         yield f"No survey can be scored: none has {lacking}. See `arena-corpus info`."
     if counts.get("missing"):
-        yield f"The run leaves out {counts['missing']} surveys; they score 0."
+        yield f"The run leaves out {count(counts['missing'], 'survey')}, scored 0."
     if counts.get("not_visible"):
-        yield f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff."
+        yield (
+            f"{count(counts['not_visible'], 'ranked paper is', 'ranked papers are')} "
+            "not visible at the survey's cutoff."
+        )
 
 
 def _missing(task: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table
 from arena.errors import DataError, clip
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 
 def search(
@@ -58,9 +58,9 @@ def search(
             ],
             ("rank", "score", "date", "id", "title"),
         )
-        print(f"The best {len(hits)} of {len(view):,} papers before {view.cutoff}.")
+        print(f"The best {len(hits)} of {count(len(view), 'paper')} before {view.cutoff}.")
     else:
-        print(f"Nothing matches among {len(view)} papers before {view.cutoff}.")
+        print(f"Nothing matches among {count(len(view), 'paper')} before {view.cutoff}.")
 
 
 def read(
@@ -94,7 +94,8 @@ def read(
         print(_text(heading) or "(no heading)")
         if full_text:
             print(f"\n{_text(text)}\n")
-    print(f"{len(references)} references, {len(citations)} citations before {view.cutoff}.")
+    cited, citing = count(len(references), "reference"), count(len(citations), "citation")
+    print(f"{cited}, {citing} before {view.cutoff}.")
 
 
 def _text(text: str) -> str:

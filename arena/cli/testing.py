@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json, print_table
 from arena.errors import DataError
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 if TYPE_CHECKING:
     from arena.testing import AuditReport
@@ -122,4 +122,4 @@ def _print_audit(report: AuditReport) -> None:
     if total > _SHOWN:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")
     found = ", ".join(f"{name} {number}" for name, number in made["findings_by_check"].items())
-    print(f"{total} findings: {found}." if total else "Nothing leaked: no findings.")
+    print(f"{count(total, 'finding')}: {found}." if total else "Nothing leaked: no findings.")

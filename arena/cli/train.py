@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.cli.app import print_json, print_table
+from arena.text.display import count
 
 
 def ranker(
@@ -53,4 +54,4 @@ def ranker(
         for by, scores in of_part.items()
     ]
     print_table(rows, ("tasks", "n", "ranked by", "recall@10", "recall@100", "recall of the pool"))
-    print(f"\nlearned from {made['tasks']['train']:,} tasks; written to {output}")
+    print(f"\nlearned from {count(made['tasks']['train'], 'task')}; written to {output}")

@@ -15,7 +15,7 @@ from arena._internal.files import atomic_write, check_target, json_value
 from arena.cli.app import print_table
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
-from arena.text.display import printable, result_lines
+from arena.text.display import count, printable, result_lines
 
 _LARGE = 20_000_000  # bytes
 
@@ -83,7 +83,7 @@ def view(
             atomic_write(output, made.html)
             size = Path(output).stat().st_size
             shown = f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
-            print(f"{output}: {made.episodes} episodes, {shown}")
+            print(f"{output}: {count(made.episodes, 'episode')}, {shown}")
             if size > _LARGE:
                 print("A page of this size opens slowly: --surveys makes it of some surveys.")
             if open and seen is None:
@@ -121,7 +121,7 @@ def show(
         survey = first
         if others and not json:
             listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
-            print(f"The first of {len(others) + 1} episodes. The others: {listed}")
+            print(f"The first of {count(len(others) + 1, 'episode')}. The others: {listed}")
     first_step, last_step = _range(steps)
     before, other = [], None
     if instead is not None:
@@ -147,10 +147,10 @@ def show(
         for line in result_lines(result, 200):
             print(f"   {line}")
     if first_step > number:
-        raise DataError(f"--steps {steps}: the episode has {number} steps.")
+        raise DataError(f"--steps {steps}: the episode has {count(number, 'step')}.")
     if not json:
         end = "cut off by the budget" if step.truncated else "submitted"
-        print(f"\nThe episode was {end} after {number} steps.")
+        print(f"\nThe episode was {end} after {count(number, 'step')}.")
         rows: list[tuple[Any, ...]] = list(step.info["metrics"].items())
         if before:
             was = before[-1].info["metrics"]

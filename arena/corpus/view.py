@@ -14,6 +14,7 @@ from arena.errors import CorpusError, DataError, UnknownPaperError, clip
 from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
 from arena.retrieval.fusion import DEPTH, fuse, reciprocal_ranks
+from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.corpus.store import CorpusStore
@@ -108,7 +109,7 @@ class CorpusView:
         return isinstance(paper_id, str) and self._visible(paper_id) is not None
 
     def __repr__(self) -> str:
-        return f"<{len(self)} papers before {self.cutoff}>"
+        return f"<{count(len(self), 'paper')} before {self.cutoff}>"
 
     def _request(self, query: str, k: int) -> Request:
         if not isinstance(query, str):

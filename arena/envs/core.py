@@ -17,6 +17,7 @@ from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
+from arena.text.display import count
 from arena.tools import Search, Shown, make_searches
 
 RENDER_MODES = ("ansi",)
@@ -99,7 +100,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._episode: ScoredEpisode | None = None
 
     def __str__(self) -> str:
-        surveys = f"{len(self.topics)} surveys"
+        surveys = count(len(self.topics), "survey")
         return f"<{type(self).__name__} {self.task_name}, {surveys}, {self.config.retriever}>"
 
     __repr__ = __str__

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from arena.llm import ParseError, as_json
 from arena.plugins import Registry, mirror
+from arena.text.display import count
 
 Read = TypeVar("Read", bound=Callable[[str], list[str]])
 _MOST, _LONGEST = 10, 600  # items of a digest, characters of each part: the prompts ask for less
@@ -117,6 +118,8 @@ def read_contributions(text: str) -> list[str]:
     answer = as_json(text)
     words = str((isinstance(answer, dict) and answer.get("core_task")) or "").split()
     if not 0 < len(words) <= _LONGEST_TASK:
-        raise ParseError(f'"core_task" has {len(words)} words. Give one phrase of 5 to 15.')
+        raise ParseError(
+            f'"core_task" has {count(len(words), "word")}. Give one phrase of 5 to 15.'
+        )
     task = " ".join(words).rstrip(".")
     return [f"Core task: {task}.", *read_items(answer, ["contribution"])]

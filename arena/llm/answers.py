@@ -15,6 +15,7 @@ from annotated_types import Ge
 from arena._internal.files import sha256_json
 from arena._internal.options import check_options
 from arena.errors import ArenaError, DataError, clip
+from arena.text.display import count
 
 PRICES = Path(__file__).with_name("prices.yaml")
 KEY_VERSION = 1
@@ -88,11 +89,10 @@ def describe_request(body: Mapping[str, Any]) -> str:
     """Return a request in a few words, for an error message."""
     content = body["messages"][-1].get("content")
     text = content if isinstance(content, str) else str(content)
-    count = len(body["messages"])
     words = clip(" ".join(text[:400].split()[:12]), 90)
     return (
-        f"{key_of(body)[:12]} (model {clip(body.get('model'))}, {count} "
-        f"message{'s' * (count > 1)}, the last begins {words})"
+        f"{key_of(body)[:12]} (model {clip(body.get('model'))}, "
+        f"{count(len(body['messages']), 'message')}, the last begins {words})"
     )
 
 

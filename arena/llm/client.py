@@ -32,6 +32,7 @@ from arena.llm.answers import (
 )
 from arena.llm.estimate import counting
 from arena.llm.store import Store
+from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.llm.server import Server
@@ -275,7 +276,8 @@ class Client(Model):
         of = "" if self.model in models else f", all of other models: {clip(models)}"
         return ReplayMissError(
             f"replay: no answer is kept to the request {describe_request(body)} in {where} "
-            f"({len(self.store)} answers{of}). Model, prompts, options or corpus are not those of "
+            f"({count(len(self.store), 'answer')}{of}). Model, prompts, options or "
+            "corpus are not those of "
             "the recording, or it ended early; mode='record' asks for it."
         )
 

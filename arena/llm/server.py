@@ -29,6 +29,7 @@ from arena.llm.answers import (
     clean,
     describe_request,
 )
+from arena.text.display import count
 
 OPENAI = "https://api.openai.com/v1"
 LARGEST_ANSWER = 16 << 20  # bytes; a larger answer is an error
@@ -99,7 +100,9 @@ class Server:
     def _problem(self, error: openai.APIError, body: Mapping[str, Any], proven: bool) -> LLMError:
         """Return the error that a failure of the last attempt means."""
         where, variable, model = self._where, f"${self._api_key_env}", str(body["model"])
-        tried = f"({self._sdk.max_retries + 1} attempts at request {describe_request(body)})."
+        tried = (
+            f"({count(self._sdk.max_retries + 1, 'attempt')} at request {describe_request(body)})."
+        )
         tried += " Earlier answers are kept."
         if isinstance(error, openai.APITimeoutError):
             why = f"{where} did not answer within {self._timeout:g} s (`timeout`)"

@@ -13,6 +13,7 @@ from arena.mindmap._builder import Notes, describe
 from arena.mindmap._markdown import parse_document, read_markdown
 from arena.mindmap._read import begins_like_json, is_node, parse_json, read_mind_map
 from arena.mindmap.tree import MindMap
+from arena.text.display import count
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _MARKDOWN = frozenset({".md", ".markdown"})
@@ -158,12 +159,12 @@ def _choose(
     if not ids:
         raise DataError("it has no record.")
     if not chosen and record is None:
-        raise DataError(f"it has {len(ids):,} records, none with a mind-map.")
+        raise DataError(f"it has {count(len(ids), 'record')}, none with a mind-map.")
     if not chosen:
         named = [name for name in ids[:10_000] if name is not None]
         hint = did_you_mean(str(record), named) if named else ""
         raise DataError(
-            f"none of its {len(ids):,} records has the id or number {clip(record)}.{hint}"
+            f"none of its {count(len(ids), 'record')} has the id or number {clip(record)}.{hint}"
         )
     if len(chosen) > 1 and record is None:
         names = [name or f"number {number}" for number, name in enumerate(ids[:_SHOWN], 1)]

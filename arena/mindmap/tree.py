@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.errors import DataError, clip
+from arena.text.display import count
 
 MAX_DEPTH = 64
 """Most levels of a mind-map."""
@@ -83,7 +84,10 @@ class MindMap:
         return {"label": self.label, "children": children, "papers": list(self.papers)}
 
     def __repr__(self) -> str:
-        return f"<MindMap {clip(self.label)}: {self.size} nodes, {len(self.all_papers())} papers>"
+        return (
+            f"<MindMap {clip(self.label)}: {count(self.size, 'node')}, "
+            f"{count(len(self.all_papers()), 'paper')}>"
+        )
 
 
 def cut(tree: MindMap, depth: int) -> MindMap:

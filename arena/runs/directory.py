@@ -22,6 +22,7 @@ from arena.metrics import Metric
 from arena.plugins import Registry, kinds, recorded_name
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import TASKS, TaskSet
+from arena.text.display import count
 from arena.tools import Tool
 
 MANIFEST = "manifest.json"
@@ -229,7 +230,8 @@ class OpenedRun:
         played = sum(1 for _ in read_episodes(self.path))
         total = len(self.manifest["surveys"]) * self.repeats
         raise CorpusError(
-            f"{str(self.directory)!r} is not finished: {played} of {total} episodes are played. "
+            f"{str(self.directory)!r} is not finished: {played} of "
+            f"{count(total, 'episode')} are played. "
             "The `arena run` that began it resumes there."
         )
 
@@ -304,7 +306,7 @@ class OpenedRun:
         if is_cut_off(self.path):
             remarks.append("The last line is incomplete and was skipped.")
         if played < total:
-            remarks.append(f"The run has {played} of its {total} episodes.")
+            remarks.append(f"The run has {played} of its {count(total, 'episode')}.")
         else:
             expected = (self.files or {}).get(TRAJECTORIES)
             if expected is not None and expected != sha256_file(self.path):

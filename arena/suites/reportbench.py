@@ -27,6 +27,7 @@ from arena.suites import Evaluation, Made, chosen, folder_sha256, json_lines, su
 from arena.suites._library import CorpusPaper, Library
 from arena.suites._pages import read_pages
 from arena.tasks import TaskSet
+from arena.text.display import count
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ def score_reports(
     left_out = {name for name, row in surveys.items() if official and row.get("reason")}
     kept = [row for name, row in surveys.items() if name not in left_out]
     for key, what in (("failed", "failed"), ("unread", "have a report that cannot be read")):
-        if count := sum(key in row for row in surveys.values()):
+        if number := sum(key in row for row in surveys.values()):
             problems.append(
-                f"{count} of {len(surveys)} surveys {what} and are left out: see `{key}`."
+                f"{number} of {count(len(surveys), 'survey')} {what} and are left out: see `{key}`."
             )
     if out := sum("reason" in row for row in surveys.values()):
         what = "are left out, as in the released code" if official else "count as 0"
-        problems.append(f"{out} of {len(surveys)} surveys {what}.")
+        problems.append(f"{out} of {count(len(surveys), 'survey')} {what}.")
     sums = {key: sum(row[key] for row in kept) for key in ("hits", "cited", "gold")}
     return Evaluation(
         {name: mean(row[name] for row in kept) for name in names},

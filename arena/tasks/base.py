@@ -14,6 +14,7 @@ from arena.errors import DataError, clip
 from arena.metrics import METRICS, Metric, ScoreContext
 from arena.plugins import Registry
 from arena.tasks.surveys import EXPERT
+from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.tasks.task_set import TaskSet
@@ -290,7 +291,7 @@ class Task:
         submitted = [s for e in entries for s in e.get("submitted_each", [e["submitted"]])]
         return [
             f"nothing {f'in the stage {stage.name} ' * (len(self.stages) > 1)}in {missing} of "
-            f"{len(submitted)} episodes; nothing scores as an empty answer."
+            f"{count(len(submitted), 'episode')}; nothing scores as an empty answer."
             for stage in self.stages
             if (missing := sum(not each.get(stage.name) for each in submitted))
         ]

@@ -21,6 +21,7 @@ from arena.errors import (
 )
 from arena.report import PaperName
 from arena.tasks.surveys import EXPERT, Gold, Survey, topic_of
+from arena.text.display import count
 from arena.text.identifiers import normal_title
 
 if TYPE_CHECKING:
@@ -313,7 +314,8 @@ def choose_surveys(
         if not 1 <= surveys <= len(counted):
             which = "" if candidates is None else " that can be scored"
             raise DataError(
-                f"surveys={surveys}: the corpus has {len(counted)} surveys{which}. Give 1 to "
+                f"surveys={surveys}: the corpus has "
+                f"{count(len(counted), 'survey')}{which}. Give 1 to "
                 f"{len(counted)}."
             )
         return counted[:surveys]

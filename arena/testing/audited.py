@@ -24,6 +24,7 @@ from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
 from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
 from arena.testing.values import leaves, plain, strings
+from arena.text.display import count
 from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
 
 ANY: Any = object()
@@ -345,7 +346,10 @@ class AuditedEpisode:
         if len(asked.queries) > 1 and not asked.fuse:
             compare(result, {"lists": ANY}, report)
             if len(parts := result.get("lists", ())) != len(asked.queries):
-                report("answer.result", f"{len(parts)} lists for {len(asked.queries)} queries")
+                report(
+                    "answer.result",
+                    f"{count(len(parts), 'list')} for {count(len(asked.queries), 'query')}",
+                )
             lists = [((one,), part) for one, part in zip(asked.queries, parts, strict=False)]
         for queries, part in lists:
             compare(part, {"hits": ANY, **({} if part.get("hits") else {"message": ANY})}, report)
@@ -448,15 +452,16 @@ def check_hits(
         return
     order = [(-score, number) for score, number in zip(scores, numbers, strict=True)]
     if order != sorted(order) or len(set(numbers)) < len(hits) or len(hits) > k:
-        report("answer.order", f"{len(hits)} hits for k={k}: {order[:5]!r} ...")
+        report("answer.order", f"{count(len(hits), 'hit')} for k={k}: {order[:5]!r} ...")
     expected = fused(view, queries, k, offset)
     if len(queries) > 1:
         log.counts["rankings fused again"] += 1
         if expected != [(hit["id"], hit["score"]) for hit in hits]:
-            report("answer.fusion", f"{len(hits)} hits are not those of the queries, fused")
+            report("answer.fusion", f"{count(len(hits), 'hit')}, not those of the queries, fused")
         return
     if [paper for paper, _ in expected] != [hit["id"] for hit in hits]:
-        report("answer.page", f"{len(hits)} hits are not those from {offset} on of one search")
+        found = count(len(hits), "hit")
+        report("answer.page", f"{found}, not those from {offset} on of one search")
     if scorer := state.scorers.get(view.engine):
         log.counts["rankings computed again"] += 1
         log.counts["scores compared"] += len(scores)

@@ -31,6 +31,7 @@ from arena.testing.hacks import HACKS, Hacker
 from arena.testing.report import AuditReport
 from arena.testing.stored import NEVER, StoredCorpus
 from arena.testing.values import strings
+from arena.text.display import count
 from arena.tools import tool_schemas
 
 QUESTION = "How hard is this, and what should my model score?"
@@ -236,7 +237,8 @@ def _answer(task: Mapping[str, Any]) -> str:
     listed = ", ".join(f"{name} {value:.3f}" for name, value in scripts.items())
     best = max(scripts, key=lambda name: scripts[name])
     return (
-        f"{task['task']}, {task['metric']} on {task['surveys']} surveys: {listed}, the labels "
+        f"{task['task']}, {task['metric']} on {count(task['surveys'], 'survey')}: "
+        f"{listed}, the labels "
         f"{metrics['oracle']:.3f}. A model that works passes the hack {hack!r} "
         f"({metrics[hack]:.3f}), one that has learned also {best!r} ({scripts[best]:.3f})."
     )

@@ -19,6 +19,7 @@ from arena.errors import UnknownPaperError, clip
 from arena.papers import Brief, Hit, Paper, Section
 from arena.testing.stored import StoredCorpus, StoredPaper
 from arena.text import analyze
+from arena.text.display import count
 
 TOLERANCE = 1e-9
 
@@ -180,7 +181,9 @@ def wrong_scores(
     """
     best = np.sort(expected[expected > 0])[::-1][offset : offset + k]
     if len(best) != len(scores):
-        return f"{len(scores)} hits where {len(best)} papers match"
+        return (
+            f"{count(len(scores), 'hit')} where {count(len(best), 'paper matches', 'papers match')}"
+        )
     for number, score, rank in zip(numbers, scores, best.tolist(), strict=True):
         own = float(expected[number])
         for should, what in ((own, "should score"), (rank, "is where the ranking has")):

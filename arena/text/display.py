@@ -32,12 +32,35 @@ def shown(value: object, limit: int | None = None) -> str:
     return printable(" ".join(printable(str(value)).split()), limit)
 
 
+def plural(noun: str) -> str:
+    """Return the regular plural of an English noun, which may end a phrase.
+
+    >>> plural("lattice"), plural("canopy"), plural("mesh"), plural("survey task")
+    ('lattices', 'canopies', 'meshes', 'survey tasks')
+    """
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def count(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: `one` after 1, else `several`, by default its plural.
+
+    >>> count(1, "paper"), count(2000, "query"), count(0, "paper is", "papers are")
+    ('1 paper', '2,000 queries', '0 papers are')
+    """
+    return f"1 {one}" if number == 1 else f"{number:,} {several or plural(one)}"
+
+
 def page_templates(*folders: Path) -> Any:
-    """Return Jinja's environment of the page templates in `folders`; it escapes every value."""
+    """Return Jinja's environment of the page templates in `folders`; it escapes every value.
+
+    They may call `count`.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    return Environment(
+    environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
@@ -45,6 +68,8 @@ def page_templates(*folders: Path) -> Any:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else shown(value, _LONGEST),
     )
+    environment.globals["count"] = count
+    return environment
 
 
 def result_lines(result: Mapping[str, Any], limit: int) -> list[str]:

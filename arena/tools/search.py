@@ -17,6 +17,7 @@ from annotated_types import Interval, Len
 
 from arena.corpus.view import Ranked, rank_batch
 from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_TITLE, Brief
+from arena.text.display import count
 from arena.tools.base import Search, Shown, ToolError, tool
 from arena.tools.episode import Episode
 
@@ -54,7 +55,9 @@ def search(
         raise ToolError(f"the query has {longest} characters. Give at most {MAX_QUERY}.")
     view = episode.view if retriever is None else episode.view_of(retriever)
     if 0 < (left := episode.budget["searches"]) < len(asked):
-        raise ToolError(f"{len(asked)} queries need a search each, and {left} are left.")
+        raise ToolError(
+            f"{len(asked)} queries need a search each, and {count(left, 'is', 'are')} left."
+        )
     for _ in asked:
         episode.spend("searches")
     return Search(view, asked, k, offset, fuse)

@@ -23,6 +23,7 @@ from arena.errors import DataError
 from arena.ranker import FEATURES, Ranker, explore
 from arena.ranker.trees import FORMAT
 from arena.tasks import TaskSet
+from arena.text.display import count
 from arena.tools import tool_schemas
 
 _PLAYS = 2  # first exploring by votes, then by the ranker that learned from that
@@ -97,7 +98,8 @@ def train_ranker(
     days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
     if len(days) < 10:
         raise DataError(
-            f"{len(days)} tasks have a paper in reach, which is too few. Make tasks of the "
+            f"{count(len(days), 'task has', 'tasks have')} a paper in reach, which is "
+            "too few. Make tasks of the "
             "corpus' papers: `arena-corpus tasks`."
         )
     begin = (

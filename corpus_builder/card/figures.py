@@ -18,7 +18,7 @@ from arena._internal.plots import COLOURS, GREY, INK, MARKERS, short
 from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.mindmap import read_mind_map
-from corpus_builder.database import count, execute, literal, rows
+from corpus_builder.database import execute, literal, rows, scalar
 from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED
 
 TOP = 5
@@ -112,8 +112,8 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
     return {
         **dict(zip(("listed", "available", "gold", "found", "without"), sums, strict=True)),
         "years": dict(rows(connection, by_year)),
-        "abstracts": count(connection, "SELECT count(*) FROM papers WHERE abstract <> ''"),
-        "full_texts": count(connection, first_sections),
+        "abstracts": scalar(connection, "SELECT count(*) FROM papers WHERE abstract <> ''"),
+        "full_texts": scalar(connection, first_sections),
         "papers": _disciplines(connection, "papers"),
         "surveys": surveys,
         "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),

@@ -23,7 +23,7 @@ from arena._internal.process import cores
 from arena._internal.workdir import staged_directory
 from arena.corpus import layout
 from arena.errors import CorpusError
-from arena.text.display import shown
+from arena.text.display import count, shown
 from corpus_builder.build import check_place
 from corpus_builder.card.figures import (
     ALL,
@@ -195,7 +195,7 @@ def _environment() -> Any:
         finalize=markdown,
     )
     environment.filters |= {"json": lambda value: Markup(json.dumps(value)), "fenced": fenced}
-    environment.globals |= {"table": table, "percent": percent}
+    environment.globals |= {"count": count, "table": table, "percent": percent}
     return environment
 
 

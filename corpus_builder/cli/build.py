@@ -20,7 +20,7 @@ from arena.cli.app import (
     resumable,
 )
 from arena.errors import DataError
-from arena.text.display import printable
+from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card
 
 SUMMARY = "Fetch the files of a release; killed at any moment, the same command continues."
@@ -73,7 +73,7 @@ def download_s2orc(
         files = sum(dataset["files"] for dataset in report["datasets"].values())
         fetched = report["fetched"]
         print(
-            f"All {files:,} files are complete; {fetched['files']:,} were fetched now "
+            f"{count(files, 'file is', 'files are')} complete; {fetched['files']:,} fetched now "
             f"({format_bytes(fetched['bytes'])})."
         )
 
@@ -323,40 +323,43 @@ def stage_lines(stage: str, report: Mapping[str, Any]) -> list[str]:
     if stage == "surveys":
         verdicts = report["verdicts"]
         return [
-            f"{report['candidates']:,} candidates, judged by {report['judge']}: "
-            f"{verdicts['survey']:,} surveys, {verdicts['other']:,} others, "
+            f"{count(report['candidates'], 'candidate')}, judged by {report['judge']}: "
+            f"{count(verdicts['survey'], 'survey')}, {count(verdicts['other'], 'other')}, "
             f"{verdicts['unread']:,} could not be judged"
         ]
     if stage == "references":
         kept, dropped = report["surveys"]["kept"], report["surveys"]["dropped"]
         return [
-            f"{kept:,} surveys are tasks{f'; dropped {_counts(dropped)}' if dropped else ''}",
-            f"{report['links']:,} references linked, {report['dangling_references']:,} to papers "
-            "that are not here",
+            count(kept, "survey is a task", "surveys are tasks")
+            + (f"; dropped {_counts(dropped)}" if dropped else ""),
+            f"{count(report['links'], 'reference')} linked, {report['dangling_references']:,} to "
+            "papers that are not here",
         ]
     if stage == "mind-maps" and report["figures"]:
         rejected = f"; rejected {_counts(report['rejected'])}" if report["rejected"] else ""
         return [
-            f"{report['surveys']:,} surveys, {report['surveys_with_figures']:,} with figures, "
-            f"{report['picked']:,} with a taxonomy, {report['mind_maps']:,} mind-maps{rejected}"
+            f"{count(report['surveys'], 'survey')}, {report['surveys_with_figures']:,} with figures"
+            f", {report['picked']:,} with a taxonomy, "
+            f"{count(report['mind_maps'], 'mind-map')}{rejected}"
         ]
     return ["no figures were given"] if stage == "mind-maps" else []
 
 
 def _parse(report: Mapping[str, Any]) -> Iterator[str]:
     for name, dataset in report["datasets"].items():
-        parts = [f"{name}: {dataset['lines']:,} records in {dataset['shards']:,} shards"]
+        records, shards = count(dataset["lines"], "record"), count(dataset["shards"], "shard")
+        parts = [f"{name}: {records} in {shards}"]
         if dataset["damaged"]:
             parts.append(f"{dataset['damaged']:,} of them DAMAGED")
         parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
         yield "; ".join(parts)
     if duplicates := report["duplicate_ids"]:
         yield f"duplicate ids, the first record counts: {_counts(duplicates)}"
-    parts = [f"{report['papers']:,} papers"]
+    parts = [count(report["papers"], "paper")]
     if report["without_full_text"]:
         parts.append(f"{report['without_full_text']:,} left out, without full text")
     if report["texts_without_paper"]:
-        parts.append(f"{report['texts_without_paper']:,} full texts of no paper")
+        parts.append(f"{count(report['texts_without_paper'], 'full text')} of no paper")
     yield "; ".join(parts)
 
 

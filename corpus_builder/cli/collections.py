@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.errors import DataError
+from arena.text.display import count
 from corpus_builder.cli.build import add_asked, fetch_collection, printer
 from corpus_builder.collections import addresses, collections
 
@@ -65,8 +66,8 @@ def download_openalex(
         print_json(report)
         return
     left_out = "".join(f"; {number:,} {why}" for why, number in report["left_out"].items())
-    print(f"{report['works']:,} works are here, {report['calls']:,} calls for "
-          f"${report['dollars']:.4f} were made now{left_out}.")  # fmt: skip
+    works, calls = count(report["works"], "work is", "works are"), count(report["calls"], "call")
+    print(f"{works} here, {calls} for ${report['dollars']:.4f} made now{left_out}.")
     file = shlex.quote(f"{output}/{WORKS}")
     print(f"Next: arena-corpus build library --papers {file} --output DIR")
 

@@ -13,7 +13,7 @@ from arena.cli.app import parse_size, print_json
 from arena.cli.repair import build_command
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError, DataError
-from arena.text.display import printable
+from arena.text.display import count, printable
 from corpus_builder.library.summary import library_rows
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.matching import yield_rows
@@ -153,11 +153,11 @@ def verify(directory: str, *, json: bool = False) -> None:
             print(printable(f"index {name} is begun, not complete: {command}", 1000))
     if report["problems"]:
         raise CorpusError(
-            f"{len(report['problems'])} files of {directory!r} differ from the "
-            f"manifest. {_cure(root, list(report['problems']))}"
+            f"{count(len(report['problems']), 'file is', 'files are')} not as in the manifest of "
+            f"{directory!r}. {_cure(root, list(report['problems']))}"
         )
     if not json:
-        print(f"{report['files']} files are as built.")
+        print(f"{count(report['files'], 'file is', 'files are')} as built.")
 
 
 def _cure(root: Path, names: list[str]) -> str:
@@ -187,12 +187,13 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         *([("made by", " ".join(command(manifest).replace("\\\n", " ").split()))]
           if source["source"] == "world" else []),
         ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
-                   f"{counts['undated']:,} undated, {counts['survey_papers']:,} surveys)"),
+                   f"{counts['undated']:,} undated, {count(counts['survey_papers'], 'survey')})"),
         ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"
                   if counts["searchable"] else "none"),
-        *([("abstracts", f"{counts['abstracts']:,} of {counts['papers']:,} papers have one")]
+        *([("abstracts", f"{counts['abstracts']:,} of "
+                        f"{count(counts['papers'], 'paper has', 'papers have')} one")]
           if "abstracts" in counts else []),
-        ("full text", f"{counts['sections']:,} sections"),
+        ("full text", count(counts["sections"], "section")),
         ("citations", f"{counts['references']:,} between searchable papers "
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
         ("survey tasks", f"{counts['surveys']:,} ({counts['surveys_with_gold']:,} can be scored, "
@@ -201,7 +202,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_gold']:,} in reach, "
                              f"{counts['survey_references_unknown']:,} unknown, "
                              f"{counts['survey_references_undated']:,} undated, "
-                             f"{counts['survey_references_survey']:,} surveys, "
+                             f"{count(counts['survey_references_survey'], 'survey')}, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
         *_report_rows(counts),
         *(yield_rows(source["yield"]) if "yield" in source else ()),
@@ -240,13 +241,14 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
     if known := counts["survey_papers_unflagged"]:
         yield (
             "note",
-            f"{known:,} papers have the id or title of a survey, so they count as that one",
+            f"{count(known, 'paper has', 'papers have')} the id or title of a survey, "
+            "taken for that one",
         )
-    if counts["unflagged_survey_titles"]:
+    if unflagged := counts["unflagged_survey_titles"]:
         yield (
             "note",
-            f"{counts['unflagged_survey_titles']:,} searchable papers have 'survey' in the title "
-            "but are not flagged is_survey",
+            f"{count(unflagged, 'searchable paper has', 'searchable papers have')} 'survey' in "
+            "the title and no flag is_survey",
         )
     if cleaned := [f"{counts[key]:,} {key.replace('_', ' ')}" for key in _CLEANED if key in counts]:
         yield "note", ", ".join(cleaned)
@@ -259,7 +261,10 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
             meant = nearest_key(key, PAPER_KEYS if what == "papers" else SURVEY_KEYS)
             kind = "warning" if meant else "note"
             hint = f" Did you mean {meant!r}?" if meant else ""
-            yield kind, f"the key {key!r} of {number:,} {what} is not read.{hint}"
+            yield (
+                kind,
+                f"the key {key!r} of {count(number, what.removesuffix('s'))} is not read.{hint}",
+            )
     if note := manifest["source"].get("note"):
         yield "note", note
 
@@ -284,12 +289,15 @@ def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
     rows = []
     if counts["prompts"]:
         flags = (f"{counts[f'prompts_{f}']:,} {why}" for f, why in _FLAGGED.items())
-        rows.append(("prompts", f"of {counts['prompts']:,} survey tasks: {', '.join(flags)}"))
+        rows.append(
+            ("prompts", f"of {count(counts['prompts'], 'survey task')}: {', '.join(flags)}")
+        )
     if counts["outlines"] or counts["articles"]:
         rows.append(
             (
                 "texts",
-                f"{counts['outlines']:,} outlines, {counts['articles']:,} articles of surveys",
+                f"{count(counts['outlines'], 'outline')}, "
+                f"{count(counts['articles'], 'article')} of surveys",
             )
         )
     return rows
@@ -305,7 +313,9 @@ def _flag_rows(directory: Path) -> list[tuple[str, str]]:
         texts = [" ".join(filter(None, flag.values())) for flag in flags]
         if texts:
             rows.append(("prompt flag", f"{survey}: {'; '.join(texts)}"))
-    more = [("prompt flag", f"{len(rows) - _NAMED:,} more surveys; see tasks/articles.parquet")]
+    more = [
+        ("prompt flag", f"{count(len(rows) - _NAMED, 'more survey')}; see tasks/articles.parquet")
+    ]
     return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
 
 

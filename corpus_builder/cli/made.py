@@ -8,7 +8,7 @@ from typing import Any, Literal
 from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, resumable
 from arena.cli.run import parse_surveys
-from arena.text.display import printable
+from arena.text.display import count, printable
 from corpus_builder.cli.info import print_rows
 
 
@@ -118,7 +118,7 @@ def digest(
         print_json(manifest)
         return
     name, counts = manifest["input"], manifest["counts"]
-    text = f"{name} of {counts['digests']:,} of {counts['papers']:,} papers"
+    text = f"{name} of {counts['digests']:,} of {count(counts['papers'], 'paper')}"
     print(printable(f"{text} by {manifest['config']['model']}", 1000))
     if "made_before" in manifest:
         print("made before from the same input: nothing is left to do")
@@ -162,12 +162,14 @@ def prompts(
     counts = report["counts"]
     levels = ", ".join(f"{counts[level]:,} {level}" for level in PROMPT_LEVELS)
     print(
-        printable(f"{counts['surveys']:,} surveys by {report['config']['model']}: {levels}", 1000)
+        printable(
+            f"{count(counts['surveys'], 'survey')} by {report['config']['model']}: {levels}", 1000
+        )
     )
     if counts["failed"]:
-        print(f"{counts['failed']:,} prompts failed; the key `failed` of {output} says why.")
+        print(f"{count(counts['failed'], 'prompt')} failed; the key `failed` of {output} says why.")
     if counts["unknown"]:
-        print(f"{counts['unknown']:,} surveys are of unknown domain.")
+        print(f"{count(counts['unknown'], 'survey is', 'surveys are')} of unknown domain.")
 
 
 def select(

@@ -22,6 +22,7 @@ from arena._internal.files import atomic_write
 from arena._internal.terminal import progress
 from arena._internal.workdir import clear_temporary, exclusive_lock
 from arena.errors import DataError
+from arena.text.display import count
 
 T = TypeVar("T")
 
@@ -190,7 +191,7 @@ class Fetcher(requests.Session):
             except RestartError as error:
                 restarts += 1
                 if restarts >= _RESTARTS:
-                    raise FailedError(f"{error} ({restarts} times)") from None
+                    raise FailedError(f"{error} ({count(restarts, 'time')})") from None
                 continue
             except RetryError as error:
                 reason, response = str(error), error.response
@@ -203,7 +204,9 @@ class Fetcher(requests.Session):
             try:
                 policy = policy.increment("GET", error=Exception(reason))
             except urllib3.exceptions.MaxRetryError:
-                raise FailedError(f"{reason} (in each of {self._attempts} attempts)") from None
+                raise FailedError(
+                    f"{reason} (in each of {count(self._attempts, 'attempt')})"
+                ) from None
             policy.sleep(response)
         raise FailedError("the download was stopped")
 
@@ -374,7 +377,8 @@ class Fetcher(requests.Session):
         if failures:
             more = f"; {len(failures) - 1} more failed" if failures[1:] else ""
             raise DataError(
-                f"{whole} of {len(files)} files are complete. {failures[0]}{more}. {CONTINUES}"
+                f"{whole} of {count(len(files), 'file is', 'files are')} complete. "
+                f"{failures[0]}{more}. {CONTINUES}"
             )
         return counts
 

@@ -21,6 +21,7 @@ from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import DataError, clip
+from arena.text.display import count
 from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, RetryError, writing
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.release import RecordLimits, RejectError, Sink
@@ -75,7 +76,7 @@ def download_works(
     calls = -(-papers // _PAGE) + -(-len(found) // _PAGE)
     dollars = calls * _PRICES[kind]
     on_message(
-        f"{papers:,} works take about {calls:,} call{'s' * (calls > 1)} for "
+        f"{count(papers, 'work takes', 'works take')} about {count(calls, 'call')} for "
         f"${dollars:.{2 if dollars >= 0.01 else 4}f}; a free key has ${_FREE:.2f} a day"
     )
     if dollars > _FREE:
@@ -104,7 +105,10 @@ def _identifiers(path: Path, on_message: Callable[[str], None]) -> list[str]:
     found = [*dict.fromkeys(doi for doi in dois if not {",", "|"} & {*doi})]  # separate filters
     if not found:
         raise DataError(f"no paper of {str(path)!r} has a DOI or an arXiv identifier.")
-    on_message(f"{len(found):,} of {len(records):,} papers can be looked up: they have a DOI")
+    on_message(
+        f"{len(found):,} of {count(len(records), 'paper')} can be looked up, by DOI or "
+        "arXiv identifier"
+    )
     return found
 
 
@@ -184,7 +188,9 @@ class _Pages:
         try:
             answer = self._fetcher.retry(lambda: self._answer({**wanted, "api_key": key}))
         except FailedError as error:
-            raise DataError(f"{error}. {len(self.works):,} works are here. {CONTINUES}") from None
+            raise DataError(
+                f"{error}. {count(len(self.works), 'work is', 'works are')} here. {CONTINUES}"
+            ) from None
         page = {"request": urlencode(wanted), "count": answer["meta"]["count"],
                 "next": answer["meta"].get("next_cursor") if answer["results"] else None,
                 "results": self._usable(answer["results"])}  # fmt: skip
@@ -244,7 +250,8 @@ class _Pages:
                 usable[work_id(work["id"]) or ""] = work
         if 2 * doubtful > len(works) >= 10:  # a release of March 2026 had its fields mixed up
             raise DataError(
-                f"{doubtful} of {len(works)} works of an answer make no sense: dates, abstracts or "
+                f"{doubtful} of {count(len(works), 'work')} of an answer make no sense: "
+                "dates, abstracts or "
                 "references are not what they should be. Try again another day."
             )
         return list(usable.values())

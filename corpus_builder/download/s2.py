@@ -18,6 +18,7 @@ from annotated_types import Ge, Interval
 from arena._internal.options import checked
 from arena._internal.workdir import other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from arena.text.display import count
 from corpus_builder.download.fetch import (
     CONTINUES,
     KEY_HEADER,
@@ -200,7 +201,7 @@ class _Api:
                 self.file(name, file)
                 for file in sorted(self._link_table(safe_name(name, "dataset")))
             ]
-            self._fetcher.on_message(f"{name}: requesting the sizes of {len(files):,} files")
+            self._fetcher.on_message(f"{name}: requesting the sizes of {count(len(files), 'file')}")
             entries = []
             for file, said in self._fetcher.in_threads(self._fetcher.look_up, files):
                 if not isinstance(said, Known):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from arena.corpus import layout
+from arena.text.display import count
 
 _MOST = 3  # files or reasons that a row names
 
@@ -16,7 +17,9 @@ _MOST = 3  # files or reasons that a row names
 def library_rows(manifest: Mapping[str, Any], directory: Path) -> Iterator[tuple[str, str]]:
     """Yield rows on files, losses, joins, dates and citation links, and what to do about them."""
     files, of = manifest["source"]["files"], manifest["source"]["library"]
-    named = [f"{file['name']} ({file['format']}, {file['papers']:,} papers)" for file in files]
+    named = [
+        f"{file['name']} ({file['format']}, {count(file['papers'], 'paper')})" for file in files
+    ]
     yield "read", ", ".join(named[:_MOST]) + f", {len(named) - _MOST:,} more" * (len(named) > _MOST)
     lost = sorted(
         (-number, what, f"{number:,} x {reason} ({file['name']} line {line}, {detail})")
@@ -31,17 +34,25 @@ def library_rows(manifest: Mapping[str, Any], directory: Path) -> Iterator[tuple
     joined = dict(of["joined"])
     if other := joined.pop("other_title", 0):
         first, second = of["other_titles"]
-        yield "warning", f"{other:,} joined records have another title: {first!r} and {second!r}"
+        yield (
+            "warning",
+            f"{count(other, 'joined record has', 'joined records have')} another title: "
+            f"{first!r} and {second!r}",
+        )
     if joined:
         by = ", ".join(f"{number:,} by {kind}" for kind, number in joined.items())
-        yield "joined", f"{sum(joined.values()):,} records to papers that other records have: {by}"
+        yield (
+            "joined",
+            f"{count(sum(joined.values()), 'record')} to papers that other records have: {by}",
+        )
     dates = of["dates"]
     yield "dated by", ", ".join(f"{kind} {number:,}" for kind, number in dates.items())
     if years := dates.get("year"):
         yield (
             "note",
-            f"{years:,} papers are dated by a year alone, so each counts as of its 31 December: "
-            "a cutoff within a year reaches none of them of that year",
+            f"{count(years, 'paper is', 'papers are')} dated by a year alone, counted "
+            "as of its 31 December: "
+            "no cutoff within that year reaches it",
         )
     starts = (np.load(directory / name) for name in (layout.CITED_STARTS, layout.CITING_STARTS))
     citing, cited = (np.diff(each) > 0 for each in starts)

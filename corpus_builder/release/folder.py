@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, NonNegativeInt
 
 from arena._internal.files import write_json
 from arena.errors import DataError, clip, did_you_mean
+from arena.text.display import count
 from corpus_builder.release import Shard
 
 RECORD = "release.json"
@@ -134,7 +135,7 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
     flat = [file for file in path.iterdir() if is_shard(file) and file.name.startswith(begins)]
     if own and flat:
         raise DataError(
-            f"{str(path)!r} contains {dataset} twice: {len(own)} files in {dataset}/ and "
+            f"{str(path)!r} contains {dataset} twice: {count(len(own), 'file')} in {dataset}/ and "
             f"{flat[0].name!r} next to it. Move one of them away."
         )
     return [make_shard(dataset, file.name, file) for file in own or flat]
@@ -175,7 +176,7 @@ def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]]
     if missing:
         names = ",".join(sorted(record.datasets))
         raise DataError(
-            f"{len(missing)} of {total} shards of release {release} are missing or not "
+            f"{len(missing)} of {count(total, 'shard')} of release {release} are missing or not "
             f"whole, {missing[0]} for one. Complete them: arena-corpus download {kind} --release "
             f"{release} --datasets {names} --output {shlex.quote(str(path))}"
         )

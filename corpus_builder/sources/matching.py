@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from arena.dates import format_day
 from arena.errors import DataError
+from arena.text.display import count
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.records import publication_date
 from corpus_builder.sources.base import LocatedRecord
@@ -260,9 +261,10 @@ def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
     rows = []
     if total.get("listed"):
         text = (
-            f"{total['listed']:,} listed by {counts['surveys']:,} surveys: {total['by_id']:,} "
+            f"{total['listed']:,} listed by {count(counts['surveys'], 'survey')}: "
+            f"{total['by_id']:,} "
             f"found by id, {total['by_title']:,} by title, {total['not_found']:,} not found, "
-            f"{total['repeated']:,} repeats"
+            f"{count(total['repeated'], 'repeat')}"
         )
         for name, reason in (("ambiguous", "of several candidates"),
                            ("years_apart", "3 or more years from their listed year")):  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
+from arena.text.display import count
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
@@ -159,7 +160,8 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
         if name not in by_name or by_name[name].stat().st_size != size
     ]:
         raise DataError(
-            f"{len(missing)} of {len(sizes)} files of this snapshot are missing or not whole, "
+            f"{len(missing)} of {count(len(sizes), 'file')} of this snapshot are "
+            "missing or not whole, "
             f"{missing[0]} for one. Complete them: {command}"
         )
     if strangers := by_name.keys() - sizes:

@@ -15,6 +15,7 @@ from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
+from arena.text.display import count
 from arena.text.identifiers import normal_title
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -248,7 +249,7 @@ def find_one(path: Path, pattern: str, data_set: str) -> Path:
         raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
     paths = sorted(path.glob(pattern)) if path.is_dir() else [path]
     if len(paths) != 1:
-        what = f"{len(paths)} files" if paths else "no"
+        what = count(len(paths), "file") if paths else "no"
         raise DataError(f"{str(path)!r} contains {what} {pattern}. Name {data_set}, which has one.")
     return paths[0]
 

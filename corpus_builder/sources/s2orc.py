@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
+from arena.text.display import count
 from arena.text.identifiers import normal_title
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink, read_json
 from corpus_builder.release.folder import existing_folder, find_shards, no_shards, year_of
@@ -262,7 +263,7 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if not isinstance(text, str) or not text.strip():
         raise RejectError("no text", clip(text))
     if len(text) > limits.characters:
-        raise RejectError("text too long", f"{len(text):,} characters")
+        raise RejectError("text too long", count(len(text), "character"))
     text = clean(text)
     faults = Faults(list)
     annotations = Annotations(body.get("annotations"), faults)
@@ -275,7 +276,7 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if any(section["text"] for section in sections):
         sink.add("texts", (paper, abstract, sections, n_references))
     else:
-        faults["no paragraphs"].append(f"in {len(text):,} characters")
+        faults["no paragraphs"].append(f"in {count(len(text), 'character')}")
         if n_references:
             sink.add("bibliography", (paper, None, n_references))
     for cited, number in mentions.items():

@@ -15,7 +15,8 @@ from arena import __version__
 from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder.database import copy, count, execute, literal, rows
+from arena.text.display import count
+from corpus_builder.database import copy, execute, literal, rows, scalar
 from corpus_builder.files import read_report
 from corpus_builder.release import LISTED, REJECTS, REPORT, TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.stages.base import Plan, Stage, Steps
@@ -134,7 +135,8 @@ def _check(
     if damaged and not plan.config.allow_damaged:
         first = damaged[0]
         raise DataError(
-            f"{len(damaged)} of {len(reports)} shards are damaged, {first['shard']!r} after line "
+            f"{len(damaged)} of {count(len(reports), 'shard')} are damaged, "
+            f"{first['shard']!r} after line "
             f"{first['lines']} for one ({first['damage']}). Get them again, or set "
             "allow_damaged=true to continue with what can be read."
         )
@@ -142,7 +144,7 @@ def _check(
         rejected, lines = sum(counts["rejected"].values()), counts["lines"]
         worst = sorted(counts["rejected"].items(), key=lambda item: (-item[1], item[0]))
         named = ", ".join(f"{reason} {number:,}" for reason, number in worst[:_WORST])
-        what = f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}"
+        what = f"{rejected:,} of {count(lines, 'record')} of {dataset!r} cannot be used: {named}"
         _limit(plan, directory, rejected, lines, what)
 
 
@@ -205,20 +207,20 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
             for table in ("papers", "abstracts", "texts"):
                 text = "hash(abstract)" if table == "abstracts" else "NULL"
                 execute(connection, _REPEATED.format(table=table, text=text))
-                if same := count(connection, "SELECT count(*) FROM repeated WHERE same"):
+                if same := scalar(connection, "SELECT count(*) FROM repeated WHERE same"):
                     twice["identical abstracts"] = same
                     execute(connection, "DELETE FROM repeated WHERE same")
-                if number := count(connection, "SELECT count(*) FROM repeated"):
+                if number := scalar(connection, "SELECT count(*) FROM repeated"):
                     twice[table] = number
                 for file, line, id_ in rows(connection, _FIRST):
                     entry = {"shard": file, "line": line, "reason": "duplicate id",
                              "detail": id_, "kept": False}  # fmt: skip
                     rejects.write(json.dumps(entry) + "\n")
-        ids = count(connection, "SELECT count(DISTINCT id) FROM papers")
-        papers = count(connection, "SELECT count(*) FROM corpus")
+        ids = scalar(connection, "SELECT count(DISTINCT id) FROM papers")
+        papers = scalar(connection, "SELECT count(*) FROM corpus")
         if not papers:
             raise DataError(
-                f"none of {ids:,} papers has full text, and full_text_only is true. Set "
+                f"none of {count(ids, 'paper')} has full text, and full_text_only is true. Set "
                 "full_text_only=false to take papers without, or add the full texts."
                 if ids
                 else "the release contains no papers."
@@ -227,7 +229,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
             "duplicate_ids": twice,
             "papers": papers,
             "without_full_text": ids - papers if plan.config.full_text_only else 0,
-            "texts_without_paper": count(
+            "texts_without_paper": scalar(
                 connection,
                 "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)",
             ),

@@ -12,7 +12,7 @@ from arena._internal.terminal import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
 from corpus_builder.content import DANGLING, LINKS, create_documents
-from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.database import connected, copy, execute, literal, rows, scalar
 from corpus_builder.files import read_report, write_report
 from corpus_builder.release import REPORT
 from corpus_builder.stages.base import Plan, Stage, Steps
@@ -111,7 +111,7 @@ def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
         kinds = {"papers": "true", "searchable": "searchable", "undated": "day IS NULL",
                  "hidden_surveys": "survey"}  # fmt: skip
         return {
-            name: count(connection, f"SELECT count(*) FROM documents WHERE {kind}")
+            name: scalar(connection, f"SELECT count(*) FROM documents WHERE {kind}")
             for name, kind in kinds.items()
         }
 
@@ -150,9 +150,9 @@ def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
             query = f"{grouped} FROM ({merged(name, kind)}) GROUP BY ALL"
             copy(connection, query, steps.directory / name, "citing, cited")
         linked = literal(steps.directory / LINKED)
-        links = count(connection, f"SELECT count(*) FROM read_parquet({linked})")
+        links = scalar(connection, f"SELECT count(*) FROM read_parquet({linked})")
         pairs = f"SELECT DISTINCT pair FROM ({merged(UNKNOWN, 'VARCHAR')})"
-        dangling = count(connection, f"SELECT count(*) FROM ({pairs})")
+        dangling = scalar(connection, f"SELECT count(*) FROM ({pairs})")
     shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
     return {"links": links, "dangling_references": dangling}
 

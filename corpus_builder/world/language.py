@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from arena.text.display import plural
 from corpus_builder.world._config import WorldConfig
 
 _DATA: dict[str, Any] = yaml.safe_load(
@@ -56,17 +57,6 @@ SUMMARY = tuple(["{0}" in p and not p.startswith(_BODY_ONLY) for p in PATTERNS])
 
 KEPT_HEADINGS = {4: (0, 2, 3, 5), 5: (0, 1, 2, 3, 5), 6: (0, 1, 2, 3, 4, 5)}
 """Which of the headings a paper of 4, 5 or 6 sections has."""
-
-
-def plural(noun: str) -> str:
-    """Return the regular plural of an English noun.
-
-    >>> plural("lattice"), plural("canopy"), plural("mesh"), plural("alley")
-    ('lattices', 'canopies', 'meshes', 'alleys')
-    """
-    if noun.endswith("y") and noun[-2] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 IntArray = NDArray[np.int64]

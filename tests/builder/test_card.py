@@ -191,9 +191,9 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
     assert pictures(corpus) == {} and "![" not in text
     for told in (
         "No paper of this corpus can be found.",
-        "No disciplines: none of 1 papers has one",
-        "No coverage: none of 1 survey tasks lists a reference.",
-        "No mind-maps: none of 1 survey tasks has one that can be read.",
+        "No disciplines: none of 1 paper has one",
+        "No coverage: none of 1 survey task lists a reference.",
+        "No mind-maps: none of 1 survey task has one that can be read.",
     ):
         assert told in text
 

@@ -157,7 +157,7 @@ def test_the_command(server: ReleaseServer, tmp_path: Path, capsys: Any) -> None
     assert f"release {RELEASE}\n" in out and f"0 B are here, {total} are to be fetched" in out
     status, out, err = run(capsys, *words(server, directory))
     assert (status, err) == (0, "")
-    assert out.endswith(f"All 3 files are complete; 3 were fetched now ({total}).\n")
+    assert out.endswith(f"3 files are complete; 3 fetched now ({total}).\n")
     status, out, _ = run(capsys, *words(server, directory, "--json"))
     assert status == 0
     assert json.loads(out)["fetched"] == {"files": 0, "bytes": 0}

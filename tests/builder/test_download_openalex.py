@@ -111,7 +111,7 @@ def test_a_query_becomes_a_corpus(server: Server, tmp_path: Path, capsys: Any) -
     _, shown, error = run(capsys, "download", "openalex", *words, "--output", tmp_path / "o")
     assert error == "" and "10,000 works take about 100 calls for $0.10" in shown
     # 120 works are dated before 2010: two pages of 100, a tenth of a cent each.
-    assert "120 works are here, 2 calls for $0.0020 were made now." in shown
+    assert "120 works are here, 2 calls for $0.0020 made now." in shown
     assert [asked["search"] for asked in server.requests] == ["reefs", "reefs"]
     papers = tmp_path / "o/works.jsonl"
     _, shown, _ = run(capsys, "build", "library", "--papers", papers, "--output", tmp_path / "lib")

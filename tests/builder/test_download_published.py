@@ -172,7 +172,7 @@ def test_an_interrupted_download_resumes(server: Server, tmp_path: Path) -> None
     report = get(tmp_path / "d", server.url)  # continues from byte 10, 20, ...
     assert report["bytes"] == len(DATA) and len(server.paths) == -(-len(DATA) // 10)
     server.cut = 0
-    with pytest.raises(DataError, match=r"0 of 1 files are complete.*--mirror"):
+    with pytest.raises(DataError, match=r"0 of 1 file is complete.*--mirror"):
         get(tmp_path / "e", server.url)
     part = tmp_path / "f/.data.jsonl.part"
     part.parent.mkdir()

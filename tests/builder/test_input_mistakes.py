@@ -35,8 +35,8 @@ def test_unknown_keys_are_reported_once_with_the_nearest(tmp_path: Path, capsys:
     text = capsys.readouterr().out
     assert text.count("is not read") == 3
     assert "the key 'summary' of 2 papers is not read. Did you mean 'abstract'?" in text
-    assert "the key 'x1' of 1 papers is not read.\n" in text
-    assert "the key 'refs' of 1 surveys is not read. Did you mean 'references'?" in text
+    assert "the key 'x1' of 1 paper is not read.\n" in text
+    assert "the key 'refs' of 1 survey is not read. Did you mean 'references'?" in text
     assert "abstracts         0 of 2 papers have one" in text
     assert main(["info", output]) == 0
     assert capsys.readouterr().out.count("is not read") == 3

@@ -277,7 +277,7 @@ def test_a_bibliography_becomes_a_task_and_a_library_grows(tmp_path: Path, capsy
         capsys, *words[:2], "--output", tmp_path / "old", "--papers", one, "--gold", early
     )
     assert "from before its date (key `references`); is its day right?" in shown
-    assert "1 records to papers that other records have: 1 by doi" in shown
+    assert "1 record to papers that other records have: 1 by doi" in shown
     more = write(tmp_path, "more.json", PAGE)
     _, shown, _ = run(capsys, *words, more, "--add", lib, "--overwrite")
     assert "2 of 5 searchable papers cite another or are cited" in shown

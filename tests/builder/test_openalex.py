@@ -214,7 +214,7 @@ def test_the_manifest_of_the_snapshot(tmp_path):
         names(tmp_path)
     stale.unlink()
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(DataError, match=r"1 of 1 files.*aws s3 sync"):
+    with pytest.raises(DataError, match=r"1 of 1 file.*aws s3 sync"):
         names(tmp_path)
     (tmp_path / "works" / "manifest").write_text("{}")
     with pytest.raises(DataError, match="not a list of files"):

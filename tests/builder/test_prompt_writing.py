@@ -110,7 +110,7 @@ def test_prompts_of_a_corpus_and_built_in(files, capsys):
     assert [line["id"] for line in lines(out)] == ["s", "t"]
     shown = capsys.readouterr().out
     assert "2 surveys by m: 2 sentence, 2 paragraph, 1 detailed" in shown
-    assert "1 prompts failed; the key `failed` of" in shown
+    assert "1 prompt failed; the key `failed` of" in shown
     built = ["build", "jsonl", *sources, "--prompts", str(out), "--output", str(files / "d")]
     assert main(built) == 0
     tasks = TaskSet(files / "d")

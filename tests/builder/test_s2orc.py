@@ -189,7 +189,7 @@ def test_both_layouts(tmp_path):
     )
     make_folder(flat, "papers/1.gz")
     with pytest.raises(
-        DataError, match=r"contains papers twice: 1 files in papers/ and 'papers-sam"
+        DataError, match=r"contains papers twice: 1 file in papers/ and 'papers-sam"
     ):
         S2orc(flat).shards()
 

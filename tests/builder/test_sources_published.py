@@ -195,7 +195,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     play = ["--corpus", corpus, "--task", "organization", "--agent", "clustering"]
     assert arena_main(["run", *play, "--output", run]) == 0
     printed = capsys.readouterr().out
-    assert "Mean over 1 of 1 surveys† (" in printed and note in printed
+    assert "Mean over 1 of 1 survey† (" in printed and note in printed
     assert arena_main(["list", "surveys", "--corpus", corpus]) == 0
     assert "2019-04-01†" in capsys.readouterr().out
     page = tmp_path / "page.html"
@@ -213,7 +213,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     found = arena.run_experiment(config, corpus, output)
     notes = found["tables"]["T"]["notes"]
     assert any(sentence.startswith(note) for sentence in notes)
-    assert notes[-1] == "2 papers have a guessed date, which tells that surveys list them."
+    assert notes[-1] == "2 papers have a guessed date, which tells what surveys list."
     assert "## Table T†. Maps." in (output / "tables.md").read_text()
     assert r"\caption{Maps†.}" in (output / "tables.tex").read_text()
     assert not audit(corpus, actions=100, environments=["arena/Organization-v0"]).findings
@@ -241,7 +241,7 @@ def test_reportbench_end_to_end(tmp_path, papers, capsys):
     assert main(["build", "reportbench", *options]) == 0
     told = capsys.readouterr().out
     joined = (
-        "5 listed by 1 surveys: 0 found by id, 3 by title, 1 not found, 1 repeats; "
+        "5 listed by 1 survey: 0 found by id, 3 by title, 1 not found, 1 repeat; "
         "1 3 or more years from their listed year"
     )
     assert joined in told and "1 from reportbench; 1 of their own papers in the coll" in told

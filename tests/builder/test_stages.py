@@ -408,7 +408,7 @@ def test_what_was_lost_is_said(tmp_path: Path) -> None:
     late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
     reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
     assert stage_lines("references", reports["references"])[0] == (
-        "1 surveys are tasks; dropped too few references available 1"
+        "1 survey is a task; dropped too few references available 1"
     )
     papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
               "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip

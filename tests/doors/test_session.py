@@ -174,7 +174,7 @@ def test_all_in_use(env: Any) -> None:
     sessions = Sessions(env, most=2)
     sessions.open("a")
     sessions.open("b")
-    with pytest.raises(CapacityError, match="all 2 sessions are in use"):
+    with pytest.raises(CapacityError, match="2 of 2 sessions in use"):
         sessions.open("c")
     sessions.get("a").step(FINISH)
     sessions.open("c")  # in the place of one whose episode is over

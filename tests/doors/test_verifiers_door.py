@@ -210,7 +210,7 @@ def test_without_a_session_there_is_no_reward(world: Path) -> None:
     assert result.is_error
     trace: Any = SimpleNamespace(state=door_of._tools.rollout, info={})
     assert not trace.state.over
-    with pytest.raises(ArenaError, match="all 1 sessions are in use"):
+    with pytest.raises(ArenaError, match="1 of 1 session in use"):
         asyncio.run(door.SurveyTask.finalize(None, trace))
     assert trace.info == {}
     door_of.close()

@@ -76,7 +76,7 @@ def test_a_label_is_read_once_for_all_metrics_of_a_call():
     ("given", "message"),
     [
         (None, "extractor None: expected the name of one, or an extractor"),
-        (type("Few", (), {"entities": lambda self, labels: []})(), "gave 0 sets for 1 labels"),
+        (type("Few", (), {"entities": lambda self, labels: []})(), "gave 0 sets for 1 label"),
         (type("Text", (), {"entities": lambda self, labels: ["ab"]})(), "'ab': expected a set"),
         (type("Nones", (), {"entities": lambda self, labels: [{None}]})(), "expected a set"),
     ],

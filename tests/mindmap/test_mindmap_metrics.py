@@ -265,7 +265,7 @@ def test_an_encoder_may_take_many_labels_at_once():
         def labels(self, texts):
             return super().labels(texts)[:1]
 
-    with pytest.raises(DataError, match="gave 1 vectors for 2 labels"):
+    with pytest.raises(DataError, match="gave 1 vector for 2 labels"):
         cardinality(["x", "y"], Few())
 
 

@@ -539,7 +539,7 @@ def test_records_without_a_map(tmp_path):
     with pytest.raises(DataError, match="line 1: the record 'a' has no mind-map"):
         read_mind_map_file(path, "a")
     write(path, values[:1], True)
-    with pytest.raises(DataError, match="it has 1 records, none with a mind-map"):
+    with pytest.raises(DataError, match="it has 1 record, none with a mind-map"):
         read_mind_map_file(path)
     write(path, [{"survey": "a", "mind_map": None}] * 2, True)
     with pytest.raises(DataError, match="line 1 and line 2 have the id 'a': make it one"):

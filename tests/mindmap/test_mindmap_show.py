@@ -74,7 +74,7 @@ def test_depth(file, capsys):
     assert show(file, "--depth", 1) == 0
     out, err = capsys.readouterr()
     assert out == "Ranking\n├── Dense (2 papers)\n└── Data\n"
-    assert err.endswith(f"{file}: 1 headings below level 1 left out.\n")
+    assert err.endswith(f"{file}: 1 heading below level 1 left out.\n")
     assert show(file, "--depth", 5) == 0
     assert "left out" not in capsys.readouterr().err
 

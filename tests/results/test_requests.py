@@ -16,7 +16,7 @@ def test_a_request_has_the_rules(tiny, tmp_path, capsys):
     output = tmp_path / "r.jsonl"
     words = ["export", "requests", "--corpus", str(tiny), "--prompt", "title"]
     assert main([*words, "--surveys", "s1", "--output", str(output)]) == 0
-    assert "1 requests" in capsys.readouterr().out
+    assert "1 request" in capsys.readouterr().out
     (line,) = map(json.loads, output.read_text().splitlines())
     assert line["id"] == "s1"
     assert f"before {line['cutoff']}" in line["request"]

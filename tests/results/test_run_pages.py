@@ -276,5 +276,5 @@ def test_rollouts_are_watched_while_a_trainer_records(tiny, tmp_path, capsys, mo
     monkeypatch.setattr("time.sleep", train)
     assert main([*command, "--watch", "7"]) == 130
     assert waits == [7] * 4
-    lines = [line for line in capsys.readouterr().out.splitlines() if "episodes" in line]
+    lines = [line for line in capsys.readouterr().out.splitlines() if "episode" in line]
     assert [line.split()[1] for line in lines] == ["1", "2"]

@@ -57,7 +57,7 @@ def test_rollouts_of_a_trainer_are_read(tiny, tmp_path, command):
     session.step(call("search", query="encoders", k=9))
     total = session.finish()
     words = ("export", "trackio", tmp_path / "rollouts", "--corpus", tiny, "--project")
-    assert "1 episodes" in command("arena", *words, "p")
+    assert "1 episode" in command("arena", *words, "p")
     of = ("--project", "p", "--run", "Recorded, bm25", "--json", "--metric", "reward")
     (value,) = json.loads(command("trackio.cli", "get", "metric", *of))["values"]
     assert value["value"] == pytest.approx(total.reward)

@@ -243,7 +243,7 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     tab.click("nav a[href='#find']")
     tab.fill("#words", "done.")
     tab.click("#search button")
-    tab.locator("#found", has_text="1 steps").wait_for()  # the model said so at step 2
+    tab.locator("#found", has_text="1 step").wait_for()  # the model said so at step 2
     assert tab.locator("#hits a").get_attribute("href").endswith("/2")
 
 

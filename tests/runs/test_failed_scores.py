@@ -20,7 +20,7 @@ def test_a_run_goes_past_answers_that_cannot_be_scored(world, tmp_path, monkeypa
     with monkeypatch.context() as patched:
         patched.setattr("arena.report.read_report", _failing)
         assert arena.cli.main([*command, "--output", str(output), "--surveys", "2"]) == 0
-    assert f"2 answers failed to be scored, and no mean counts them. The first: {WHERE}." in (
+    assert f"2 answers failed to be scored, left out of every mean. The first: {WHERE}." in (
         capsys.readouterr().out
     )
     summary = json.loads((output / "metrics.json").read_bytes())

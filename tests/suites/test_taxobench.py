@@ -267,4 +267,4 @@ def test_a_model_judges_the_trees_too(score, tmp_path):
     assert [row["average"] for row in (answered, unread, empty)] == [3.5, None, 1]
     assert result["mean"]["average"] == 2.25
     assert result["settings"]["judge"]["missing"] == 1
-    assert "no readable answer for 1 surveys" in result["problems"][-1]
+    assert "no readable answer for 1 survey" in result["problems"][-1]

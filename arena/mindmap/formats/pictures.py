@@ -10,7 +10,7 @@ from html import escape
 
 from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
-from arena.text.display import is_mark, is_wide, shown
+from arena.text.display import count, is_mark, is_wide, shown
 
 INK, PAPER, GREY = "#1b2430", "white", "#5b6675"
 BRANCHES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
@@ -165,8 +165,8 @@ def _links(box: Box, by_match: bool) -> Iterator[str]:
 
 
 def _box(box: Box, by_match: bool) -> Iterator[str]:
-    count, colour = len(box.node.papers), _colour(box, by_match)
-    papers = f"{count:,} paper{'s' if count != 1 else ''}" if count else ""
+    filed, colour = box.node.papers, _colour(box, by_match)
+    papers = count(len(filed), "paper") if filed else ""
     title = " - ".join(part for part in (shown(box.node.label), papers) if part)
     look = f'fill="{colour}" fill-opacity="0.16" stroke="{colour}"'
     yield (

@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 
 from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
-from arena.text.display import columns, shown
+from arena.text.display import columns, count, shown
 
 _CAPTIONED = 64  # columns of a map that has another one to its right
 
@@ -57,7 +57,7 @@ def _described(node: MindMap) -> str:
     label = shown(node.label) or "·"
     if not node.papers:
         return label
-    return f"{label} ({len(node.papers):,} paper{'s' if len(node.papers) != 1 else ''})"
+    return f"{label} ({count(len(node.papers), 'paper')})"
 
 
 def _cut(line: str) -> str:

@@ -16,6 +16,7 @@ from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
+from arena.text.display import count
 
 # Headings
 
@@ -136,7 +137,9 @@ def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:
         return [_unit(label, encoder.queries([label])) for label in labels]
     vectors = together(labels)
     if len(vectors) != len(labels):
-        raise DataError(f"the encoder gave {len(vectors)} vectors for {len(labels)} labels.")
+        raise DataError(
+            f"the encoder gave {count(len(vectors), 'vector')} for {count(len(labels), 'label')}."
+        )
     return [_unit(label, vectors[i : i + 1]) for i, label in enumerate(labels)]
 
 
@@ -171,7 +174,9 @@ def entities(labels: Collection[str], extractor: str | Extractor) -> frozenset[s
 def _folded(extractor: Extractor, labels: list[str]) -> list[frozenset[str]]:
     sets = list(extractor.entities(labels))
     if len(sets) != len(labels):
-        raise DataError(f"the extractor gave {len(sets)} sets for {len(labels)} labels.")
+        raise DataError(
+            f"the extractor gave {count(len(sets), 'set')} for {count(len(labels), 'label')}."
+        )
     for label, texts in zip(labels, sets, strict=True):
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise DataError(

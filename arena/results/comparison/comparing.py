@@ -28,6 +28,7 @@ from arena.results.comparison.opening import (
     read_gold,
 )
 from arena.tasks import TaskSet
+from arena.text.display import count
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -383,7 +384,9 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
     metric, ceiling = table.metric, table.ceiling
     labelled = max(run.metrics["counts"]["scored"] for run in runs)
     if len(table.surveys) != labelled:
-        remark = f"{metric} is taken over {len(table.surveys)} of {labelled} scored surveys"
+        remark = (
+            f"{metric} is taken over {len(table.surveys)} of {count(labelled, 'scored survey')}"
+        )
         entries = [run.metrics["per_survey"].values() for run in runs]
         if len({sum(entry[metric] is not None for entry in each) for each in entries}) > 1:
             yield f"{remark}: those that every run has a value for."

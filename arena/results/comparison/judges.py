@@ -11,6 +11,7 @@ from typing import Any
 from arena._internal.files import json_value
 from arena._internal.lazy import load
 from arena.errors import DataError, clip, did_you_mean
+from arena.text.display import count
 
 
 def read_scores(path: str | Path, metric: str) -> dict[str, float]:
@@ -48,7 +49,10 @@ def compare_judges(judges: Mapping[str, Mapping[str, float]], parity: float) -> 
     stats = load("scipy.stats", "a comparison of judges")
     common = sorted(set.intersection(*(set(scores) for scores in judges.values())))
     if len(common) < 2:
-        raise DataError(f"{len(common)} surveys have a score by all judges: two are needed.")
+        raise DataError(
+            f"{count(len(common), 'survey has', 'surveys have')} a score by all judges: "
+            "two are needed."
+        )
     columns = {name: [scores[survey] for survey in common] for name, scores in judges.items()}
     above = {name: [score >= parity for score in column] for name, column in columns.items()}
     pairs = []

@@ -20,7 +20,7 @@ from arena.results.comparison.comparing import (
 )
 from arena.runs.players import ORACLE
 from arena.tasks import open_task
-from arena.text.display import printable
+from arena.text.display import count, printable
 
 _MOST_COLUMNS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -177,7 +177,7 @@ def effort(comparison: Comparison) -> Table:
         values = [getattr(total, name) for name in names]
         rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     number = len(comparison.surveys)
-    title = f"Effort of each run over {number} survey{'s' * (number != 1)}"
+    title = f"Effort of each run over {count(number, 'survey')}"
     return _table(title, "effort", ["run", *map(heading, names)], rows)
 
 
@@ -193,8 +193,8 @@ def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
     scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
     number = len(comparison.surveys)
-    over = f"Over {scored} of {number} surveys; the others lack labels."
-    sentences = [over if scored < number else f"Over {scored} surveys."]
+    over = f"Over {scored} of {count(number, 'survey')}; the others lack labels."
+    sentences = [over if scored < number else f"Over {count(scored, 'survey')}."]
     if len(comparison.runs) == 1:
         sentences.append(
             "One run has nothing to be compared with: name two or more for differences and tests."
@@ -245,7 +245,7 @@ def _mark(comparison: Comparison) -> str:
 
 
 def _surveys(number: int) -> str:
-    return f"{number} survey{'s' * (number != 1)}"
+    return count(number, "survey")
 
 
 def _percent(comparison: Comparison) -> str:

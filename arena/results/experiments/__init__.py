@@ -29,6 +29,7 @@ from arena.runs import run
 from arena.runs.replaying import Replay, replay
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
+from arena.text.display import count
 
 __all__ = [
     "Experiment", "Planned", "compare_experiments", "is_experiment", "preview", "printed",
@@ -122,7 +123,8 @@ def run_experiment(
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
-            f"{len(failed)} of {len(cells)} runs failed, and the tables are without them. The "
+            f"{len(failed)} of {count(len(cells), 'run')} failed, and the tables are "
+            "without them. The "
             f"first, {name}: {error}"
         )
     return content
@@ -229,7 +231,10 @@ def replay_experiment(
             for new, old in files.items()
             if not old.is_file() or sha256_file(old) != sha256_file(new)
         ]
-    remarks.append(f"{len(finished)} finished runs, from which {len(made)} files were made again.")
+    remarks.append(
+        f"{count(len(finished), 'finished run')}, from which "
+        f"{count(len(made), 'file was', 'files were')} made again."
+    )
     return Replay(episodes, steps, None, changed, remarks)
 
 

@@ -34,6 +34,7 @@ from arena._internal.settings import (
 from arena.envs.config import LIMITS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import ENCODER, EXTRACTOR
+from arena.text.display import count
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
@@ -77,7 +78,7 @@ class PublishedFigure(Settings):
     def _check_widths(self) -> PublishedFigure:
         for number, row in enumerate(self.rows):
             if len(row) != len(self.header):
-                why = f"expected {len(self.header)} cells, as the header has."
+                why = f"expected {count(len(self.header), 'cell')}, as the header has."
                 raise refusal(why, "rows", number)
         return self
 

@@ -11,6 +11,7 @@ from arena._internal.lazy import load
 from arena._internal.plots import COLOURS, GREY, INK, MARKERS, draw, short
 from arena.dates import GUESS_MARK
 from arena.results.experiments.config import Experiment, FigureSpec, TableSpec, slug
+from arena.text.display import count
 
 _FEWEST = 3  # runs of a trend
 
@@ -103,8 +104,8 @@ def _pairs(points: Sequence[Point], x: str, y: str) -> list[tuple[float, float]]
 
 def _said(found: Mapping[str, Any]) -> str:
     if found["rho"] is None:
-        return f"Spearman's correlation is not defined for {found['runs']} runs"
-    return f"Spearman's ρ = {found['rho']:.2f}, p = {found['p']:.3f}, {found['runs']} runs"
+        return f"Spearman's correlation is not defined for {count(found['runs'], 'run')}"
+    return f"Spearman's ρ = {found['rho']:.2f}, p = {found['p']:.3f}, {count(found['runs'], 'run')}"
 
 
 def _bars(points: Sequence[Point], headings: Sequence[str], title: str) -> dict[str, bytes]:

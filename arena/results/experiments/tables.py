@@ -17,6 +17,7 @@ from arena.results.experiments.figures import make_figures, points_of
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
 from arena.tasks import EXPERT, EXPERT_PAPERS
+from arena.text.display import count
 
 VERSION = 1
 TABLES = "tables"
@@ -44,7 +45,10 @@ def make_tables(
     reported = reported_metrics(experiment)
     figures, pictures = make_figures(experiment, reported, scores)
     guessed = corpus.manifest["counts"].get("papers_date_guessed")
-    dates = [f"{guessed} papers have a guessed date, which tells that surveys list them."]
+    dates = [
+        f"{count(guessed or 0, 'paper has', 'papers have')} a guessed date, which tells what "
+        "surveys list."
+    ]
     tables = {}
     for name, spec in experiment.tables.items():
         layout = _Layout(experiment, spec, reported[name], records, scores)
@@ -139,7 +143,7 @@ class _Layout(NamedTuple):
         if scored:
             counts = next(iter(scored.values()))["counts"]
             left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
-            over = f"mean over {counts['scored']} of {counts['surveys']} surveys{left}"
+            over = f"mean over {counts['scored']} of {count(counts['surveys'], 'survey')}{left}"
             yield f"Task {self.spec.task}, {over}."
         if guessed := self.guessed():
             yield guess_note(guessed)
@@ -162,7 +166,10 @@ class _Layout(NamedTuple):
             yield f"Begin with the {EXPERT_PAPERS}: {', '.join(dict.fromkeys(given))}."
         for name, score in scored.items():
             if score["read"][0] < score["read"][1]:
-                yield f"{name}: abstracts of {score['read'][0]} of {score['read'][1]} papers."
+                yield (
+                    f"{name}: abstracts of {score['read'][0]} of "
+                    f"{count(score['read'][1], 'paper')}."
+                )
             if troubles := _troubles(score):
                 yield f"{name}: {', '.join(troubles)}; they count."
         if gone := [name for name in names if name not in scored]:
@@ -179,10 +186,12 @@ class _Layout(NamedTuple):
             parts = [judge.get("client", judge)["model"]]
             if "votes" in judge:  # of reports
                 voters = ", ".join(voter["model"] for voter in judge["voters"])
-                votes = f"{judge['votes']} votes of {voters}"
+                votes = f"{count(judge['votes'], 'vote')} of {voters}"
                 parts.append(votes if judge["votes"] else "no votes")
             if judge.get("most") is not None:
-                parts.append(f"at most {judge['most']} statements of each kind in a report")
+                parts.append(
+                    f"at most {count(judge['most'], 'statement')} of each kind in a report"
+                )
             yield f"Judge of {columns}: {'; '.join(parts)}."
 
     def _on_metrics(self, scored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -5,6 +5,7 @@ const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e
 const code = (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 const visible = (text) => String(text).replace(HIDDEN, code);
 const short = (text, most = 160) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+const count = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -129,9 +130,9 @@ function drawDifference() {
   const masks = new Map([a, b].map((of) => [of, new Map(index.episodes.filter(([run]) => run === of).map((e) => [e[1], e[4]]))]));
   const counted = (run, place, i) => masks.get(run).has(place) && lostAt(masks.get(run).get(place)[i]) === null;
   const fits = (by, against, n) => (run, place, i, mask) => run === against && isChosen(place) && lostAt(mask) === n && counted(by, place, i);
-  const count = (fit) => index.episodes.reduce((sum, [run, place, , , own]) => sum + own.filter((mask, i) => fit(run, place, i, mask)).length, 0);
+  const episodes = (fit) => index.episodes.reduce((sum, [run, place, , , own]) => sum + own.filter((mask, i) => fit(run, place, i, mask)).length, 0);
   const cell = (by, against, n) => {
-    const fit = fits(by, against, n), number = count(fit);
+    const fit = fits(by, against, n), number = episodes(fit);
     return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fit) }, number) : "0";
   };
   const rows = stagesHere().slice(1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
@@ -154,7 +155,7 @@ function listEpisodes() {
     const [id, title, date] = index.surveys[place];
     return row(rowHead(el("bdi", { title: id }, short(title || id))), date, index.runs.map((_, run) => {
       const episode = of.get(place)[run];
-      return episode ? stepLink(run, place, 1, episode[3] === null ? `${episode[2]} steps` : episode[3].toFixed(4)) : "-";
+      return episode ? stepLink(run, place, 1, episode[3] === null ? count(episode[2], "step") : episode[3].toFixed(4)) : "-";
     }));
   });
   $("kept").textContent = words.length ? `${rows.length} of ${index.surveys.length}` : "";
@@ -183,13 +184,13 @@ async function search(event) {
         $("hits").append(el("li", {}, chip(+run), " ", link));
       });
     }
-    $("found").textContent = `${found} steps${found > 200 ? ", the first 200 below" : ""}`;
+    $("found").textContent = `${count(found, "step")}${found > 200 ? ", the first 200 below" : ""}`;
   }
 }
 function summary(action) {  // of an action whose texts are loaded
   const value = JSON.parse(build(action));
   const given = value?.arguments ?? {};
-  const papers = given.paper_ids ? `${given.paper_ids.length} papers` : given.paper_id && (named(given.paper_id).title || given.paper_id);
+  const papers = given.paper_ids ? count(given.paper_ids.length, "paper") : given.paper_id && (named(given.paper_id).title || given.paper_id);
   return short(`${value?.tool ?? "malformed"} ${given.query ?? given.queries?.join(" | ") ?? papers ?? given.heading ?? ""}`, 110);
 }
 
@@ -289,7 +290,7 @@ async function showStep(n) {
   current.step = n;
   const seen = await read(own.o[n - 1]), fresh = new Set((own.w?.[n - 1] ?? []).map((i) => paperOf(labels.refs[i][0]).id));
   show("saw", n === 1 && values({ topic: own.topic, cutoff: index.surveys[current.place][2] }, (_, text) => el("bdi", {}, text)), el("p", { class: "more" }, `stage ${own.s[n - 1]}`), result(seen, fresh), exact(build(own.o[n - 1])));
-  show("where", n > steps ? `the end, after ${steps} steps: ${own.end}` : `step ${n} of ${steps}`);
+  show("where", n > steps ? `the end, after ${count(steps, "step")}: ${own.end}` : `step ${n} of ${steps}`);
   $("previous").disabled = n <= 1;
   $("next").disabled = n > steps;
   show("h-did", n > steps ? "How it ended" : "What it did");
@@ -315,9 +316,9 @@ async function showStep(n) {
       did.push(el("h4", {}, "Wanted papers"), el("p", {}, `${before + own.w[n].length} of ${total} in reach shown so far, ${own.w[n].length} of them by this step`), papersIn(own.w[n]));
     }
     if (own.later?.[n]) {
-      const [later, count] = own.later[n];
+      const [later, hits] = own.later[n];
       await load(later);
-      did.push(el("div", { class: "later" }, el("h4", {}, "Did not exist yet"), el("p", {}, `Without the cutoff, ${count} of the hits would be later papers:`), listing(later.map(paperOf), new Set())));
+      did.push(el("div", { class: "later" }, el("h4", {}, "Did not exist yet"), el("p", {}, `Without the cutoff, ${hits} of the hits would be later papers:`), listing(later.map(paperOf), new Set())));
     }
     did.push(el("h4", {}, "Budget"), budget(n));
   } else {

@@ -23,6 +23,7 @@ from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, ParallelMap
 from arena.retrieval.dense._vectors import DOCUMENTS, MAX_DIMENSION, VECTORS, normalised
+from arena.text.display import count
 
 BATCH_ROWS = 256
 """Papers encoded between two saves. Fixed, because it decides which texts meet in a batch."""
@@ -74,7 +75,7 @@ def write_vectors(
                 done, blank = done + len(vectors), blank + its_blanks
                 write_json(directory / _STATE, {"key": key, "rows": done, "blank": blank})
         if done != rows:
-            raise DataError(f"the corpus announced {rows} papers and gave {done}.")
+            raise DataError(f"the corpus announced {count(rows, 'paper')} and gave {done}.")
     save_array(directory / DOCUMENTS, np.flatnonzero(np.diff(source.searchable_before)), np.uint32)
     return blank
 
@@ -140,11 +141,14 @@ def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> ND
         encoded = np.asarray(encoder.documents([texts[i] for i in filled]), np.float32)
         if encoded.shape != (len(filled), dimension):
             raise DataError(
-                f"the encoder returned an array of shape {encoded.shape} for {len(filled)} texts, "
+                f"the encoder returned an array of shape {encoded.shape} for "
+                f"{count(len(filled), 'text')}, "
                 f"not {(len(filled), dimension)}."
             )
         vectors[filled] = encoded
     try:
         return normalised(vectors)
     except DataError as error:
-        raise DataError(f"{error} It is of one of {len(texts)} papers from {first} on.") from None
+        raise DataError(
+            f"{error} It is of one of {count(len(texts), 'paper')} from {first} on."
+        ) from None

@@ -33,6 +33,7 @@ from arena.retrieval.base import OpenedIndex, Ranking, Request, Scope, retriever
 from arena.retrieval.bm25 import LexicalEngine
 from arena.retrieval.lucene._java import requirements as requirements
 from arena.text import analyze
+from arena.text.display import count
 
 SEGMENT = "segment"
 """Directory of Lucene's own files."""
@@ -140,7 +141,8 @@ class LuceneRetriever(LexicalEngine):
             self._opened.require_same_file()
             if (segments, documents) != (1, len(self._documents)):
                 raise self._damaged(
-                    f"{SEGMENT} has {documents} documents in {segments} segments, not "
+                    f"{SEGMENT} has {count(documents, 'document')} in "
+                    f"{count(segments, 'segment')}, not "
                     f"{len(self._documents)} in one"
                 )
         except BaseException:

@@ -14,7 +14,7 @@ import yaml
 from arena.metrics import mean
 from arena.suites import Evaluation
 from arena.suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
-from arena.text.display import page_templates
+from arena.text.display import count, page_templates
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
@@ -67,7 +67,7 @@ class SurveyEvaluation(Evaluation):
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
-            share = f"{len(metrics) - len(lacking)} of {len(metrics)} metrics"
+            share = f"{len(metrics) - len(lacking)} of {count(len(metrics), 'metric')}"
             if lacking:
                 share += f", without {', '.join(lacking)}"
             rows.append((tier, "average", found["mean"], share, averages[tier]))

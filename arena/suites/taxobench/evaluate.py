@@ -22,6 +22,7 @@ from arena.suites.taxobench.released import (
     normalised,
     released_scores,
 )
+from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.judging import Judgements
@@ -76,9 +77,13 @@ def score_predictions(
     left_out = {name for name, row in surveys.items() if official and row.get("reason")}
     rows = [row for name, row in surveys.items() if name not in left_out]
     if left_out:
-        problems.append(f"The released scorer leaves {len(left_out)} surveys out of its means.")
+        problems.append(
+            f"The released scorer leaves {count(len(left_out), 'survey')} out of its means."
+        )
     if bare := sum(_FILES_NONE in row.get("remark", "") for row in rows):
-        problems.append(f"{bare} trees file no paper: scores of labels do not see it.")
+        problems.append(
+            f"{count(bare, 'tree files', 'trees file')} no paper: scores of labels do not see it."
+        )
     means = {
         name: mean(row[name] for row in rows)
         for name in (ReleasedScores._fields if official else NAMES)
@@ -96,7 +101,7 @@ def score_predictions(
         means |= judged.mean
         settings["judge"] = {**judged.judge, **judged.counts}
         if missing := judged.counts["missing"]:
-            problems.append(f"The judge gave no readable answer for {missing} surveys.")
+            problems.append(f"The judge gave no readable answer for {count(missing, 'survey')}.")
     settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in NAMES))
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings,

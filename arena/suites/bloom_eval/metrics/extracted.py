@@ -19,6 +19,7 @@ from arena.suites.bloom_eval.matching import (
     side_by_side,
 )
 from arena.text import tokenize
+from arena.text.display import count
 
 
 @survey_metric(
@@ -214,7 +215,7 @@ def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Fou
             raise JudgeFailedError(f"the judge read no part of the {side} survey.")
         items = {key: [text for each in read for text in each[key]] for key in keys}
         lost = len(mine) - len(read)
-        unread = f"({lost} of {len(mine)} parts not read)" if lost else ""
+        unread = f"({lost} of {count(len(mine), 'part')} not read)" if lost else ""
         found[side] = Found(items, " ".join(s.text for s in article.report.statements), unread)
     return found
 
