@@ -17,9 +17,6 @@ def arena_corpus() -> int:
 
 
 def _run(command: str, module: str) -> int:
-    if sys.flags.optimize > 1:
-        print(f"{command}: error: -OO removes the texts of --help. Use -O.", file=sys.stderr)
-        return 2
     try:
         return int(importlib.import_module(module).main())
     except KeyboardInterrupt:

@@ -123,23 +123,6 @@ def test_no_circle(group: Callable[[str], str]) -> None:
     assert not found, {node: sorted(needs[node] & found) for node in sorted(found)}
 
 
-LAZY = "def f():\n    from c import b"
-TYPED = "if TYPE_CHECKING:\n    from c.b import x"
-
-
-@pytest.mark.parametrize("line", ["import c.b", LAZY, TYPED])
-def test_a_circle_is_found(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = {"c": "__init__.py", "c.a": "a.py", "c.b": "b.py"}
-    for path, text in zip(
-        paths.values(), ("from c.b import y", line, "from c.a import y"), strict=True
-    ):
-        (tmp_path / path).write_text(text)
-    monkeypatch.setitem(globals(), "modules", lambda: {m: tmp_path / p for m, p in paths.items()})
-    repeated.cache_clear()
-    assert circles(graph(str)) == {"c.a", "c.b"}
-    repeated.cache_clear()
-
-
 SUITE = re.compile("bloom|taxo[-_ ]?bench|report[-_ ]?bench", re.IGNORECASE)
 
 

@@ -6,7 +6,6 @@ import ctypes
 import importlib
 import importlib.util
 import logging
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -147,8 +146,7 @@ class once(Generic[T]):  # noqa: N801 - used as a decorator, like functools.cach
         if instance is None:
             return self  # type: ignore[return-value]
         kept = instance.__dict__  # once the value is there, Python finds it without coming here
-        # By process: a lock that another thread held during a fork is never released in the child.
-        with kept.setdefault(f"_once in {os.getpid()}", threading.RLock()):
+        with kept.setdefault("_once", threading.RLock()):
             if self._name not in kept:
                 kept[self._name] = self._function(instance)
         return kept[self._name]  # type: ignore[no-any-return]

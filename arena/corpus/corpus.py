@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import logging
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ from arena.errors import CorpusError, DataError, clip
 
 if TYPE_CHECKING:
     from arena.retrieval import Retriever
-
-_log = logging.getLogger(__name__)
 
 
 class Corpus:
@@ -59,7 +56,6 @@ class Corpus:
         self.manifest = layout.read_manifest(self.directory)
         if sha256 not in (None, self.sha256):
             raise self._replaced()
-        _say_lacking(str(self.directory), self.manifest["format_version"])
         files, small = self.manifest["files"], layout.DECIDE_DATES
         names = None if check else small
         require_intact(self.directory, files, names=names, always=small)
@@ -188,13 +184,6 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"
-
-
-@cache
-def _say_lacking(directory: str, version: int) -> None:
-    """Say once what a corpus of an older format lacks."""
-    if lacking := layout.LACKING.get(version):
-        _log.warning("%s is %s", directory, lacking)
 
 
 def _view_of(

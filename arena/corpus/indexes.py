@@ -161,7 +161,7 @@ class Engines:
 
     def _index(self, name: str) -> dict[str, Any]:
         """Return the manifest of an index that this release can open, or say why there is none."""
-        from arena.text import ANALYZER, READABLE
+        from arena.text import ANALYZER
 
         where, directory = str(self._directory), layout.index_directory(self._directory, name)
         if not has_index(self._directory, name):
@@ -172,7 +172,7 @@ class Engines:
                 kind.refuse_alone()
             raise CorpusError(f"{where!r} has no index {name!r}. Build it first.", directory)
         manifest = read_index(self._directory, name, self._sha256)
-        if manifest.get("analyzer", ANALYZER) not in READABLE:
+        if manifest.get("analyzer", ANALYZER) != ANALYZER:
             raise CorpusError(
                 f"the index {name!r} of {where!r} was made by the analyzer "
                 f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again.",

@@ -17,8 +17,6 @@ from arena.errors import CorpusError, clip
 FORMAT_VERSION = 3
 PART_VERSION = 2
 """Of indexes, digests, task sets, and of what a content hash covers."""
-LACKING = {2: "of an older format: titles and abstracts may contain markup; build it again"}
-"""Older versions of corpora that open -> what they lack."""
 
 MANIFEST = "manifest.json"
 INDEXES = "index"
@@ -110,14 +108,18 @@ def read_manifest(
         why = misfit(manifest, {"format_version": object})
     except ValueError as error:
         why = clip(str(error))
-    known = (FORMAT_VERSION, PART_VERSION)  # a part may be taken for a corpus: say that instead
-    if why is None and (version := manifest["format_version"]) not in known:
+    version = None if why else manifest["format_version"]
+    readable = FORMAT_VERSION if what == _CORPUS else PART_VERSION
+    fault = why or misfit({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
+    # A part may be taken for a corpus, or a corpus for a part: its form says that.
+    of_today = version == readable or (fault and version in (FORMAT_VERSION, PART_VERSION))
+    if why is None and not of_today:
         raise CorpusError(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
-            f"version {FORMAT_VERSION}. {rebuild}",
+            f"version {readable}. {rebuild}",
             *parts,
         )
-    why = why or misfit({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
+    why = fault
     for key in ("files", "card"):
         entries = manifest.get(key, {}) if why is None else {}
         why = why or misfit(entries, dict.fromkeys(entries, _FILE), f"{key}.")

@@ -114,7 +114,10 @@ _EPISODE = {
     "steps": list, "truncated": bool, "spent": dict, "answers": dict, "metrics": dict,
     "notes": dict, "sha256": dict,
 }  # fmt: skip
-_STEP = {"action": object, "observation_sha256": str, "reward": int | float, "reward_terms": dict}
+_STEP = {
+    "action": object, "observation_sha256": str, "reward": int | float, "reward_terms": dict,
+    "gain": int | float,
+}  # fmt: skip
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:

@@ -21,8 +21,6 @@ import regex
 import Stemmer
 
 ANALYZER = "unicode-porter-2"
-# Version 1 kept the dot of "İ": its indexes open, but do not find such words.
-READABLE = frozenset({ANALYZER, "unicode-porter-1"})
 _MAX_TOKEN = 255
 _MEMO_LIMIT = 200_000
 

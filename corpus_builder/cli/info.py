@@ -152,10 +152,10 @@ def verify(directory: str, *, json: bool = False) -> None:
         for name, command in report["begun"].items():
             print(printable(f"index {name} is begun, not complete: {command}", 1000))
     if report["problems"]:
-        raise CorpusError(
-            f"{count(len(report['problems']), 'file is', 'files are')} not as in the manifest of "
-            f"{directory!r}. {_cure(root, list(report['problems']))}"
-        )
+        names = list(report["problems"])
+        one, several = f"file of {directory!r} differs", f"files of {directory!r} differ"
+        differ = count(len(names), one, several)
+        raise CorpusError(f"{differ} from the manifest. {_cure(root, names)}")
     if not json:
         print(f"{count(report['files'], 'file is', 'files are')} as built.")
 
@@ -252,8 +252,6 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
         )
     if cleaned := [f"{counts[key]:,} {key.replace('_', ' ')}" for key in _CLEANED if key in counts]:
         yield "note", ", ".join(cleaned)
-    if lacking := layout.LACKING.get(manifest["format_version"]):
-        yield "note", lacking
     if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
         yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():

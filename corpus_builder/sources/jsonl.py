@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from arena._internal.files import sha256_file
 from arena.errors import DataError, clip
 from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.sources.base import LocatedRecord, source
@@ -18,14 +19,18 @@ _OTHERS = " `arena-corpus build library` reads BibTeX, RIS, CSV, and JSON of Ope
 class JsonLinesFile:
     """A file of JSON lines; gzip is recognised by the content, not the name.
 
-    `what` is a plural noun for its records, for messages. `sha256` is that of the file, once all
-    records have been read.
+    `what` is a plural noun for its records, for messages.
     """
 
     def __init__(self, path: str | Path, what: str) -> None:
         self._path, self._what = Path(path), what
         self.name = printable_name(self._path, "JSON lines")
-        self.sha256 = ""
+        self._sha256 = ""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file as it was read, or as it is if it has not been read."""
+        return self._sha256 or sha256_file(self._path)
 
     def __iter__(self) -> Iterator[LocatedRecord]:
         """Yield the record of every line that is not blank."""
@@ -45,7 +50,7 @@ class JsonLinesFile:
             raise DataError(
                 f"{str(self._path)!r} is empty: it contains no {self._what}. {EXPECTED}"
             )
-        self.sha256 = lines.sha256
+        self._sha256 = lines.sha256
 
 
 def parse_line(text: bytes, name: str, line: int) -> Any:

@@ -202,21 +202,15 @@ def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
         Corpus.open(copy)
 
 
-def test_a_corpus_of_the_version_before_says_what_it_lacks(
-    capsys: Any, caplog: Any, copy: Path
-) -> None:
-    manifest = json.loads((copy / layout.MANIFEST).read_text())
-    del manifest["manifest_sha256"]
-    manifest["format_version"] = 2
-    manifest["manifest_sha256"] = sha256_json(manifest)
-    (copy / layout.MANIFEST).write_text(json.dumps(manifest))
-    hits = [Corpus.open(copy).at("2030").search("ranking", k=3) for _ in range(2)]
-    assert hits[0] == hits[1] != []
-    (said,) = (record.getMessage() for record in caplog.records)  # once a process
-    lacking = "of an older format: titles and abstracts may contain markup; build it again"
-    assert said == f"{copy} is {lacking}"
-    assert run(capsys, "verify", copy)[0] == 0
-    assert lacking in run(capsys, "info", copy)[1]
+def test_the_same_build_again_changes_nothing(capsys: Any, copy: Path, tmp_path: Path) -> None:
+    papers = tmp_path / "papers.jsonl"
+    papers.write_text('{"id": "a", "title": "One", "date": "2020"}\n')
+    command = ("build", "jsonl", "--papers", papers, "--output", tmp_path / "c")
+    assert "built in" in run(capsys, *command)[1]
+    assert "built before from the same input: nothing is left" in run(capsys, *command)[1]
+    assert run(capsys, *command, "--fields", "title")[0] == 2
+    papers.write_text('{"id": "a", "title": "Two", "date": "2020"}\n')
+    assert run(capsys, *command)[0] == 2
 
 
 def test_a_corpus_of_the_version_before_is_built_again(capsys: Any, tmp_path: Path) -> None:
@@ -226,6 +220,10 @@ def test_a_corpus_of_the_version_before_is_built_again(capsys: Any, tmp_path: Pa
     manifest = json.loads(path.read_text()) | {"format_version": 2}
     del manifest["manifest_sha256"]
     path.write_text(json.dumps(manifest | {"manifest_sha256": sha256_json(manifest)}))
+    for reads in ("info", "verify"):
+        assert re.search(
+            "version 2; .* version 3. Build it again", fails(capsys, reads, path.parent)
+        )
     status, _, error = run(capsys, *command)
     assert status == 2 and "Pass --overwrite to replace it" in error
     assert run(capsys, *command, "--overwrite")[0] == 0

@@ -383,10 +383,7 @@ def test_an_index_of_another_analyzer_is_refused(mini, tmp_path):
     shutil.copytree(mini, tmp_path / "corpus")
     manifest = tmp_path / "corpus" / "index" / "bm25" / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace("unicode-porter-2", "unicode-porter-0"))
-    reseal(tmp_path / "corpus")
-    with pytest.raises(CorpusError, match=r"'unicode-porter-0', this release has .*Build it again"):
-        arena.Corpus.open(tmp_path / "corpus").retriever()
     manifest.write_text(text.replace("unicode-porter-2", "unicode-porter-1"))
     reseal(tmp_path / "corpus")
-    assert "bm25" in repr(arena.Corpus.open(tmp_path / "corpus").retriever())
+    with pytest.raises(CorpusError, match=r"'unicode-porter-1', this release has .*Build it again"):
+        arena.Corpus.open(tmp_path / "corpus").retriever()

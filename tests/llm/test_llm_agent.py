@@ -268,6 +268,7 @@ def test_nothing_in_the_package_leads_to_labels():
         "arena._internal.lazy",
         "arena._internal.options",
         "arena._internal.settings",
+        "arena.text.display",
     }
     root = Path(arena.llm.__file__).parent
     for path in root.glob("*.py"):

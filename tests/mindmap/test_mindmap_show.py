@@ -132,17 +132,3 @@ def test_labels_do_not_reach_the_terminal_raw(tmp_path, capsys):
     assert out == "a[2Jb\n├── x\n└── y\n"
     assert "\x1b" not in err + out
     assert "\x9b" not in err + out
-
-
-@pytest.mark.parametrize(
-    ("picture", "arguments"),
-    [
-        ("mind-map.svg", [EXAMPLE]),
-        ("mind-map-beside.svg", [GUESS, "--beside", EXAMPLE]),
-    ],
-)
-def test_the_pictures_in_the_documentation_are_what_is_drawn_today(picture, arguments, tmp_path):
-    assert show(*arguments, "--output", tmp_path / picture) == 0
-    drawn = (tmp_path / picture).read_bytes()
-    assert drawn == (ROOT / "docs" / picture).read_bytes()
-    assert len(drawn) < 60_000

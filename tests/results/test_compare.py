@@ -160,20 +160,6 @@ def test_the_curve_does_not_depend_on_the_reward(world, title_run, tmp_path):
     assert any("reward" in note for note in found.notes)
 
 
-def test_an_older_run_has_a_curve_where_its_reward_is_a_gain(world, title_run, tmp_path):
-    def without(record):
-        for step in record["steps"]:
-            del step["gain"]
-
-    arena.run(world, "discovery", "title", tmp_path / "run", reward="final")
-    gain = forge(title_run, tmp_path / "gain", rewrite=without)
-    final = forge(tmp_path / "run", tmp_path / "final", rewrite=without)
-    found = arena.compare([gain, final])
-    assert found.curves["gain"] == arena.compare([title_run]).curves["title, bm25"]
-    assert list(found.curves) == ["gain"]
-    assert "recorded no gain with its reward" in found.without_curve["final"]
-
-
 def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
     arena.run(world, "discovery", "random", tmp_path / "some", surveys=surveys[2:5])
     with pytest.raises(DataError, match=r"differ in surveys .* --common compares the surveys"):

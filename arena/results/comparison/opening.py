@@ -81,15 +81,14 @@ class PlayedEpisode:
 
     Attributes:
         queries: Its queries, in order.
-        curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
-            if the run does not record it.
+        curve: Share of the references in reach that were shown after 0, 1, 2, ... searches.
         answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
         effort: What it cost.
         picture: The SVG of its mind-map next to the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
-    curve: tuple[float, ...] | None
+    curve: tuple[float, ...]
     answers: Mapping[str, Any]
     effort: Effort
     picture: str | None
@@ -108,13 +107,12 @@ class ComparedRun:
 
     def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
         """Return the mean curve over surveys; an episode that has ended keeps its last share."""
-        curves = [self.episodes[survey].curve or (0.0,) for survey in surveys]
+        curves = [self.episodes[survey].curve for survey in surveys]
         longest = max(map(len, curves))
         filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
         return tuple(np.array(filled).mean(axis=0).tolist())
 
 
-GAIN = "gain"
 _METRICS = "metrics.json"
 _QRELS = "qrels.trec"
 _SHORT = 12
@@ -181,9 +179,7 @@ def read_compared_run(
     why = None
     if manifest["environment"].get("references") is not None:
         why = "its agent was given papers at the beginning"
-    elif any(episode.curve is None for episode in episodes.values()):
-        why = "it is of an older release, which recorded no gain with its reward"
-    elif all(len(episode.curve or ()) < 2 for episode in episodes.values()):
+    elif all(len(episode.curve) < 2 for episode in episodes.values()):
         why = "it searches nothing"
     return ComparedRun(name, manifest, metrics, episodes, effort, why)
 
@@ -199,10 +195,9 @@ def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, in
 def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | None) -> PlayedEpisode:
     """Return the episode of `record`, a line of ``trajectories.jsonl`` of a run."""
     tools, manifest = run.tools, run.manifest
-    queries, curve, shown, counted = [], [0.0], 0.0, True
+    queries, curve, shown = [], [0.0], 0.0
     for step in record["steps"]:
-        # An older run has it where its reward is a gain.
-        gain, error = _number(step.get(GAIN, step["reward_terms"].get(GAIN))), step.get("error")
+        gain, error = step["gain"], step.get("error")
         call = parse_action(step["action"], tools)
         given: dict[str, Any] = {} if isinstance(call, str) else call.arguments
         if asked := queries_of(given):
@@ -211,7 +206,7 @@ def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | Non
             queries.append(Query(" | ".join(asked), k, offset, engine, gain, error))
             if error is None:
                 curve += [curve[-1]] * len(asked)  # the last of them has what all have found
-        counted, shown = counted and gain is not None, shown + (gain or 0.0)
+        shown += gain
         curve[-1] = min(1.0, shown)  # thirds and the like need not add up to 1
     spent = {name: record["spent"].get(name, 0) for name in ("steps", "searches", "reads")}
     usage = usage_of(record["notes"]) or {"model": ""}
@@ -225,8 +220,7 @@ def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | Non
         models=(model,) if model else (),
         **usage,
     )
-    shares = tuple(curve) if counted else None
-    return PlayedEpisode(tuple(queries), shares, record["answers"], effort, picture)
+    return PlayedEpisode(tuple(queries), tuple(curve), record["answers"], effort, picture)
 
 
 def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
