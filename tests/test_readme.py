@@ -58,11 +58,3 @@ def test_the_demo_prints_what_is_shown(tmp_path):
 
 def without_seconds(line: str) -> str:
     return re.sub(r"\d+\.\d s\b", "... s", line)
-
-
-@pytest.mark.parametrize(
-    "target", ["demo", "test", "test-slow", "docs", "install", "lint", "bench", "help"]
-)
-def test_the_targets_are_there(target):
-    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

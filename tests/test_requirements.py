@@ -71,11 +71,6 @@ def test_the_pins_are_those_of_pyproject(name):
         assert {package.lower() for package in CORE & {"numpy", "pyarrow"}} <= versions.keys()
 
 
-def test_no_file_is_without_its_environment():
-    files = {path.stem for path in (ROOT / "requirements").glob("*.txt")}
-    assert files == set(lock.ENVIRONMENTS)
-
-
 @pytest.mark.slow
 def test_a_wheel_has_every_file_of_the_packages_and_every_page(tmp_path):
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -111,9 +106,6 @@ ASKS_FOR = [
     (ARENA, "run --corpus {0} --task discovery --agent react --agent-option model=m --output {1}",
      "llm"),
     (ARENA, "compare {2} {3} --test student", "mindmap"),
-    (ARENA, "serve mcp --corpus {0} --before 2015", "serve"),
-    (ARENA, "serve retrieve --corpus {0} --before 2015", "serve"),
-    (ARENA, "serve openenv --corpus {0} --task discovery", "openenv"),
     (CORPUS, "build world --output {1}", "build"),
     (CORPUS, "index {0} --engine dense", "build"),
     (CORPUS, "download s2orc --output {1}", "build"),

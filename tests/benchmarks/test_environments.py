@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import arena
-from arena.corpus.store import CorpusStore
 from benchmarks.__main__ import main
 from benchmarks.environments import show
-from benchmarks.report import queries_of
-
-
-def test_every_query_is_asked_once_and_is_made_of_titles(world: Path) -> None:
-    corpus, store = arena.Corpus.open(world), CorpusStore(world)
-    titles = [store.titles[n] for n in range(len(store.titles))]
-    words = {word for title in titles for word in title.split()}
-    found = list(islice(queries_of(corpus, 3), 20_000))  # more than there are titles
-    assert len(set(found)) == len(found)
-    assert {word for query in found for word in query.split()} <= words
-    whole = [query for query in found[:500] if any(query in title for title in titles)]
-    assert len(whole) > 400  # the others are pieces of more than one title
-    assert all(3 <= len(query.split()) <= 6 for query in whole)
-    assert list(islice(queries_of(corpus, 3), 50)) == found[:50]
-    assert list(islice(queries_of(corpus, 4), 50)) != found[:50]
 
 
 def test_ratios_are_to_the_faster_async_kind() -> None:

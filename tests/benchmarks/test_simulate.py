@@ -13,7 +13,7 @@ import pytest
 from helpers import Memory, contents
 
 from arena.errors import CorpusError
-from benchmarks.simulate import corpus_id, measure, text_record
+from benchmarks.simulate import corpus_id, measure
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
@@ -87,53 +87,6 @@ def test_records_have_the_keys_and_types_of_the_official_samples(
         assert {".bibref[].attributes.ref_id", ".paragraph[].end"} <= told.keys()
         for key, types in told.items():
             assert types <= expected[key], key
-
-
-PAPER = {
-    "id": "w7-00000000ff",
-    "title": "Braided Lattice Tempering",
-    "abstract": "It tempers.",
-    "date": "2004-02-29",
-    "sections": [
-        {"heading": "Introduction", "text": "One is one. Two is two."},
-        {"heading": "End", "text": "A. B. C. D. E."},
-    ],
-    "references": [
-        {"id": "w7-0000000000", "influential": True},
-        {"id": "w7-0000000009", "influential": False},
-    ],
-    "is_survey": False,
-    "fields": ["Plexonics"],
-    "venue": "Journal",
-    "authors": ["Ada Lin"],
-}
-
-
-def test_a_full_text_by_hand() -> None:
-    text = text_record(PAPER, 1, 0)["content"]
-    whole, told = text["text"], text["annotations"]
-    spans = {name: json.loads(value) for name, value in told.items() if value is not None}
-    said = {name: [whole[s["start"] : s["end"]] for s in of] for name, of in spans.items()}
-    assert said["title"] == ["Braided Lattice Tempering"]
-    assert said["author"] == ["Ada Lin"]
-    assert said["abstract"] == ["It tempers."]
-    assert said["sectionheader"] == ["Introduction", "End"]
-    # Seven sentences; the influential reference is mentioned three times, the others once.
-    assert said["paragraph"] == [
-        "One is one [1]. Two is two [1].",
-        "A [1]. B [2]. C [3].",
-        "D. E.",
-    ]
-    assert said["bibref"] == ["[1]", "[1]", "[1]", "[2]", "[3]"]
-    assert [s["attributes"] for s in spans["bibref"]] == [
-        {"ref_id": f"b{k}"} for k in (0, 0, 0, 1, 2)
-    ]
-    assert [s["attributes"] for s in spans["bibentry"]] == [
-        {"id": "b0", "matched_paper_id": 1},
-        {"id": "b1", "matched_paper_id": 10},
-        {"id": "b2"},
-    ]
-    assert told["formula"] is None
 
 
 # --- nothing is lost -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 from corpus_builder.build import build
 from corpus_builder.card import write_card
 from corpus_builder.card.figures import bars_of_years
-from corpus_builder.card.page import command, losses
+from corpus_builder.card.page import losses
 from corpus_builder.sources.example import Example
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -262,52 +262,13 @@ def test_a_world_can_be_made_again_by_its_card(
     assert hashes[0] == hashes[1]
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ({"source": "s2orc", "stages": {}}, "build s2orc --input DIR --config FILE --output DIR"),
-        ({"source": "a b"}, "build 'a b' OPTIONS --engines bm25 --fields title --output DIR"),
-    ],
-)
-def test_the_command_of_other_sources(source: dict[str, Any], expected: str) -> None:
-    told = {"source": source, "configuration": {"engines": ["bm25"], "fields": ["title"]}}
-    assert " ".join(command(told).replace("\\\n", " ").split()) == f"arena-corpus {expected}"
-
-
-def test_reports_of_stages_are_rendered_whole() -> None:
-    stages = {
-        "parse": {
-            "datasets": {
-                "papers": {"shards": 2, "lines": 1200, "rows": {"papers": 1190},
-                           "rejected": {"no title": 9, "<b>": 1}, "flaws": {}},
-                "abstracts": {"shards": 1, "lines": 5, "rows": {}, "rejected": {}, "flaws": {}},
-            },
-            "shards": {"papers/a": "f" * 64},
-            "duplicate_ids": {"papers": 3},
-            "papers": 1187,
-        },
-        "surveys": {},
-        "references": {"dropped": {"deep": {"er": 4}}, "share": 0.5},
-    }  # fmt: skip
-    text = "\n\n".join(losses({"source": "x", "stages": stages}))
+def test_reports_of_stages_are_rendered() -> None:
+    parse = {"datasets": {"papers": {"rejected": {"no title": 9}}}, "papers": 1187}
+    text = "\n".join(losses({"source": "x", "stages": {"parse": parse, "surveys": {}}}))
     cells = {tuple(c.strip() for c in line.split("|")[1:-1]) for line in text.splitlines()}
-    assert ("datasets: papers: lines", "1,200", "") in cells
-    assert ("datasets: abstracts: lines", "5", "") in cells
-    rejected = "datasets: papers: rejected"
-    assert (f"{rejected}: no title", "9", "records that cannot be used") in cells
-    assert (f"{rejected}: \\<b\\>", "1", "records that cannot be used") in cells
-    assert ("papers", "1,187", "") in cells
-    assert ("dropped: deep: er", "4", "") in cells
-    twice = (
-        "duplicate ids: papers",
-        "3",
-        "records of an id that an earlier one has; the first counts",
-    )
-    assert twice in cells
-    assert ("share", "0.5", "") in cells
-    assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
-    assert list(losses({"source": "x"})) == []
-    assert "| joined" in list(losses({"yield": {"joined": 5, "lost": {"no id": 2}}}))[1]
+    no_title = ("datasets: papers: rejected: no title", "9", "records that cannot be used")
+    assert {no_title, ("papers", "1,187", "")} < cells
+    assert "### Stage surveys\nNo counts." in text
 
 
 def test_earlier_years_share_a_bar() -> None:

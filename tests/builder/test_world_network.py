@@ -45,8 +45,3 @@ def test_few_papers_receive_most_citations_and_references_cite_each_other(measur
         ]
         linked.append(len({paper for pair in inner for paper in pair}) / len(cited))
     assert 0.75 < np.mean(linked) < 0.95
-
-
-def test_the_default_draws_as_before():
-    assert "citations" not in WorldConfig().to_dict()
-    assert WorldConfig(**WorldConfig(citations="measured").to_dict()).citations == "measured"

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from arena.cli import main
 from arena.cli.doctor import GIVES
 from corpus_builder.cli import main as build
@@ -41,14 +39,3 @@ def test_an_absent_package_is_named(monkeypatch, capsys):
 def test_a_corpus_that_is_absent_is_one_line(tmp_path, capsys):
     assert main(["doctor", str(tmp_path / "nothing")]) == 2
     assert "there is no directory" in capsys.readouterr().err
-
-
-def test_every_command_is_in_one_section_of_the_help(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    printed = capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main([])
-    for name in ("search", "view", "doctor", "evaluate", "train", "serve"):
-        assert printed.count(f"\n  {name} ") == 1
-    assert printed.index("run agents:") < printed.index("check:") < printed.index("options:")

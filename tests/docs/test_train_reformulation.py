@@ -39,18 +39,6 @@ def test_the_examples_in_docstrings(module):
     assert not doctest.testmod(module).failed
 
 
-def test_phrases_end_at_stop_words_and_punctuation():
-    assert agent.phrases("Graph-Based Search: A Study of Trees") == (
-        "graph", "search", "study", "trees",
-    )  # fmt: skip
-    assert agent.phrases("Deep neural ranking models") == (
-        "deep", "deep neural", "deep neural ranking", "neural", "neural ranking",
-        "neural ranking models", "ranking", "ranking models", "models",
-    )  # fmt: skip
-    assert agent.phrases("What is it?") == ()
-    assert agent.phrases("") == ()
-
-
 def test_hits_are_fused_by_place_and_by_agreement():
     memory = Memory()
     memory.add_search("topic", [paper("a"), paper("b"), paper("c")])
@@ -63,50 +51,6 @@ def test_hits_are_fused_by_place_and_by_agreement():
     memory.add_references([paper("d")])
     assert memory.scores() == pytest.approx([2.0, 2 * 20 / 21 + 1, 2 * 20 / 22, 20 / 21 + 2, 1.0])
     assert memory.ranking() == ["d", "b", "a", "c", "e"]
-
-
-def test_a_query_whose_hits_nobody_shares_counts_nothing():
-    memory = Memory()
-    memory.add_search("topic", [paper("a")])
-    memory.add_search("query", [paper("b"), paper("c")])
-    assert memory.scores() == pytest.approx([2.0, 0.0, 0.0])
-    assert memory.ranking() == ["a", "b", "c"]  # of equals the one met first
-
-
-def test_nothing_found_leaves_nothing_to_choose():
-    memory = Memory()
-    memory.add_search("topic", [])
-    texts, features = memory.candidates()
-    assert texts == []
-    assert features.shape == (0, len(FEATURES))
-    assert memory.ranking() == []
-
-
-def test_features_of_a_phrase():
-    memory = Memory()
-    memory.add_search(
-        "braided lattice", [paper("a", "Braided Lattice Tempering"), paper("b", "Lattices")]
-    )
-    memory.add_references([paper("c", "Lattice Tempering"), paper("b", "Lattices")])
-    memory.add_text("Lattice tempering is hard.")
-    texts, features = memory.candidates()
-    assert "braided lattice" not in texts  # it was the query
-    found = dict(zip(FEATURES, features[texts.index("lattice tempering")].tolist(), strict=True))
-    scores = [2.0, 2 * 20 / 21 + 2, 2.0]  # a, b, c: each cited once, which is the most
-    mass = scores[0] + scores[2]
-    assert found["papers"] == pytest.approx(np.log(3))  # a and c
-    assert found["top papers"] == pytest.approx(np.log(3))
-    assert found["first hits"] == pytest.approx(np.log(2))  # a alone was a hit
-    assert found["cited"] == pytest.approx(np.log(2))  # c, once
-    assert found["read"] == pytest.approx(np.log(2))
-    assert found["share of score"] == pytest.approx(10 * mass / sum(scores))
-    assert found["mean score"] == pytest.approx(mass / 2)
-    assert found["top of papers"] == 1.0
-    assert found["cited of papers"] == pytest.approx(1 / 2 / 3)
-    assert found["papers of most"] == 1.0
-    assert (found["one word"], found["two words"], found["three words"]) == (0, 1, 0)
-    assert found["in the topic"] == found["in all queries"] == found["in one query"] == 0.5
-    assert found["round"] == pytest.approx(0.1)
 
 
 def test_a_policy_gives_the_probabilities_that_torch_gives():

@@ -14,7 +14,7 @@ from arena import plugins
 from arena.cli.repair import build_command
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.inputs import INPUTS, read_contributions, read_items, read_summary
+from arena.inputs import read_contributions, read_items, read_summary
 from arena.llm import LLMError, ParseError
 from arena.testing import audit
 from corpus_builder.build import build
@@ -367,12 +367,3 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
             corpus, "organization", "clustering", runs["summary"], surveys=["sv:1"],
             show="summary",
         )  # fmt: skip
-
-
-def test_inputs_are_listed(capsys):
-    from arena.cli import main as arena_main
-
-    assert arena_main(["list", "inputs", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    assert list(listed) == INPUTS.names() == ["contributions", "summary", "title_abstract"]
-    assert all(listed.values())

@@ -77,17 +77,6 @@ def test_a_map_grows_to_the_right_in_order():
     assert right == [f"{n:02}" for n in range(40)]
 
 
-def test_every_branch_has_a_colour():
-    def colours(tree: MindMap) -> set[str]:
-        return set(BRANCHES) & set(re.findall("#[0-9a-f]{6}", render(tree, "svg")))
-
-    branches = tuple(MindMap(f"{n}") for n in range(3))
-    assert colours(MindMap("root", branches)) == set(BRANCHES[:3])
-    # What holds all branches is none of them.
-    assert colours(MindMap("root", (MindMap("all", branches),))) == set(BRANCHES[:3])
-    assert colours(MindMap("root", (MindMap("all", (MindMap("of it"),)),))) == {BRANCHES[0]}
-
-
 def test_numbers_of_papers():
     tree = MindMap("root", (MindMap("one", papers=("a",)), MindMap("none")), ("a", "b"))
     picture = read_picture(render(tree, "svg"))

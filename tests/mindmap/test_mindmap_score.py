@@ -147,15 +147,6 @@ def test_a_mistake_is_one_line(files, more, message, capsys):
     assert error.count("\n") == 1
 
 
-def test_each_score_is_that_of_its_metric():
-    gold = MindMap("", (MindMap("x"), MindMap("z")))
-    made = MindMap("", (MindMap("y"), MindMap("w")))
-    found = score_one(made, gold, Signs(), Capitals())
-    scores = evaluate(made, gold, SCORES, Signs(), Capitals())
-    assert {name: found[name] for name in SCORES} == scores
-    assert (found["tree_edit_distance"], found["tree_semantic_distance"]) == (2.0, 1.0)
-
-
 def test_plugins_are_recorded_under_their_names():
     tree = MindMap("", (MindMap("Dense retrieval"),))
     encoder = make_encoder("static", {})
