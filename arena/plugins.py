@@ -68,15 +68,15 @@ class Registry(Generic[T]):
         kind: What the objects are, in the singular, for messages and lists: ``"metric"``.
         packages: Dotted names of packages with plug-ins in their public modules; ``a.*.b`` names
             the package ``b`` of every package in ``a``. One that is not installed is skipped; an
-            error raised inside one surfaces at the first use. None for a registry that `kinds`
-            does not list.
+            error raised inside one surfaces at the first use.
         base: Class of which the objects are instances or subclasses; None for functions.
         make: Makes the object to register, from its name and from what was decorated; by default
             that is the object. It returns a finished object as it is.
         optional: Whether modules whose own packages are missing are skipped.
+        listed: Whether `kinds` lists it.
 
     Example:
-        >>> colours: Registry[type] = Registry("colour")
+        >>> colours: Registry[type] = Registry("colour", listed=False)
         >>> @colours.register("red")
         ... class Red:
         ...     '''Warm.'''
@@ -90,19 +90,20 @@ class Registry(Generic[T]):
     def __init__(
         self,
         kind: str,
-        packages: Sequence[str] | None = None,
+        packages: Sequence[str] = (),
         base: type | None = None,
         make: Callable[[str, Any], T] | None = None,
         optional: bool = False,
+        listed: bool = True,
     ) -> None:
         self.kind = kind
-        self._packages, self._base, self._make = tuple(packages or ()), base, make
+        self._packages, self._base, self._make = tuple(packages), base, make
         self._optional, self._items = optional, dict[str, T]()
         self._discovered = self._discovering = False
         # Two locks: a module imported by another thread during discovery must be able to register.
         self._items_lock = threading.Lock()
         self._discovery_lock = threading.RLock()
-        if packages is not None:
+        if listed:
             _kinds.setdefault(kind, self)
 
     def register(self, name: str) -> Callable[[D], D]:
@@ -163,11 +164,13 @@ class Registry(Generic[T]):
         self._discover()
         module, path = load_file(file), Path(file).resolve()
         known = {key: item for key, item in self._items.items() if _file_of(item) == path}
-        if inside in known:
-            return inside
         item = vars(module).get(inside)
+        if inside in known and not self._is_stale(known[inside], item, module):
+            return inside
         for registered, other in self._items.items():
-            if item is not None and item in (other, getattr(other, "__wrapped__", None)):
+            if item is not None and any(
+                item is each for each in (other, getattr(other, "__wrapped__", None), type(other))
+            ):
                 return registered
         fitting = {key for key, each in vars(module).items() if self._fits(each, module)}
         if inside not in fitting:
@@ -178,6 +181,11 @@ class Registry(Generic[T]):
             vars(item).update(__module__=module.__name__, __qualname__=inside)  # made in that file
         self.register(inside)(item)
         return inside
+
+    def _is_stale(self, known: Any, item: Any, module: ModuleType) -> bool:
+        """Return whether a changed file has another object without a decorator by this name."""
+        same = (known, getattr(known, "__wrapped__", None), type(known))
+        return self._fits(item, module) and not any(item is each for each in same)
 
     def _look_in_files(self, name: str) -> None:
         """Register what a loaded file has by this name without a decorator."""

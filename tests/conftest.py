@@ -193,6 +193,15 @@ MINI = Records(
 )
 
 
+@pytest.fixture(autouse=True)
+def plugins_forgotten() -> Iterator[None]:
+    """What a test loads or registers is gone after it."""
+    from arena.plugins import forgotten
+
+    with forgotten():
+        yield
+
+
 @pytest.fixture
 def mini_records() -> Records:
     """A copy of the records behind `mini`, to be changed at will."""

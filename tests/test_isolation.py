@@ -136,7 +136,8 @@ def test_an_agent_is_given_observations_only(world, tmp_path, monkeypatch):
 def test_tools_and_rewards_are_given_no_label():
     """An episode's state and what a reward may know have no place for one."""
     assert set(Episode.__dataclass_fields__) == {
-        "view", "view_of", "stages", "instructions", "budget", "selected", "answers", "over", "_at",
+        "view", "view_of", "stages", "tools", "instructions", "budget", "selected", "answers",
+        "over", "_at",
         "draft", "cited",  # what the agent wrote
         "given", "digests", "digested",  # the first observation lists the papers given
     }  # fmt: skip

@@ -16,7 +16,10 @@ from arena.rewards import REWARDS
 
 Write = Callable[[str, str], None]
 
-HUB = "from arena.plugins import Registry\nTHINGS = Registry('thing', packages=['{0}'])\n"
+HUB = (
+    "from arena.plugins import Registry\n"
+    "THINGS = Registry('thing', listed=False, packages=['{0}'])\n"
+)
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 
 
 def test_get_names_describe() -> None:
-    things: Registry[object] = Registry("thing")
+    things: Registry[object] = Registry("thing", listed=False)
 
     @things.register("b")
     def second() -> None:
@@ -57,7 +60,7 @@ def test_get_names_describe() -> None:
 
 @pytest.mark.parametrize("name", ["bm52", "", None, ["bm25"], 3])
 def test_unknown_name(name: object) -> None:
-    things: Registry[object] = Registry("retriever")
+    things: Registry[object] = Registry("retriever", listed=False)
     things.register("bm25")(object())
     with pytest.raises(UnknownNameError) as caught:
         things.get(name)  # type: ignore[arg-type]
@@ -66,7 +69,7 @@ def test_unknown_name(name: object) -> None:
 
 
 def test_unknown_name_suggests() -> None:
-    things: Registry[object] = Registry("retriever")
+    things: Registry[object] = Registry("retriever", listed=False)
     things.register("bm25")(object())
     things.register("dense")(object())
     with pytest.raises(UnknownNameError, match=r"named 'bm52'\. Did you mean 'bm25'\?$"):
@@ -74,7 +77,7 @@ def test_unknown_name_suggests() -> None:
 
 
 def test_duplicate_name() -> None:
-    things: Registry[object] = Registry("thing")
+    things: Registry[object] = Registry("thing", listed=False)
     things.register("a")(test_get_names_describe)
     twice = r"'a' is registered twice, as .*describe of .* and as .*suggest"
     with pytest.raises(DataError, match=twice):
@@ -85,7 +88,7 @@ def test_duplicate_name() -> None:
 
 
 def test_duplicate_local_definitions() -> None:
-    things: Registry[object] = Registry("thing")
+    things: Registry[object] = Registry("thing", listed=False)
     things.register("a")(lambda: 1)
     with pytest.raises(DataError, match="registered twice"):
         things.register("a")(lambda: 2)
@@ -111,7 +114,8 @@ def test_a_new_file_is_a_new_plug_in(write: Write) -> None:
 
 
 def test_absent_packages_are_skipped() -> None:
-    things: Registry[object] = Registry("thing", ["no_such_package", "no_such_package.below"])
+    absent = ["no_such_package", "no_such_package.below"]
+    things: Registry[object] = Registry("thing", absent, listed=False)
     assert things.names() == []
 
 

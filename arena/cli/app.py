@@ -179,6 +179,7 @@ def command_line(prog: str, description: str, example: str) -> tuple[Parser, Any
     parser.add_argument(
         "--plugin",
         metavar="FILE",
+        default=argparse.SUPPRESS,
         help="load a file of plug-ins, with any command; may be repeated",
     )
     return parser, parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)

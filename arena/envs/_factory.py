@@ -197,9 +197,9 @@ class EpisodeFactory:
         if pool:
             return pool
         raise NoLabelsError(
-            f"no survey of {str(self.corpus.directory)!r} has {self.task.labels}, which the task "
-            f"{self.task.name!r} needs. Name `surveys` to play without a score, or build a corpus "
-            "whose surveys have it."
+            f"no survey of {str(self.corpus.directory)!r} has {self.task.lacking(self.tasks)}, "
+            f"which the task {self.task.name!r} needs. Name `surveys` to play without a score, or "
+            "build a corpus whose surveys have it."
         )
 
     def _check_metrics(self) -> None:

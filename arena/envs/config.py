@@ -190,6 +190,10 @@ class EnvConfig(BaseModel):
         """The rewards that add up to `reward`; they keep no state."""
         return self._rewards
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all settings are equal; what they resolved to is not compared."""
+        return isinstance(other, EnvConfig) and self.__dict__ == other.__dict__
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the names are resolved again."""
         return _config_of, ({name: getattr(self, name) for name in self.model_fields_set},)

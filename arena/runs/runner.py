@@ -160,7 +160,7 @@ def run(
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         path = output / TRAJECTORIES
         total = len(chosen) * repeats
-        rest = range(keep_complete(path, chosen, same, repeats), total)
+        rest = range(keep_complete(path, chosen, same, played, repeats), total)
         if elsewhere:
             pool = make_executor(executor, jobs if jobs > 1 else None)
             records = play_elsewhere(player, rest, pool)
@@ -197,7 +197,7 @@ def _choose(
         counted = [survey_id for survey_id in counted if task.can_score(tasks, survey_id)]
         if not counted:
             raise NoLabelsError(
-                f"no survey of this corpus has {task.labels}, which the task {task.name!r} needs. "
+                f"no survey of this corpus has {task.lacking(tasks)}, which the task {task.name!r} needs. "
                 "Name surveys to play them without a score."
             )
     return choose_surveys(tasks, surveys, counted)

@@ -18,7 +18,7 @@ TRAJECTORIES = "trajectories.jsonl"
 
 
 def keep_complete(
-    path: Path, surveys: Sequence[str], same: Mapping[str, Any], repeats: int = 1
+    path: Path, surveys: Sequence[str], same: Mapping[str, Any], task: Task, repeats: int = 1
 ) -> int:
     """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
@@ -36,7 +36,8 @@ def keep_complete(
             if done < len(surveys) * repeats:
                 repeat = {"repeat": done % repeats} if repeats > 1 else {}
                 expected = {**same, "survey": surveys[done // repeats], **repeat}
-            if not expected or not record or any(record.get(k) != expected[k] for k in expected):
+            valid = record and expected and task.takes(record["answers"])
+            if not valid or any(record.get(key) != expected[key] for key in expected):
                 if file.read(1):
                     raise CorpusError(
                         f"{str(path)!r} line {done + 1} is not as the run wrote it. Repair it, "
@@ -79,7 +80,7 @@ def answers_of(record: dict[str, Any], task: Task) -> dict[str, Any]:
     """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report."""
     kinds = {stage.name: stage.answer for stage in task.stages}
     for stage, answer in record["answers"].items():
-        if stage not in kinds or not kinds[stage].fits(answer):
+        if not task.takes({stage: answer}):
             raise DataError(
                 f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
                 f"answer to {clip(stage)}. Run it again."

@@ -41,7 +41,8 @@ JUDGED = (
     "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
-_DIRECTIONS = {name: METRICS.get(name).lower_is_better for name in (*REFERENCES, *COUNTS, *RATES)}
+_SCORED = (*REFERENCES, *COUNTS, *RATES)
+_DIRECTIONS = {name: METRICS.get(name).lower_is_better for name in _SCORED}
 _DIRECTIONS |= dict.fromkeys(("claims", "references"))
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
@@ -125,7 +126,7 @@ def score_reports(
             surveys[name] |= {"claims": of_report["counts"]["claims"]}
             surveys[name]["judgements"] = of_report
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
-    settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in _DIRECTIONS))
+    settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in _SCORED))
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
     left_out = {name for name, row in surveys.items() if official and row.get("reason")}
     kept = [row for name, row in surveys.items() if name not in left_out]

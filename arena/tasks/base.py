@@ -138,10 +138,11 @@ class Task:
         """The metrics of all stages, in order."""
         return [metric for stage in self.stages for metric in stage.metrics]
 
-    @property
-    def labels(self) -> str:
-        """What a survey needs to be scored, in words."""
-        return " and ".join(dict.fromkeys(kind.labels for kind in self.kinds))
+    def lacking(self, tasks: TaskSet) -> str:
+        """Return in words what no survey has, of what one needs to be scored; else all of that."""
+        needs = dict.fromkeys(kind.labels for kind in self.kinds)
+        had = [k.labels for k in self.kinds if any(k.has_labels(tasks, s) for s in tasks.surveys)]
+        return " and ".join([need for need in needs if need not in had] or needs)
 
     @property
     def writes(self) -> bool:
@@ -182,6 +183,11 @@ class Task:
     def stage(self, name: str) -> Stage | None:
         """Return the stage of this name, if there is one."""
         return next((stage for stage in self.stages if stage.name == name), None)
+
+    def takes(self, answers: Mapping[str, Any]) -> bool:
+        """Return whether JSON values may be the answers to stages."""
+        kinds = {stage.name: stage.answer for stage in self.stages}
+        return all(name in kinds and kinds[name].fits(each) for name, each in answers.items())
 
     def can_score(self, tasks: TaskSet, survey_id: str) -> bool:
         """Return whether every stage has the labels of a survey that its headline counts."""

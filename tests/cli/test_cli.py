@@ -232,9 +232,9 @@ def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-        "retrievers", "rewards", "rubrics", "suites", "tasks",
-        "tools",
+        "agents", "answers", "encoders", "environments", "executors", "extractors", "inputs",
+        "integrations", "judges", "metrics", "mind-map-formats", "question-formats", "readers",
+        "retrievers", "rewards", "rubrics", "sources", "suites", "tasks", "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0

@@ -38,7 +38,7 @@ def test_a_whole_survey(mini):
     assert found["recall@100"] == 1 / 4
     assert found["mrr"] == 1 / 2
     assert found["heading_soft_recall"] == pytest.approx(1.0)
-    mean = (found["recall@100"] + found["ndcg@100"] + found["paper_filing_agreement"]) / 3
+    mean = (found["recall@100"] + found["ndcg@100"] + found["heading_soft_recall"]) / 3
     assert step[1] == found["survey_score"] == pytest.approx(mean)
     answers = step[4]["answers"]
     assert list(answers) == ["discovery", "selection", "organization"]

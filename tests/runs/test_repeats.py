@@ -11,7 +11,7 @@ from helpers import run_contents
 import arena
 from arena.errors import CorpusError, DataError
 from arena.runs.repeats import pass_at
-from arena.tasks import nothing_submitted
+from arena.tasks import open_task
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_metrics_by_hand(run):
 def test_what_was_submitted_is_counted_in_every_episode():
     rows = [{"submitted": {"discovery": n}} for n in (0, 5)]
     rows[0]["submitted_each"] = [{"discovery": n} for n in (0, 3, 0)]
-    (line,) = nothing_submitted("discovery", rows)
+    (line,) = open_task("discovery").nothing_submitted(rows)
     assert line.startswith("nothing in 2 of 4 episodes;")
 
 

@@ -12,7 +12,7 @@ from arena.answers import file_name
 from arena.answers.map import write_pictures
 from arena.cli import main
 from arena.mindmap import MindMap
-from arena.tasks import TASKS, kind_of, stages_of
+from arena.tasks import TASKS, open_task
 
 
 def test_a_map_is_drawn_beside_the_gold_one(tmp_path):
@@ -39,8 +39,9 @@ def test_overwriting_leaves_nothing_of_the_run_before(world, title_run, tmp_path
     run = tmp_path / "run"
     arena.run(world, task, "oracle", run, surveys=3, timed=True)
     written = set(run_contents(run))
-    assert all(any((run / name).match(f) for name in written) for s, _ in stages_of(task)
-               for f in kind_of(s).files if "run." not in f)  # fmt: skip
+    kinds = open_task(task).kinds
+    assert all(any((run / name).match(f) for name in written) for kind in kinds
+               for f in kind.files if "run." not in f)  # fmt: skip
     arena.run(world, "discovery", "title", run, overwrite=True)
     assert run_contents(run) == run_contents(title_run)
 
@@ -62,11 +63,12 @@ def test_a_new_kind_of_answer_is_one_file(world, tmp_path, capsys):
 
 
 WORDS = '''
-from arena.answers import ANSWERS, AnswerKind, write_rows
+from arena.answers import AnswerKind, answer, write_rows
 from arena.metrics import metric
-from arena.tasks import TASKS, Task
-from arena.tools import TOOLS, Episode, Tool
+from arena.tasks import Task, task
+from arena.tools import Episode, tool
 
+@tool("name")
 def name(episode: Episode, word: str) -> dict:
     """Name the first word of the survey's title.
 
@@ -76,6 +78,7 @@ def name(episode: Episode, word: str) -> dict:
     """
     return {"named": word} | episode.submit("word", word)
 
+@answer("word")
 class Word(AnswerKind):
     tool, argument, scored, files = "name", "word", ("word",), ("words.jsonl",)
 
@@ -96,10 +99,11 @@ class Word(AnswerKind):
 def same(answer, gold, context):
     return float(answer == gold)
 
-TOOLS.register("name")(Tool.of(name))
-ANSWERS.register("word")(Word())
-naming = Task("Name it.", "Name it with name.", ("same",), "same", answer="word", reward="final")
-TASKS.register("naming")(naming)
+@task("naming")
+class Naming(Task):
+    """Name it."""
+    instruction = "Name it with name."
+    metrics, headline, answer, reward = ("same",), "same", "word", "final"
 '''
 
 

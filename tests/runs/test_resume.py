@@ -19,6 +19,7 @@ from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
 from arena.runs import replay
 from arena.runs.trajectories import append, keep_complete
+from arena.tasks import open_task
 from corpus_builder.manifest import verify
 
 
@@ -176,6 +177,7 @@ def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, m
 
 
 def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
+    task = open_task("discovery")
     path = tmp_path / "trajectories.jsonl"
     record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
     same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
@@ -185,12 +187,12 @@ def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
     first, second, _ = path.read_text().splitlines(keepends=True)
     for surveys in (["a", "x", "c"], ["a"]):  # nor are more episodes than the run has
         with pytest.raises(CorpusError, match="line 2 is not as the run wrote it"):
-            keep_complete(path, surveys, same)
-    assert keep_complete(path, ["a", "b", "x"], same) == 2
+            keep_complete(path, surveys, same, task)
+    assert keep_complete(path, ["a", "b", "x"], same, task) == 2
     assert path.read_text() == first + second
     path.write_text(first)
     for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
-        assert keep_complete(path, ["a"], same | other) == 0
+        assert keep_complete(path, ["a"], same | other, task) == 0
         path.write_text(first)
 
 

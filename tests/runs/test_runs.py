@@ -321,9 +321,10 @@ def test_the_budget_of_a_run(world, tmp_path):
 def test_the_oracle_submits_no_more_than_counts():
     from arena.answers.ranking import ideal_ranking
     from arena.runs.players import Oracle
+    from arena.tasks import open_task
 
     gains = {f"p{n}": 1 + (n == 1500) for n in range(2000)}
-    oracle = Oracle({"selection": ideal_ranking(gains)})
+    oracle = Oracle(open_task("selection"), {"selection": ideal_ranking(gains)})
     submitted = oracle.act({"stage": "selection", "budget": {}})["arguments"]["paper_ids"]
     assert len(submitted) == 1000
     assert submitted[:2] == ["p1500", "p0"]

@@ -90,7 +90,7 @@ class SurveyMetric:
 
 
 _SURVEY_METRICS: Registry[SurveyMetric] = Registry(
-    "survey metric", packages=["arena.suites.bloom_eval.metrics"]
+    "survey metric", packages=["arena.suites.bloom_eval.metrics"], listed=False
 )
 
 
