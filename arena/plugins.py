@@ -515,7 +515,7 @@ def make(
     registry: Registry[Callable[..., T]] | Registry[type[T]], name: str, options: Mapping[str, Any]
 ) -> T:
     """Call the factory registered as `name` with `options` and return what it makes."""
-    factory: Callable[..., T] = registry.get(name)
+    factory: Callable[..., T] = registry.find(name)
     return factory(**check_options(f"{registry.kind} {name}", factory, options))
 
 

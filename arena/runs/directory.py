@@ -18,7 +18,7 @@ from arena.answers import ANSWERS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
-from arena.metrics import Metric
+from arena.metrics import METRICS, Metric
 from arena.plugins import Registry, kinds, recorded_name
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import TASKS, TaskSet
@@ -197,12 +197,17 @@ class OpenedRun:
         return self.task.find_metrics(self.manifest.get("metrics", {}).get("names", ()))
 
     @cached_property
-    def directions(self) -> dict[str, bool | None]:
-        """Column of ``metrics.json`` -> `Metric.lower_is_better`."""
-        found = self.task.directions(self.besides)
-        best = {f"best@{self.repeats}.{name}": each for name, each in found.items()}
-        powers = [2**power for power in range(self.repeats.bit_length())]
-        return found | best | {f"pass@{j}": False for j in (*powers, self.repeats)}
+    def _directions(self) -> dict[str, bool | None]:
+        return self.task.directions(self.besides)
+
+    def direction(self, column: str) -> bool | None:
+        """Return `Metric.lower_is_better` of a column of ``metrics.json``."""
+        if column.startswith("pass@"):
+            return False
+        name = column.partition(".")[2] if column.startswith("best@") else column
+        if name in self._directions:
+            return self._directions[name]
+        return METRICS.get(name.rpartition(".")[2]).lower_is_better
 
     @property
     def files(self) -> dict[str, str] | None:

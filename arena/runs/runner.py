@@ -197,8 +197,8 @@ def _choose(
         counted = [survey_id for survey_id in counted if task.can_score(tasks, survey_id)]
         if not counted:
             raise NoLabelsError(
-                f"no survey of this corpus has {task.lacking(tasks)}, which the task {task.name!r} needs. "
-                "Name surveys to play them without a score."
+                f"no survey of this corpus has {task.lacking(tasks)}, which the task {task.name!r} "
+                "needs. Name surveys to play them without a score."
             )
     return choose_surveys(tasks, surveys, counted)
 

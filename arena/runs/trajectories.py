@@ -36,8 +36,12 @@ def keep_complete(
             if done < len(surveys) * repeats:
                 repeat = {"repeat": done % repeats} if repeats > 1 else {}
                 expected = {**same, "survey": surveys[done // repeats], **repeat}
-            valid = record and expected and task.takes(record["answers"])
-            if not valid or any(record.get(key) != expected[key] for key in expected):
+            if (
+                not expected
+                or not record
+                or not task.takes(record["answers"])
+                or any(record.get(key) != expected[key] for key in expected)
+            ):
                 if file.read(1):
                     raise CorpusError(
                         f"{str(path)!r} line {done + 1} is not as the run wrote it. Repair it, "

@@ -235,7 +235,7 @@ def compare(
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
     how = (test, correction, level)
-    tables = [compare_by(each, first.directions[each], compared, pairs, *how) for each in chosen]
+    tables = [compare_by(each, first.direction(each), compared, pairs, *how) for each in chosen]
     for table in tables:
         notes += _remarks_on(table, compared)
     headline = definition.get("headline")

@@ -86,10 +86,10 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     reported_metrics(experiment)
     for key, registry in (("encoder", ENCODERS), ("extractor", EXTRACTORS)):
         with experiment.located(key):
-            registry.get(getattr(experiment, key))
+            registry.find(getattr(experiment, key))
     with experiment.located("extractor_options"):
         name = experiment.extractor
-        check_options(f"extractor {name}", EXTRACTORS.get(name), experiment.extractor_options)
+        check_options(f"extractor {name}", EXTRACTORS.find(name), experiment.extractor_options)
     tasks = TaskSet(corpus)
     surveys = functools.cache(functools.partial(_surveys, experiment.surveys, tasks))
     cells: dict[str, Cell] = {}
@@ -199,7 +199,7 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
         beside = experiment.folder / file
         if file.endswith(".py") and not Path(file).is_file() and beside.is_file():
             agent = f"{beside}:{name}"
-    if not _asks(AGENTS.get(agent) if isinstance(agent, str) else agent):
+    if not _asks(AGENTS.find(agent) if isinstance(agent, str) else agent):
         return agent, row.options
     options = experiment.llm | row.options
     check_names("model under `llm`", experiment.llm, parameters_of(LLMAgent).keys() - {"seed"})

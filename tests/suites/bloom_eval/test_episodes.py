@@ -12,7 +12,7 @@ from arena.metrics import METRICS, ScoreContext
 from arena.suites.bloom_eval import Finding, Heading, Work, survey_metric
 from arena.suites.bloom_eval.base import _SURVEY_METRICS
 from arena.suites.bloom_eval.in_corpus import own_article
-from arena.tasks import TaskSet, score_answer
+from arena.tasks import TaskSet, open_task
 from arena.testing import audit
 from corpus_builder.build import build
 
@@ -42,13 +42,14 @@ def reefs(tmp_path_factory):
 
 def metric(monkeypatch, name, find, needs=()):
     METRICS.names()  # all are found
-    monkeypatch.setattr(METRICS, "_items", dict(METRICS._items))
     monkeypatch.setattr(_SURVEY_METRICS, "_items", dict(_SURVEY_METRICS._items))
     survey_metric(name, tier="memory", needs=needs)(find)
 
 
 def scores_of(names, tasks):
-    return score_answer("report", WRITTEN, names, ScoreContext(tasks=tasks, survey="s"))
+    (stage,) = open_task("report").stages
+    metrics = [METRICS.get(name) for name in names]
+    return stage.score(WRITTEN, metrics, ScoreContext(tasks=tasks, survey="s"))
 
 
 def test_the_survey_itself_with_its_references_in_reach(reefs):
