@@ -133,7 +133,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the environment of the arguments again, and continue the episode."""
         EzPickle.__setstate__(self, state)
-        self._np_random, self._np_random_seed = state["draws"]
+        self._np_random, self._np_random_seed = copy.deepcopy(state["draws"])
         if state["running"] is not None:
             self.restore(state["running"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import subprocess
@@ -273,17 +274,36 @@ def test_a_survey_without_gold_can_be_played_but_not_scored(mini):
 @pytest.mark.parametrize("name", environment_ids())
 def test_pickling_and_rendering(world, name):
     env = make_env(world, name, render_mode="ansi", max_reads=7, reward="gain+cost").unwrapped
-    copy = pickle.loads(pickle.dumps(env))
-    assert type(copy) is type(env)
-    assert copy.action_space == env.action_space
-    assert copy.observation_space == env.observation_space
-    assert copy.reset(seed=2) == env.reset(seed=2)
+    twin = pickle.loads(pickle.dumps(env))
+    assert type(twin) is type(env)
+    assert twin.action_space == env.action_space
+    assert twin.observation_space == env.observation_space
+    assert twin.reset(seed=2) == env.reset(seed=2)
     action = call("search", query="membrane")
-    assert copy.step(action) == env.step(action)
+    assert twin.step(action) == env.step(action)
     assert "searches left 49, reads left 7" in env.render()
-    assert env.render().startswith(copy._episode.observation()["stage"])
+    assert env.render().startswith(twin._episode.observation()["stage"])
     shared = make_env(arena.Corpus.open(world), name).unwrapped  # a corpus that is open already
     assert pickle.loads(pickle.dumps(shared)).reset(seed=2) == shared.reset(seed=2)
+
+
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, copy.copy, lambda e: pickle.loads(pickle.dumps(e))]
+)
+def test_a_copy_continues_its_episode_and_its_draws(world, again):
+    """It had begun anew, without an episode (D10); the first goes its own way."""
+    env = make_env(world, "arena/Discovery-v0", reward="gain+final").unwrapped
+    env.reset(seed=5)
+    env.step(call("search", query="membrane"))
+    twin = again(env)
+    ends = []
+    for each in (twin, env):
+        shown = json.loads(each.step(call("search", query="lattice"))[0]["result"])
+        best = [hit["id"] for hit in shown["hits"]]
+        ends.append((each.step(call("submit", paper_ids=best)), each.reset()))
+    assert ends[0] == ends[1]
+    ended = again(env)
+    assert ended.reset()[1]["survey"] == env.reset()[1]["survey"]
 
 
 def test_rendering(world):

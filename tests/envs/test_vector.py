@@ -314,10 +314,12 @@ def test_wrappers_of_gymnasium(corpus):
     assert [info["episode"]["l"] for info in told[1] + told[2] if "episode" in info] == [1, 2]
 
 
-def test_pickling_keeps_the_arguments(corpus):
+def test_an_unpickled_vector_continues(corpus):
     env = vector(corpus, num_envs=2, autoreset_mode="SameStep", max_steps=3, reward="final")
     env.reset(seed=0)
+    env.step([call("search", query="membrane", k=3)] * 2)
     twin = pickle.loads(pickle.dumps(env))
+    assert_same(twin.step([None] * 2), env.step([None] * 2))
     assert_same(twin.reset(seed=3), env.reset(seed=3))
     for _ in range(4):
         actions = [call("search", query="lattice", k=3), None]
