@@ -52,6 +52,13 @@ class AnswerKind(ABC):
     """Whether a run plays by default the surveys alone that have labels."""
     writes: ClassVar[bool] = False
     """Whether it is a text, which has a budget of characters and may have a prompt."""
+    noun: ClassVar[str] = ""
+    """What pages call such an answer; by default its name."""
+    form: ClassVar[str] = "json"
+    """How `arena view` draws it: as a ``tree`` beside the survey's own mind-map, as ``text`` with
+    citations to choose, or as ``json``; empty where the ranks of its papers say everything."""
+    surpassable: ClassVar[bool] = False
+    """Whether an answer can score above `ideal`: more headings can match more of the survey's."""
     files: ClassVar[tuple[str, ...]]
     """Patterns of all files that `write` may write; ``arena run --overwrite`` removes them."""
 
@@ -99,6 +106,17 @@ class AnswerKind(ABC):
         """Return paper -> its rank in an answer, from 1, or 0 where it has none; None is empty."""
         return {paper: rank for rank, paper in enumerate(self.papers(answer), 1)}
 
+    def panel(self, answer: Any) -> list[str]:
+        """Return the lines that the page of a comparison shows of an answer, by default its JSON.
+
+        They are text, in which blanks at the beginning indent; the page cuts and escapes them.
+        """
+        return json.dumps(self.to_json(answer), indent=1, ensure_ascii=False).splitlines()
+
+    def picture(self, survey_id: str) -> str:
+        """Return the name of a run's file, an SVG, that draws an answer; empty if none does."""
+        return ""
+
     def takes(self, metric: Metric) -> bool:
         """Return whether a metric scores answers of this kind."""
         return metric.kind in self.scored or (metric.kind == RANKING and self.has_order)
@@ -143,7 +161,7 @@ class AnswerKind(ABC):
 
 
 def _made(name: str, kind: type[AnswerKind]) -> AnswerKind:
-    kind.name = name
+    kind.name, kind.noun = name, kind.noun or name
     return kind()
 
 

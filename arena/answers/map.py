@@ -21,7 +21,8 @@ class Map(AnswerKind):
 
     tool, argument, labels = "organize", "mind_map", "a mind-map"
     scored = ("map",)
-    draws_labelled = True
+    draws_labelled = surpassable = True
+    noun, form = "mind-map", "tree"
     files = ("mind_maps.jsonl", "pictures/*.svg")
 
     def fits(self, value: Any) -> bool:
@@ -79,6 +80,20 @@ class Map(AnswerKind):
             if (gold := tasks.mind_map(survey_id)) is not None
         ]
         return floors(pairs, metrics, encoder) if pairs else {}
+
+    def panel(self, answer: MindMap) -> list[str]:
+        """Return the headings, indented, each with its number of papers."""
+        lines, waiting = list[str](), [(0, answer)]
+        while waiting:
+            level, node = waiting.pop()
+            count = f" ({len(node.papers)})" if node.papers else ""
+            lines.append("  " * level + " ".join(f"{node.label}{count}".split()))
+            waiting.extend((level + 1, child) for child in reversed(node.children))
+        return lines
+
+    def picture(self, survey_id: str) -> str:
+        """Return the name of the picture."""
+        return f"pictures/{file_name(survey_id)}.svg"
 
     def size(self, answer: MindMap) -> int:
         """Return the number of headings."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Ranking(AnswerKind):
     """Distinct ids of papers, best first."""
 
-    tool, argument = "submit", "paper_ids"
+    tool, argument, noun, form = "submit", "paper_ids", "ranking", ""
     files: ClassVar[tuple[str, ...]] = ("run.trec", "run.*.trec")
 
     def fits(self, value: Any) -> bool:
@@ -36,6 +36,10 @@ class Ranking(AnswerKind):
     def papers(self, answer: list[str] | None) -> list[str]:
         """Return the ranking; none for None."""
         return answer or []
+
+    def panel(self, answer: Any) -> list[str]:
+        """Return nothing: the page lists the papers."""
+        return []
 
     def ideal(self, tasks: Any, survey_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""

@@ -23,7 +23,7 @@ class Report(Ranking):
     """
 
     tool, argument, tools = "submit_report", "text", ("write",)
-    scored = ("report", "survey")
+    scored, noun, form = ("report", "survey"), "report", "text"
     writes = True
     files = ("run.trec", "run.*.trec", "reports.jsonl", "reports/*.md")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,6 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.metrics import METRICS
 from arena.results.comparison.opening import (
     ComparedRun,
     Effort,
@@ -27,6 +26,7 @@ from arena.results.comparison.opening import (
     read_compared_run,
     read_gold,
 )
+from arena.runs.directory import OpenedRun
 from arena.tasks import TaskSet
 from arena.text.display import count
 
@@ -234,10 +234,11 @@ def compare(
     with progress(total=total, desc="reading runs", unit="episode") as bar:
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
+    unlimited = _unlimited(first)
     how = (test, correction, level)
     tables = [compare_by(each, first.direction(each), compared, pairs, *how) for each in chosen]
     for table in tables:
-        notes += _remarks_on(table, compared)
+        notes += _remarks_on(table, compared, unlimited)
     headline = definition.get("headline")
     return Comparison(
         first.task.name,
@@ -379,8 +380,17 @@ def compare_by(
     )
 
 
-def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterator[str]:
-    """Yield what a reader of the numbers must know."""
+def _unlimited(run: OpenedRun) -> set[str]:
+    """Return the names of metrics by which an answer can score above the labels themselves."""
+    kinds = [kind for kind in run.task.kinds if kind.surpassable]
+    metrics = [*run.task.own_metrics, *run.besides]
+    return {each.name for each in metrics if any(kind.takes(each) for kind in kinds)}
+
+
+def _remarks_on(
+    table: MetricComparison, runs: Sequence[ComparedRun], unlimited: Container[str]
+) -> Iterator[str]:
+    """Yield what a reader of the numbers must know; some metrics are `unlimited`."""
     metric, ceiling = table.metric, table.ceiling
     labelled = max(run.metrics["counts"]["scored"] for run in runs)
     if len(table.surveys) != labelled:
@@ -396,9 +406,7 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
         yield f"The runs were given different ceilings of {metric}; none is shown."
     means = table.means.items()
     above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]
-    own = metric.rpartition(".")[2]
-    is_of_maps = own in METRICS.names() and METRICS.get(own).kind == "map"
-    if above and table.lower_is_better is False and is_of_maps:
+    if above and table.lower_is_better is False and metric.rpartition(".")[2] in unlimited:
         yield (
             f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
             "themselves. This metric has no upper limit: an answer with more, and more different, "

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from arena import trec
-from arena.answers import file_name
 from arena.errors import DataError, clip
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.repeats import is_of_repeats
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import EXPERT, EXPERT_PAPERS
+from arena.tasks import EXPERT, EXPERT_PAPERS, Task
 from arena.tools import parse_action, queries_of
 
 
@@ -82,9 +81,9 @@ class PlayedEpisode:
     Attributes:
         queries: Its queries, in order.
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches.
-        answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
+        answers: Stage -> an answer as JSON has it, see `arena.answers.AnswerKind.read`.
         effort: What it cost.
-        picture: The SVG of its mind-map next to the survey's own, or None.
+        picture: The SVG of an answer, such as a mind-map next to the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
@@ -96,7 +95,10 @@ class PlayedEpisode:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run with its unique name in this comparison, and why its episodes have no curves."""
+    """A run with its unique name in this comparison, and why its episodes have no curves.
+
+    `task` is the task that it played; a system that a suite scored has none.
+    """
 
     name: str
     manifest: Mapping[str, Any]
@@ -104,6 +106,7 @@ class ComparedRun:
     episodes: Mapping[str, PlayedEpisode]
     effort: Effort
     why_no_curve: str | None
+    task: Task | None = None
 
     def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
         """Return the mean curve over surveys; an episode that has ended keeps its last share."""
@@ -169,8 +172,9 @@ def read_compared_run(
     for record in run.episodes(every=True):
         if record["survey"] not in metrics["per_survey"]:
             continue
-        picture = f"pictures/{file_name(record['survey'])}.svg"
-        drawn = (run.directory / picture).read_text("utf-8") if picture in files else None
+        pictures = (kind.picture(record["survey"]) for kind in run.task.kinds)
+        picture = next((name for name in pictures if name in files), None)
+        drawn = (run.directory / picture).read_text("utf-8") if picture else None
         played = played_episode(record, run, drawn)
         episodes.setdefault(record["survey"], played)  # the first of several is shown
         efforts.append(played.effort)
@@ -181,7 +185,7 @@ def read_compared_run(
         why = "its agent was given papers at the beginning"
     elif all(len(episode.curve) < 2 for episode in episodes.values()):
         why = "it searches nothing"
-    return ComparedRun(name, manifest, metrics, episodes, effort, why)
+    return ComparedRun(name, manifest, metrics, episodes, effort, why, run.task)
 
 
 def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, int]]:

@@ -8,7 +8,7 @@ import hashlib
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -28,7 +28,7 @@ from arena.results.comparison.comparing import (
 )
 from arena.results.comparison.opening import PlayedEpisode
 from arena.runs.players import ORACLE
-from arena.tasks import open_task
+from arena.tasks import Stage
 from arena.text.display import page_templates, shown
 from arena.text.identifiers import arxiv_key, doi_key
 
@@ -38,7 +38,7 @@ RANKED_SHOWN = 10
 QUERY_SHOWN = 80
 """Characters of a query; a longer one is folded up."""
 _QUERY_KEPT = 300
-_HEADINGS_SHOWN = 80
+_LINES_SHOWN = 80
 _NAMED = 6  # with at most so many runs, their names are in the line of a survey
 _NEAR, _FAR = 10, 100  # ranks that have a colour
 _MISSED = 10**9
@@ -220,10 +220,14 @@ class _Line:
         choose = {True: min, False: max}.get(headline.lower_is_better)  # type: ignore[arg-type]
         self.best = choose(fair) if choose and len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
-        ranked = [stage for stage in open_task(comparison.task).stages if stage.answer.has_order]
-        self.stage = ranked[0].name if ranked else None
-        answers = [episode.answers.get(self.stage or "") for episode in self.episodes]
-        self.rankings = [ranked[0].answer.papers(each) if ranked else [] for each in answers]
+        task = comparison.runs[0].task
+        self._stages = task.stages if task else ()
+        ranked = next((stage for stage in self._stages if stage.answer.has_order), None)
+        self.stage = ranked.name if ranked else None
+        self.rankings = [
+            ranked.answer.papers(_answer(episode, ranked)) if ranked else []
+            for episode in self.episodes
+        ]
 
     @property
     def has_labels(self) -> bool:
@@ -268,15 +272,36 @@ class _Line:
         return self._papers.many(self.id, [*listed, *sorted(first - set(listed))])
 
     @property
-    def maps(self) -> Iterator[tuple[int, Markup | None, list[str], int]]:
-        """Of each mind-map: run, picture, first headings, number of the others."""
-        for place, episode in enumerate(self.episodes):
-            for answer in episode.answers.values():
-                if isinstance(answer, dict):
-                    lines = list(_outline(answer))
-                    picture = None if episode.picture is None else _packed(episode.picture)
-                    more = len(lines) - _HEADINGS_SHOWN
-                    yield place, picture, lines[:_HEADINGS_SHOWN], more
+    def panels(self) -> Iterator[tuple[str, list[Panel]]]:
+        """Of each stage whose answers are shown: what they are called, and the answers."""
+        for stage in self._stages:
+            panels = []
+            for place, episode in enumerate(self.episodes):
+                if (answer := _answer(episode, stage)) is None:
+                    continue
+                lines = [_indented(line) for line in stage.answer.panel(answer)]
+                drawn = episode.picture if stage.answer.picture(self.id) else None
+                picture = None if drawn is None else _packed(drawn)
+                more = len(lines) - _LINES_SHOWN
+                if lines:
+                    panels.append(Panel(place, picture, lines[:_LINES_SHOWN], more))
+            if panels:
+                yield stage.answer.noun, panels
+
+
+class Panel(NamedTuple):
+    """An answer: the place of its run, its picture, first lines, and the number of the others."""
+
+    place: int
+    picture: Markup | None
+    lines: list[str]
+    left_out: int
+
+
+def _answer(episode: PlayedEpisode, stage: Stage) -> Any:
+    """Return the answer of an episode to a stage; None if it has none."""
+    value = episode.answers.get(stage.name)
+    return None if value is None else stage.answer.read(value)
 
 
 def _packed(picture: str) -> Markup:
@@ -287,17 +312,10 @@ def _packed(picture: str) -> Markup:
     return Markup(f'{fitted} data-picture="{packed}"')
 
 
-def _outline(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the headings of a mind-map, indented, each with its number of papers."""
-    from arena.mindmap import read_mind_map
-
-    waiting = [(0, read_mind_map(dict(answer))[0])]
-    while waiting:
-        level, node = waiting.pop()
-        count = len(node.papers)
-        label = shown(node.label + (f" ({count})" if count else ""), 200)
-        yield Markup("  " * level) + label
-        waiting.extend((level + 1, child) for child in reversed(node.children))
+def _indented(line: str) -> str:
+    """Return a line with the blanks at its beginning, cut."""
+    text = line.lstrip(" ")
+    return Markup(" " * (len(line) - len(text))) + shown(text, 200)
 
 
 # What the plots of the template are drawn with.

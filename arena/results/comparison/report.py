@@ -19,7 +19,6 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.runs.players import ORACLE
-from arena.tasks import open_task
 from arena.text.display import count, printable
 
 _MOST_COLUMNS = 6
@@ -208,9 +207,9 @@ def remarks(comparison: Comparison) -> list[str]:
             f"{how if comparison.correction != 'none' else 'not corrected'}; * where that is at "
             f"most {1 - comparison.level:.4g}."
         )
-    for run in comparison.runs if comparison.played else ():
-        task = open_task(comparison.task)
-        for missing in task.nothing_submitted(run.metrics["per_survey"].values()):
+    for run in comparison.runs:
+        rows = run.metrics["per_survey"].values()
+        for missing in run.task.nothing_submitted(rows) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
     if floors(comparison):
         sentences.append(

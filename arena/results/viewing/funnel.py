@@ -68,6 +68,7 @@ class RunFunnel:
 
     def __init__(self, recorded: OpenedRun, corpus: Corpus, tasks: TaskSet) -> None:
         self._task, self._corpus, self._tasks = recorded.task, corpus, tasks
+        self.forms = {stage.name: stage.answer.form for stage in recorded.task.stages}
         config = recorded.config()
         self._own = config.retriever
         self._engines = {name: corpus.retriever(name) for name in config.retrievers}

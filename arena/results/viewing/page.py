@@ -121,6 +121,7 @@ class _Page:
         prompts = Prompts(run, self.corpus, self._store) if self._store is not None else None
         headline = str(run.manifest["definition"].get("headline"))
         about = {"name": name, "task": run.task.name, "depth": funnel.depth, "budget": list[str]()}
+        about["forms"] = funnel.forms
         efforts: list[Effort] = []
         values: dict[str, list[float]] = {}
         episodes = replay_episodes(run, self.corpus, surveys)
@@ -194,7 +195,7 @@ class _Page:
         """
         seen, pack = [step.observation for step in steps], self._texts.pack
         left = [list(each["budget"].values()) for each in seen]
-        answers = {s: a for s, a in record["answers"].items() if not isinstance(a, list)}
+        answers = {s: a for s, a in record["answers"].items() if funnel.forms.get(s)}
         packed: dict[str, Any] = {
             "o": [pack(each["result"]) for each in seen],
             "a": [pack(encode(step.action)) for step in steps[1:]],

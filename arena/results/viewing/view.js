@@ -326,7 +326,8 @@ async function showStep(n) {
     if (own.metrics) did.push(values(own.metrics, (_, value) => (value === null ? "-" : value.toFixed(4))));
     for (const [stage, parts] of Object.entries(own.answers)) {
       const answer = await read(parts);
-      did.push(el("h4", {}, `Answer, ${stage}`), typeof answer === "string" ? cited(answer) : answer && (await besideGold(answer)));
+      const form = index.runs[current.run].forms[stage];
+      did.push(el("h4", {}, `Answer, ${stage}`), form === "tree" ? await besideGold(answer) : form === "text" ? cited(answer) : el("pre", {}, JSON.stringify(answer, null, 1)));
     }
     const used = Object.entries(own.usage);
     if (used.length) did.push(el("h4", {}, "Language model"), values(own.usage, (_, value) => JSON.stringify(value)));

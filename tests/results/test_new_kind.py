@@ -1,0 +1,92 @@
+"""A kind of answer in one file, with its tool, metric, task and agents: every command takes it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena import plugins
+from arena.cli import main
+from arena.corpus import Corpus
+from arena.results.comparison import as_html
+from arena.results.viewing import as_view
+from arena.tasks import TaskSet
+
+FILE = Path(__file__).parent.parent / "data" / "table.py"
+
+
+@pytest.fixture
+def command(capsys):
+    """Return what a command prints; the file is loaded for it alone."""
+
+    def command(*words, status=0):
+        with plugins.forgotten():
+            code = main([*map(str, words), "--plugin", str(FILE)])
+        printed = capsys.readouterr()
+        assert code == status, printed.err
+        return printed.out if status == 0 else printed.err
+
+    return command
+
+
+@pytest.fixture
+def runs(world, tmp_path, command):
+    for agent in ("long", "short", "oracle"):
+        command(
+            "run", "--corpus", world, "--task", "tabulation", "--agent", agent, "--surveys", 3,
+            "--metric", "recall@20", "--output", tmp_path / agent,
+        )  # fmt: skip
+    return [tmp_path / agent for agent in ("long", "short", "oracle")]
+
+
+def test_every_command_takes_it(world, tmp_path, runs, command):
+    long, short, _ = runs
+    found = json.loads(command("compare", long, short, "--json"))
+    assert found["verdict"].startswith("long, bm25 has a better mean row_gaps (lower is better)")
+    assert found["headline"] == "row_gaps"
+    assert "row_gaps (lower is better)" in command("compare", *runs)
+    assert "row\\_gaps" in command("compare", *runs, "--format", "latex")
+    assert "tabulation,oracle,mean,0.0," in command("compare", *runs, "--format", "csv").replace(
+        '"oracle, bm25"', "oracle"
+    )
+    page = tmp_path / "compared.html"
+    command("compare", *runs, "--html", page, "--corpus", world)
+    assert "<h3>Tables</h3>" in page.read_text("utf-8")
+    view = tmp_path / "view.html"
+    assert "9 episodes" in command("view", *runs, "--corpus", world, "--output", view)
+    assert "tabulate(rows=" in command("show", long, "--corpus", world)
+    assert "All equal: 3 episodes" in command("replay", long, "--corpus", world)
+    assert "recall@20" in command("rescore", long, "--corpus", world, "--metric", "recall@20")
+    messages = tmp_path / "messages.jsonl"
+    command("export", "messages", long, "--corpus", world, "--output", messages)
+    assert len(messages.read_text("utf-8").splitlines()) == 3
+    refused = command("score", long, "--corpus", world, "--task", "tabulation", status=2)
+    assert "is not answered by one ranking" in refused
+
+
+def test_pages_show_an_answer_as_json(world, runs):
+    with plugins.forgotten():
+        plugins.load([FILE])
+        html = as_html(arena.compare(runs[:2]), world)
+        packed = as_view(runs[:1], world).html
+    assert html.count("<summary>As text</summary>") == 6
+    assert "<b>found</b>" not in html
+    assert "&lt;b&gt;found&lt;/b&gt;" in html
+    blocks = re.findall(r'<script[^>]*id="(\w+)"[^>]*>([^<]*)</script>', packed)
+    read = {n: json.loads(zlib.decompress(base64.b64decode(text))) for n, text in blocks}
+    assert read["index"]["runs"][0]["forms"] == {"tabulation": "json"}
+    assert all("tabulation" in own[1]["0"]["answers"] for own in read["e0"])
+
+
+def test_metrics_of_rankings_score_the_order_of_its_papers(world, runs):
+    """The oracle tabulates all references in reach: the first 20 of `gold` of them are found."""
+    scores = json.loads((runs[2] / "metrics.json").read_text("utf-8"))["per_survey"]
+    tasks = TaskSet(Corpus.open(world))
+    for survey, row in scores.items():
+        assert row["recall@20"] == pytest.approx(min(20 / len(tasks.gold(survey).gains), 1))
