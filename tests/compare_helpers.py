@@ -12,6 +12,11 @@ from typing import Any
 from helpers import call
 
 from arena.agents import Agent
+from arena.metrics import METRICS
+
+
+ANSWERED = {"map": "organization", "report": "report"}
+"""Kind of metrics -> a task whose answers they score."""
 
 
 class TwoSearches(Agent):
@@ -71,6 +76,11 @@ def forge(
             metrics["mean"][metric] = sum(known) / len(known) if known else None
             metrics["ceiling"][metric] = 1.0
         manifest["definition"]["metrics"] = list(scores)
+        kinds = {METRICS.get(name).kind for name in scores if "." not in name}
+        manifest["task"] = next(
+            (ANSWERED[kind] for kind in kinds if kind in ANSWERED), manifest["task"]
+        )
+        manifest["metrics"] = {"names": [name for name in scores if "." not in name]}
         manifest["definition"]["headline"] = next(iter(scores))
         metrics["counts"]["scored"] = sum(
             any(values[survey] is not None for values in scores.values())
