@@ -13,13 +13,11 @@ from arena.judging.judge import (
     judge_pairs,
     judge_run,
     read_judgements,
-    record_maps,
-    rubric_of_maps,
 )
+from arena.judging.runs import judge_of
 from arena.judging.statements import (
     StatementJudgements,
     judge_reports,
-    record_statements,
 )
 
 __all__ = [
@@ -30,12 +28,10 @@ __all__ = [
     "StatementJudgements",
     "agreement",
     "judge",
+    "judge_of",
     "judge_pairs",
     "judge_reports",
     "judge_run",
     "read_human",
     "read_judgements",
-    "record_maps",
-    "record_statements",
-    "rubric_of_maps",
 ]

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.code import code_sha256
 from arena._internal.files import read_sealed, sealed, sha256_json, write_json
 from arena._internal.lazy import load
+from arena.answers import AnswerKind
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
 from arena.llm.prompts import read_template
+from arena.metrics import ScoreContext
 from arena.plugins import Registry, mirror
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of
@@ -30,6 +32,9 @@ from arena.text.display import shown
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
+
+MAP, REPORT = "map", "report"
+"""Kinds of the metrics that score mind-maps, and reports by themselves."""
 
 
 @dataclass(frozen=True)
@@ -244,19 +249,26 @@ def judge(
 
 
 class FinishedRun(NamedTuple):
-    """What a judge reads of a run: the answer to each survey, or None; and hashes."""
+    """What a judge reads of a run: the answer to each survey, or None; its kind; and hashes."""
 
     corpus: Corpus
     tasks: TaskSet
     answers: dict[str, Any]
+    answer: AnswerKind
     sha256: dict[str, str]
+
+    def maps(self, survey_id: str) -> tuple[MindMap, MindMap | None]:
+        """Return the mind-map of an answer, empty for none, and the survey's own."""
+        context = ScoreContext(tasks=self.tasks, survey=survey_id)
+        made, gold = self.answer.compare(self.answers[survey_id], MAP, context)
+        return made, gold
 
 
 def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> FinishedRun:
-    """Open a run, played on `corpus`, for a judge of answers of a kind, as in `Task.answer`."""
+    """Open a run, played on `corpus`, for a judge of what metrics of a kind score, as a report."""
     recorded = OpenedRun(run)
-    stages = [stage.name for stage in recorded.task.stages if stage.answer.name == kind]
-    if not stages:
+    stage = next((each for each in recorded.task.stages if kind in each.answer.scored), None)
+    if stage is None:
         raise DataError(
             f"{str(run)!r} is a run of the task {recorded.task.name!r}, which submits no {kind}."
         )
@@ -265,14 +277,14 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     recorded.refuse_changed(TRAJECTORIES)
     episodes = recorded.episodes()
     found = {each["survey"]: answers_of(each, recorded.task) for each in episodes}
-    answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
+    answers = {survey_id: found[survey_id].get(stage.name) for survey_id in sorted(found)}
     hashes = {
         "corpus": opened.sha256,
         "tasks": tasks.sha256,
         TRAJECTORIES: files[TRAJECTORIES],
         "code": code_sha256("arena.judging"),
     }
-    return FinishedRun(opened, tasks, answers, hashes)
+    return FinishedRun(opened, tasks, answers, stage.answer, hashes)
 
 
 def judge_pairs(
@@ -304,22 +316,25 @@ def _as_text(tree: MindMap) -> str:
     return "".join([f"{shown(tree.label)}\n" * bool(tree.label), *lines])
 
 
-def rubric_of_maps() -> str:
-    """Return the name of the first rubric that compares a mind-map with the experts'."""
-    rubrics = ((name, RUBRICS.get(name)) for name in RUBRICS.own_names())
-    return next(name for name, each in rubrics if {*each.fields} == {"expert", "generated"})
+def rubric_of_maps() -> Rubric:
+    """Return the first rubric of this project that compares a mind-map with the experts'."""
+    rubrics = map(RUBRICS.get, RUBRICS.own_names())
+    return next(each for each in rubrics if {*each.fields} == {"expert", "generated"})
 
 
 def record_maps(
-    run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
+    rubric: Rubric,
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    options: Mapping[str, Any],
+    option: str,
 ) -> Judgements:
-    """Judge the maps of a finished run by `rubric_of_maps` and write the scores into its folder.
+    """Judge the maps of a finished run by a rubric and write the scores into its folder.
 
     `options` are those of the judge's `Client`; a command line calls them `option`.
     """
-    rubric = rubric_of_maps()
     found = judge_run(rubric, run, corpus, Client.from_options(options, option))
-    path = Path(run, "judgements", f"{rubric}.json")
+    path = Path(run, "judgements", f"{rubric.name}.json")
     path.parent.mkdir(exist_ok=True)
     write_json(path, found.to_json())
     return found
@@ -336,12 +351,9 @@ def judge_run(
 
     Surveys without a mind-map of their own are left out.
     """
-    played = open_finished(run, corpus, "map")
-    pairs = {
-        survey_id: (gold, answer)
-        for survey_id, answer in played.answers.items()
-        if (gold := played.tasks.mind_map(survey_id)) is not None
-    }
+    played = open_finished(run, corpus, MAP)
+    maps = {survey_id: played.maps(survey_id) for survey_id in played.answers}
+    pairs = {survey: (gold, made) for survey, (made, gold) in maps.items() if gold is not None}
     if not pairs:
         raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to compare with.")
     return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)

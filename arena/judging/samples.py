@@ -17,7 +17,7 @@ from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, read_json, read_sealed, sha256_file, write_json
 from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
-from arena.judging.judge import Judgements, open_finished, read_judgements
+from arena.judging.judge import MAP, Judgements, open_finished, read_judgements
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 
@@ -121,12 +121,12 @@ def _mind_maps(
         raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
     for run in sources:
         judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
-        played = open_finished(run, _needed(corpus), "map")
+        played = open_finished(run, _needed(corpus), MAP)
         if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
             raise DataError(f"{run!r} was played again since it was judged. Judge it again.")
         low, high = judged.scale
         for survey, row in judged.items.items():
-            gold, made = played.tasks.mind_map(survey), played.answers[survey]
+            made, gold = played.maps(survey)
             if "reasons" not in row or gold is None:
                 continue
             shown = f"EXPERTS' MAP\n{render(gold, 'text')}\nGENERATED MAP\n{render(made, 'text')}"

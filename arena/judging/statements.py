@@ -33,7 +33,7 @@ from arena.judging.evidence import (
     pieces,
     vote,
 )
-from arena.judging.judge import Judgements, open_finished
+from arena.judging.judge import REPORT, Judgements, open_finished
 from arena.llm import Client, ModelSession, Question
 from arena.llm.answers import sum_totals
 from arena.llm.client import Model
@@ -356,7 +356,7 @@ def judge_statements(
     voters = voters.split(",") if isinstance(voters, str) else voters
     client = Client.from_options(asked, option)
     settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
-    played = open_finished(run, corpus, "report")
+    played = open_finished(run, corpus, REPORT)
     finder = PaperFinder(played.tasks.paper_names())
     reports, views, status = {}, {}, {}
     for survey_id, text in played.answers.items():

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from arena._internal.options import check_names, check_options, parameters_of
 from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
-from arena.answers.map import Map
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs import EnvConfig
@@ -174,16 +173,14 @@ def _scored_name(task: str, metric: str) -> str:
 
 
 def _judged_name(task: str, metric: str) -> str:
-    from arena.judging import RUBRICS, rubric_of_maps
-    from arena.judging.statements import NUMBERS
+    from arena.judging import judge_of
 
-    name, opened = metric.removeprefix(JUDGED), open_task(task)
-    is_map = any(isinstance(kind, Map) for kind in opened.kinds)
-    if not is_map and not opened.writes:
+    name, judge = metric.removeprefix(JUDGED), judge_of(open_task(task))
+    if judge is None:
         raise DataError(f"{clip(metric)} judges a report or a mind-map; {task!r} has none.")
-    known = (*RUBRICS.get(rubric_of_maps()).dimensions, "average") if is_map else NUMBERS
-    if name not in known:
-        raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, known)}")
+    if name not in judge.numbers:
+        hint = did_you_mean(name, judge.numbers)
+        raise UnknownNameError(f"a judge reports no {clip(name)}.{hint}")
     return metric
 
 

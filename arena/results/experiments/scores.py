@@ -9,7 +9,6 @@ from typing import Any
 
 from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
-from arena.answers.map import Map
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.metrics import METRICS, mean
@@ -57,15 +56,15 @@ def score_runs(
         scores[key] = _score(experiment, output / key, corpus, own, kinds)
         if len(own) == len(names):
             continue
-        from arena.judging import record_maps, record_statements, rubric_of_maps
+        from arena.judging import judge_of
 
-        is_map = any(isinstance(kind, Map) for kind in open_task(record["task"]).kinds)
-        verdicts = f"{rubric_of_maps() if is_map else 'statements'}.json"
+        judge = judge_of(open_task(record["task"]))
+        assert judge is not None  # the columns were checked
+        verdicts = output / key / "judgements" / f"{judge.name}.json"
         if experiment.judge:
-            judge = record_maps if is_map else record_statements
-            judge(output / key, corpus, experiment.judge, "--judge-option")
-        if (output / key / "judgements" / verdicts).is_file():
-            found = read_sealed(output / key / "judgements" / verdicts)
+            judge.record(output / key, corpus, experiment.judge, "--judge-option")
+        if verdicts.is_file():
+            found = read_sealed(verdicts)
             mean = {f"{JUDGED}{name}": value for name, value in found["mean"].items()}
             scores[key] |= {
                 "mean": scores[key]["mean"] | mean,

@@ -1,0 +1,41 @@
+"""Which judge reads the answers of a run, for the columns of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.corpus import Corpus
+from arena.judging.judge import MAP, REPORT, record_maps, rubric_of_maps
+from arena.judging.statements import NUMBERS, record_statements
+from arena.tasks import Task
+
+Record = Callable[[str | Path, Corpus | str | Path, Mapping[str, Any], str], Any]
+
+
+class RunJudge(NamedTuple):
+    """A judge of one kind of answers.
+
+    Attributes:
+        name: Name of its file of verdicts, ``judgements/NAME.json`` in the folder of a run.
+        numbers: Names of the means that it reports.
+        record: Judges a finished run on a corpus and writes the verdicts; the other arguments are
+            options and what a command line calls them.
+    """
+
+    name: str
+    numbers: tuple[str, ...]
+    record: Record
+
+
+def judge_of(task: Task) -> RunJudge | None:
+    """Return the judge of what a task submits, of mind-maps before reports; None without one."""
+    rubric, scored = rubric_of_maps(), {kind for answer in task.kinds for kind in answer.scored}
+    numbers = (*rubric.dimensions, "average")
+    judges = {
+        MAP: RunJudge(rubric.name, numbers, partial(record_maps, rubric)),
+        REPORT: RunJudge("statements", NUMBERS, record_statements),
+    }
+    return next((judge for kind, judge in judges.items() if kind in scored), None)
