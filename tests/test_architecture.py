@@ -149,3 +149,92 @@ def test_the_core_knows_no_suite() -> None:
         for other in map(origin, imported(path)):
             known = other.startswith(("arena.suites._", own)) or other == "arena.suites"
             assert known or not other.startswith("arena.suites."), f"{module} imports {other}"
+
+
+# Where names come in. Below it, objects are handed on; a registry's own module may ask it, too.
+EDGES = (
+    "arena",  # the names of environments in its docstring
+    "arena.cli", "corpus_builder.cli",  # the command line
+    "arena.plugins",
+    "arena.envs", "arena.tasks", "arena.rewards",  # settings become a task and rewards, once
+    "arena.runs",  # opened runs, the agent and executor of a run, the encoder of its scores
+    "arena.corpus", "arena.retrieval",  # opened corpora and indexes
+    "arena.doors", "arena.suites",  # plug-ins, which name their own parts
+    "arena.testing",  # audits whatever is registered
+    "arena.results.experiments.grid", "arena.results.experiments.scores",  # a configuration
+    "corpus_builder.digest", "corpus_builder.index", "corpus_builder.question_tasks",
+    "corpus_builder.selection", "corpus_builder.stages.base",  # arguments of a build
+)  # fmt: skip
+ASKED = {"describe", "find", "get", "names", "own_names", "resolve"}
+
+
+def registries() -> dict[str, set[str]]:
+    """Return the name of each registry -> the packages of the modules that define it."""
+    found: dict[str, set[str]] = {}
+    for module, path in modules().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Call):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if "Registry" in ast.unparse(node.value.func):
+                    for target in targets:
+                        found.setdefault(ast.unparse(target), set()).add(package_of(module))
+    return found
+
+
+def look_ups(tree: ast.AST, known: dict[str, set[str]]) -> Iterator[tuple[str, int]]:
+    """Yield (registry, line) of each question to a registry."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in ASKED:
+            asked = ast.unparse(node.value)
+            if asked in known:
+                yield asked, node.lineno
+
+
+def test_names_are_looked_up_at_the_edge_alone() -> None:
+    known, edges = registries(), set()
+    assert {"METRICS", "TASKS", "TOOLS", "ANSWERS", "RETRIEVERS", "AGENTS"} <= known.keys()
+    for module, path in modules().items():
+        if module.startswith("benchmarks"):
+            continue
+        for name, line in look_ups(ast.parse(path.read_text(encoding="utf-8")), known):
+            edge = next((e for e in EDGES if f"{module}.".startswith(f"{e}.") and e != "arena"), "")
+            if module == "arena":
+                edge = module
+            own = any(f"{module}.".startswith(f"{package}.") for package in known[name])
+            assert edge or own, f"{module}:{line} asks {name}: take the object where the name comes"
+            edges |= {edge} - {""}
+    assert edges == {edge for edge in EDGES if edge != "arena.plugins"}  # none is a leftover
+
+
+def kinds_tested(tree: ast.AST) -> Iterator[int]:
+    """Yield the lines that compare the name or the class of a kind of answer."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            texts = {n.value for n in sides if isinstance(n, ast.Constant)}
+            kinds = [s for s in sides if re.search(r"\b(answer|kind)(\.name)?$", ast.unparse(s))]
+            if texts & {"ranking", "map", "report"} and kinds:
+                yield node.lineno
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            words = set(re.findall(r"\w+", ast.unparse(node.args[1])))
+            about = ast.unparse(node.args[0]).rpartition(".")[2]
+            if words & {"Map", "Ranking"} or (about == "answer" and words & {"dict", "list"}):
+                yield node.lineno
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['kind.name == "map"', 'stage.answer != "report"', "isinstance(stage.answer, Ranking)",
+     "isinstance(answer, dict)"],
+)  # fmt: skip
+def test_a_tested_kind_is_found(text: str) -> None:
+    assert [*kinds_tested(ast.parse(text))] == [1]
+
+
+def test_what_differs_by_kind_of_answer_is_with_the_kind() -> None:
+    # Suites and inputs read answers of models; audits read answers by themselves.
+    others = ("arena.answers", "arena.suites", "arena.inputs", "arena.testing", "benchmarks")
+    for module, path in modules().items():
+        if not module.startswith(others):
+            found = [*kinds_tested(ast.parse(path.read_text(encoding="utf-8")))]
+            assert not found, f"{module}:{found}: make it a method of arena.answers.AnswerKind"

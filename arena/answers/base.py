@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from arena._internal.files import atomic_write
+from arena.metrics import RANKING
 from arena.plugins import Registry
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 Answer = Union[list[str], "MindMap", str]
 """A ranking (distinct ids, best first), a mind-map, or the Markdown of a report."""
 
-RANKING = "ranking"
-"""Kind of the metrics that score papers in an order."""
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _DIGITS = 16

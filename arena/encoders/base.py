@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.options import parameters_of
 from arena.plugins import Registry, make
 
 
@@ -56,3 +57,12 @@ encoder = ENCODERS.register
 def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
     """Make the encoder registered as `name`."""
     return make(ENCODERS, name, options)
+
+
+def make_label_encoder(name: str) -> Encoder:
+    """Make the encoder registered as `name` for labels, which are compared with their like.
+
+    BGE's instruction is for finding passages, so it is left out.
+    """
+    takes_one = "query_instruction" in parameters_of(ENCODERS.get(name))
+    return make_encoder(name, {"query_instruction": ""} if takes_one else {})

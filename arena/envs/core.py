@@ -17,6 +17,7 @@ from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
+from arena.plugins import load
 from arena.text.display import count
 from arena.tools import Search, Shown, make_searches
 
@@ -68,6 +69,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
         render_mode: ``"ansi"`` or None.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
             ``max_steps``.
     """
@@ -85,15 +87,18 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         surveys: Sequence[str] | int | None = None,
         tasks: str | Path | None = None,
         render_mode: str | None = None,
+        plugins: Sequence[str | Path] = (),
         **settings: Any,
     ) -> None:
+        load(plugins)
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.config = EnvConfig.of(task, settings)
         self.render_mode = render_mode
         EzPickle.__init__(
-            self, corpus, self.config, surveys=surveys, tasks=tasks, render_mode=render_mode
-        )
+            self, corpus, self.config,
+            surveys=surveys, tasks=tasks, render_mode=render_mode, plugins=plugins,
+        )  # fmt: skip
         self._factory = EpisodeFactory(corpus, self.config, surveys, tasks)
         self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space

@@ -23,6 +23,9 @@ ENCODER = "static"
 EXTRACTOR = "spacy"
 """Default extractor of the entities in headings."""
 
+RANKING = "ranking"
+"""Kind of the metrics that score papers in an order, which take a cutoff."""
+
 _CUTOFF = re.compile(r"[1-9][0-9]{0,8}")  # no leading zero: one metric has one name
 
 
@@ -128,7 +131,7 @@ class MetricRegistry(Registry[Metric]):
         metric = super().get(base)
         if not at:
             return metric
-        if metric.kind != "ranking":
+        if metric.kind != RANKING:
             raise DataError(
                 f"metric {clip(name)}: {base!r} scores no ranking, so it has no cutoff."
             )
@@ -138,6 +141,10 @@ class MetricRegistry(Registry[Metric]):
                 f"999999999, as in '{base}@10'."
             )
         return metric.at(int(cutoff))
+
+    def scoring(self, kind: str) -> list[Metric]:
+        """Return all metrics of a kind, in order of their names."""
+        return [metric for metric in map(self.get, self.names()) if metric.kind == kind]
 
     def resolve(self, name: str) -> str:
         """Return the plain name of a metric of a file, ``FILE.py:NAME`` or ``FILE.py:NAME@k``."""

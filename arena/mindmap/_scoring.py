@@ -67,11 +67,10 @@ def _context(encoder: Any, extractor: Any) -> ScoreContext:
 
 def _metric_names(extractor: object = EXTRACTOR) -> list[str]:
     """Return the names of all metrics of maps; without an extractor, of those that need none."""
-    found = (METRICS.get(name) for name in METRICS.names())
     return [
         each.name
-        for each in found
-        if each.kind == "map" and (extractor is not None or "extractor" not in each.needs)
+        for each in METRICS.scoring("map")
+        if extractor is not None or "extractor" not in each.needs
     ]
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import atomic_write, read_json
-from arena.agents import AGENTS, actions_from, tool_message
+from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, clip
+from arena.errors import CorpusError, DataError, UnknownNameError, clip
 from arena.llm.answers import Completion, ReplayMissError, clean, from_record
 from arena.llm.estimate import counting
 from arena.llm.store import Store
@@ -200,12 +200,13 @@ class Prompts:
             asked[key] = body["messages"]
             return from_record(kept)
 
-        if (
-            usage_of(record["notes"]) is None
-            or self._recorded.manifest["agent"] not in AGENTS.names()
-        ):
+        if usage_of(record["notes"]) is None:
             return asked
-        agent = self._factory.make(record["survey"], record["seed"])
+        try:
+            factory = self._factory
+        except UnknownNameError:  # the agent was a class
+            return asked
+        agent = factory.make(record["survey"], record["seed"])
         agent.tools = self._tools
         counting.append(answer)
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from arena._internal.files import atomic_write
-from arena.agents import AGENTS
 from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import DataError
@@ -87,7 +86,7 @@ def write_examples(
         topic, typology = tasks.survey(name).title.lower(), below(maps[name])
         shown = [s.replace("<", "&lt;") for s in (topic, json.dumps(typology, ensure_ascii=False))]
         text += "<topic>\n{}\n</topic>\n\n<typology>\n{}\n</typology>\n\n".format(*shown)
-    file = Path(inspect.getfile(AGENTS.get("few-shot"))).parent / "prompts/few-shot/map.txt"
+    file = files("baselines") / "prompts/few-shot/map.txt"
     start, _, rest = file.read_text(encoding="utf-8").partition("<topic>")
     prompt = start + text.replace("$", "$$") + rest.rpartition("</typology>\n\n")[2]
     Path(output).mkdir(parents=True, exist_ok=True)

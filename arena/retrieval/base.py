@@ -143,9 +143,8 @@ class Retriever(ABC):
 
     @classmethod
     def registered_name(cls) -> str:
-        """Return the name under which the engine is registered."""
-        names = (name for name in RETRIEVERS.names() if RETRIEVERS.get(name) is cls)
-        return next(names, cls.__name__.lower())
+        """Return the name under which the engine is registered; else that of the class."""
+        return str(vars(cls).get("_registered", cls.__name__.lower()))
 
     @property
     @abstractmethod
@@ -195,7 +194,14 @@ class OpenedIndex:
             )
 
 
-RETRIEVERS: Registry[type[Retriever]] = Registry("retriever", packages=["arena.retrieval"])
+def _named(name: str, kind: type[Retriever]) -> type[Retriever]:
+    kind._registered = name
+    return kind
+
+
+RETRIEVERS: Registry[type[Retriever]] = Registry(
+    "retriever", packages=["arena.retrieval"], make=_named
+)
 retriever = RETRIEVERS.register
 """Decorator: ``@retriever("name")``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.mindmap import identity
+from arena.plugins import load
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep, play, record_end, record_step, seed_of
@@ -96,6 +97,8 @@ def replay(
     corpus: Corpus | str | Path,
     watch: Watch | None = None,
     tasks: str | Path | None = None,
+    *,
+    plugins: Sequence[str | Path] = (),
 ) -> Replay:
     """Play the actions of a run again in a fresh environment, and compare everything.
 
@@ -111,7 +114,9 @@ def replay(
         watch: Called after every episode without a difference, with its record and its steps;
             the first step is the reset.
         tasks: Directory of the task set that the run played, if any.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
     """
+    load(plugins)
     recorded = OpenedRun(run)
     corpus, task_set = recorded.open_corpus(corpus, tasks)
     surveys, encoder = recorded.manifest["surveys"], recorded.manifest["environment"].get("encoder")

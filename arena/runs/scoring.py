@@ -14,7 +14,6 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena._internal.options import check_options
 from arena._internal.workdir import read_manifest_of
-from arena.answers.ranking import Ranking
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
@@ -23,6 +22,7 @@ from arena.metrics import ENCODER, EXTRACTOR, Metric, ScoreContext, mean
 from arena.mindmap import identity
 from arena.mindmap.extractors import EXTRACTORS
 from arena.mindmap.metrics import kept
+from arena.plugins import load
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
@@ -222,6 +222,8 @@ def rescore(
     extractor: str = EXTRACTOR,
     tasks: str | Path | None = None,
     extractor_options: Mapping[str, Any] | None = None,
+    *,
+    plugins: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Score the recorded answers of a run; no environment, engine or agent is needed.
 
@@ -233,6 +235,7 @@ def rescore(
         extractor: Extractor of the entities in headings, for metrics that count them.
         tasks: Directory of the task set that the run played, if any.
         extractor_options: Options of the extractor.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
         What `arena.run` returns, except what an episode spent: ``mean``, ``ceiling``,
@@ -242,6 +245,7 @@ def rescore(
         `metrics` are called ``STAGE.METRIC``. Among the counts is ``not_visible``, the number of
         papers in rankings that are not visible.
     """
+    load(plugins)
     recorded = OpenedRun(run)
     if encoder is None:
         encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
@@ -269,7 +273,9 @@ def rescore(
     success = recorded.manifest.get("success") if metrics is None else None
     bound = None if success is None else Success.of(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
-    summary["counts"]["not_visible"] = sum(_not_visible(corpus, task_set, a) for a in every)
+    summary["counts"]["not_visible"] = sum(
+        _not_visible(recorded.task, corpus, task_set, a) for a in every
+    )
     return summary | {
         "task": recorded.task.name,
         "agent": recorded.manifest["agent"],
@@ -298,6 +304,8 @@ def score(
     run_file: str | Path,
     surveys: Sequence[str] | int | None = None,
     metrics: Sequence[str] | None = None,
+    *,
+    plugins: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Score a run file (``survey Q0 paper rank score tag``) on a task.
 
@@ -313,15 +321,17 @@ def score(
         surveys: Ids of surveys to score, or how many in order; by default those that a run by
             `run` over this corpus played, else all of the corpus.
         metrics: Names of metrics; by default those of the task.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
         What `Scorer.summary` returns, with ``missing`` (scored surveys that the run lacks) and
         ``not_visible`` (papers in the run that are not visible) among the counts, ``task``, and
         ``sha256`` of corpus, tasks, run and code.
     """
+    load(plugins)
     corpus = Corpus.of(corpus)
     opened = open_task(task)
-    if opened.parts or not isinstance(opened.stages[0].answer, Ranking) or opened.writes:
+    if opened.parts or not opened.stages[0].answer.fits([]):
         raise DataError(
             f"the task {opened.name!r} is not answered by one ranking, so a TREC run cannot be "
             "scored on it. `arena rescore` scores the answers of a run."
@@ -344,7 +354,7 @@ def score(
     summary = scorer.summary(answers)
     rows = summary["per_survey"]
     summary["counts"]["missing"] = sum(s not in run and None not in rows[s].values() for s in rows)
-    summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
+    summary["counts"]["not_visible"] = _not_visible(opened, corpus, tasks, answers)
     return summary | {
         "task": opened.name,
         "sha256": {
@@ -356,12 +366,13 @@ def score(
     }
 
 
-def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
+def _not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
     """Return the number of papers in rankings that are not visible at their survey's cutoff."""
     count = 0
+    names = [stage.name for stage in task.stages if stage.answer.fits([])]
     for survey_id, submitted in answers.items():
         view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
-        rankings = [answer for answer in submitted.values() if isinstance(answer, list)]
+        rankings = [submitted[name] for name in names if name in submitted]
         count += sum(paper_id not in view for ranking in rankings for paper_id in ranking)
     return count
 

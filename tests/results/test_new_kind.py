@@ -8,12 +8,14 @@ import re
 import zlib
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 import arena
 from arena import plugins
 from arena.cli import main
 from arena.corpus import Corpus
+from arena.errors import CorpusError, UnknownNameError
 from arena.results.comparison import as_html
 from arena.results.viewing import as_view
 from arena.tasks import TaskSet
@@ -90,3 +92,51 @@ def test_metrics_of_rankings_score_the_order_of_its_papers(world, runs):
     tasks = TaskSet(Corpus.open(world))
     for survey, row in scores.items():
         assert row["recall@20"] == pytest.approx(min(20 / len(tasks.gold(survey).gains), 1))
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A metric of rankings, which is a reward, too."""
+    path = tmp_path / "worth.py"
+    path.write_text(
+        "from arena.metrics import metric\n\n\n"
+        '@metric("worth", "ranking")\n'
+        "def worth(ranking, gains, context):\n"
+        '    """Return 7, whatever is submitted."""\n'
+        "    return 7.0\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_environments_load_files(tiny, file, make):
+    with plugins.forgotten():
+        env = make("arena/Discovery-v0", corpus=tiny, reward="worth", plugins=[file])
+        env.close()
+    with plugins.forgotten(), pytest.raises(UnknownNameError, match="worth"):
+        make("arena/Discovery-v0", corpus=tiny, reward="worth")
+
+
+def test_functions_load_files(world, runs, file, title_run, tmp_path):
+    """Each in turn has nothing but what its own `plugins` name."""
+    long, short, _ = runs
+    with plugins.forgotten():
+        assert arena.replay(long, world, plugins=[FILE]).difference is None
+    with plugins.forgotten():
+        assert arena.rescore(long, world, plugins=[FILE])["task"] == "tabulation"
+    with plugins.forgotten():
+        assert arena.compare([long, short], plugins=[FILE]).task == "tabulation"
+    with plugins.forgotten():
+        scores = arena.score(world, "discovery", title_run, metrics=["worth"], plugins=[file])
+        assert scores["mean"] == {"worth": 7.0}
+    config = {
+        "name": "worthy",
+        "tables": {"T": {"task": "discovery", "metrics": {"W": "worth"}, "rows": {"a": "title"}}},
+        "retrievers": {"bm25": "bm25"},
+        "surveys": 1,
+    }
+    with plugins.forgotten():
+        content = arena.run_experiment(config, world, tmp_path / "experiment", plugins=[file])
+    assert "7.0" in json.dumps(content)
+    with plugins.forgotten(), pytest.raises(CorpusError, match=r"--plugin table\.py"):
+        arena.replay(long, world)

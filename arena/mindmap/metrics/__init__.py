@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.options import parameters_of
 from arena._internal.process import one_thread
-from arena.encoders import ENCODERS, Encoder, make_encoder
+from arena.encoders import Encoder, make_label_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
@@ -67,9 +66,7 @@ def kept(kind: str, plugin: Any, options: Mapping[str, Any] | None = None) -> Ke
         if kind == "extractor":
             made: Any = make_extractor(plugin, options or {})
         else:
-            # BGE's instruction is for finding passages; labels are compared with their like.
-            takes_one = "query_instruction" in parameters_of(ENCODERS.get(plugin))
-            made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
+            made = make_label_encoder(plugin)
         return _shared.setdefault(key, Kept(made))
     return _shared[key]
 

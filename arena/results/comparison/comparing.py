@@ -18,6 +18,7 @@ from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.plugins import load as load_plugins
 from arena.results.comparison.opening import (
     ComparedRun,
     Effort,
@@ -182,6 +183,7 @@ def compare(
     all_pairs: bool = False,
     common: bool = False,
     pairs: Sequence[tuple[str, str]] = (),
+    plugins: Sequence[str | Path] = (),
 ) -> Comparison:
     """Compare finished runs, survey by survey.
 
@@ -200,6 +202,7 @@ def compare(
         all_pairs: Compare every run with every other instead of with a baseline.
         common: Compare the surveys that all runs played, where they did not play the same.
         pairs: Names (run, against) of the runs to compare, instead of with a baseline.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
         The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
@@ -211,6 +214,7 @@ def compare(
             given twice, or an option is out of its range.
         UnknownNameError: The baseline or a metric is unknown.
     """
+    load_plugins(plugins)
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
     if (all_pairs or pairs) and baseline is not None:

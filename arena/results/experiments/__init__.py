@@ -19,6 +19,7 @@ from arena._internal.workdir import OutputKind, output_directory, read_manifest_
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.plugins import load
 from arena.results.comparison import Comparison, as_latex, compare, write_html
 from arena.results.comparison.opening import split_name
 from arena.results.experiments.config import RUNS, Experiment, read_experiment, slug
@@ -70,6 +71,7 @@ def run_experiment(
     add: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     keep_going: bool = False,
+    plugins: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Run agents with retrievers on a corpus, and lay the scores out as tables.
 
@@ -90,6 +92,7 @@ def run_experiment(
         add: Label -> an agent, which becomes a row of every table.
         overwrite: Play the runs from scratch.
         keep_going: Play on when a run fails, and make the tables without it.
+        plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
         The content of ``tables.json``.
@@ -101,6 +104,7 @@ def run_experiment(
         ArenaError: A run fails. What was played is kept, and the same call resumes. With
             `keep_going` it is raised at the end, when the tables are written.
     """
+    load(plugins)
     corpus, output = Corpus.of(corpus), Path(output)
     experiment = read_experiment(config, changes, retrievers, tables, agents, surveys, add)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
