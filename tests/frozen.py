@@ -24,7 +24,9 @@ AGENTS = {
     "survey": ("random", "title", "oracle"),
 }
 _FILES = ("run*.trec", "qrels.trec", "mind_maps.jsonl", "reports.jsonl", "reports/*.md")
-_UNFROZEN = ("sha256", "task", "agent", "retriever", "seed", "directions")
+_UNFROZEN = (
+    "sha256", "task", "agent", "retriever", "seed", "directions", "headlines", "left_out"
+)  # fmt: skip
 _STEP = ("action", "observation_sha256", "reward", "reward_terms")
 
 

@@ -288,12 +288,12 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 "sibling of the same label, or left out as blank."
             )
     counts, guessed = summary["counts"], summary.get("dates_guessed")
-    lacking = _missing(summary["task"])
+    lacking, left_out = _missing(summary), summary.get("left_out", 0)
     gold, listed, cited = (counts[n] for n in ("gold", "references", "references_total"))
     print(
         f"Mean over {counts['scored']} of "
-        f"{count(counts['surveys'], 'survey')}{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored']} without {lacking}). In reach: {gold} of "
+        f"{count(counts['surveys'] + left_out, 'survey')}{GUESS_MARK * bool(guessed)} "
+        f"({counts['not_scored'] + left_out} without {lacking}). In reach: {gold} of "
         f"{count(cited, 'reference')}."
     )
     if gold < cited:
@@ -362,8 +362,13 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
         )
 
 
-def _missing(task: str) -> str:
+def _missing(summary: dict[str, Any]) -> str:
     """Return what a survey that is not scored lacks."""
     from arena.tasks import open_task
 
-    return " or ".join(dict.fromkeys(kind.labels for kind in open_task(task).kinds))
+    task, words = open_task(summary["task"]), dict[str, None]()
+    for place, stage in enumerate(task.stages):
+        chosen = len(stage.headlines) > 1 and "headlines" in summary
+        labels = f"labels that {summary['headlines'][place]} counts" if chosen else ""
+        words[labels or stage.answer.labels] = None
+    return " or ".join(words)

@@ -69,7 +69,7 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
     for key, value in manifest.items():
         if key in ("environment", "budget") and isinstance(before.get(key), dict):
             differing += [part for part in value if before[key].get(part) != value[part]]
-        elif key not in ("sha256", "metrics", "agent_files", "success"):
+        elif key not in ("sha256", "metrics", "agent_files", "success", "left_out"):
             differing += [key] * (before.get(key) != value)
     differing += ["repeats"] * (before.get("repeats") != manifest.get("repeats"))
     then, now = before["sha256"], manifest["sha256"]

@@ -124,7 +124,8 @@ def run(
     task_set = TaskSet(corpus, config.references)
     played = config.resolved_task.on(task_set)
     agent_options = agent_options or {}
-    chosen = play_order(task_set, _choose(played, task_set, surveys, config.prompt or "title"))
+    prompt = config.prompt or "title"
+    chosen = play_order(task_set, _choose(played, task_set, surveys, prompt))
     starting_papers = None
     if config.found is not None:
         starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
@@ -148,6 +149,8 @@ def run(
     player.agents.prepare()
     manifest = _manifest(player, played, corpus, task_set, besides, agent_options)
     manifest |= {"repeats": repeats} if repeats > 1 else {}
+    if surveys is None and (left_out := len(with_topic(task_set, prompt)) - len(chosen)):
+        manifest["left_out"] = left_out
     manifest |= {"success": success} if success is not None else {}
     if besides:
         scorer = Scorer(played, task_set, besides, encoder=config.encoder)
@@ -270,6 +273,7 @@ def write_results(
     bound = None if success is None else Success.of(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
+    summary |= {key: manifest[key] for key in ("left_out",) if key in manifest}
     names = list[str]()
     for stage in task.stages:
         of_stage = {s: each[stage.name] for s, each in answers.items() if stage.name in each}

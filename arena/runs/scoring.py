@@ -121,7 +121,7 @@ class Scorer:
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
             or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
-            task's mind-maps. If a metric is None for a survey, its mean is over the others, and
+            task's mind-maps. ``headlines`` names that of each stage. If a metric is None for a survey, its mean is over the others, and
             ``counts["scored_by"]`` says over how many. ``dates_guessed`` lists the surveys whose
             date is guessed, if there are any. ``papers`` names what every episode began with, if
             these are `EXPERT_PAPERS`.
@@ -171,10 +171,15 @@ class Scorer:
                     for key in ("gold", "references", "references_total")
                 },
             },
+            **({"headlines": self._headlines} if self._own else {}),
             **({"dates_guessed": guessed} if guessed else {}),
             **({"papers": EXPERT_PAPERS} if self._tasks.expert else {}),
             **(self._floors(answers) if self._own else {}),
         }
+
+    @property
+    def _headlines(self) -> list[str]:
+        return [stage.headlines[0].name for stage in self.task.stages]
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the first stage whose kind of answer has floors."""

@@ -1,31 +1,84 @@
-"""The headline of every task puts the labels over the best baseline, and that over chance."""
+"""Mind-maps of headings alone, as most published taxonomies are: which metric is the headline."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from helpers import Memory
 
 import arena
-from arena.tasks import TASKS, open_task
+from arena.cli import main
+from arena.corpus import Corpus
+from arena.envs import SurveyEnv
 from corpus_builder.build import build
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
 
-BASELINES = ("title", "scout")  # scout is the best of every task
-
-
-@pytest.fixture(scope="module", params=[1, 2, 3])
-def small_world(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("headlines") / "corpus"
-    build(WorldSource(WorldConfig(papers=400, surveys=4, seed=request.param)), folder)
-    return folder
+WORDS = ("graphs", "proteins", "markets", "glaciers", "verbs", "engines")
+PAPERS = [
+    {"id": f"{word}{n}", "title": f"On {word}, part {n}", "date": "2019", "abstract": f"Of {word}."}
+    for word in WORDS
+    for n in range(4)
+]
 
 
-@pytest.mark.parametrize("task", TASKS.names())
-def test_the_headline_tells_agents_apart(task, small_world, tmp_path):
-    headline = open_task(task).headline_name
-    means = {
-        agent: arena.run(small_world, task, agent, tmp_path / agent)["mean"][headline]
-        for agent in ("random", *BASELINES, "oracle")
-    }
-    best = max(means[agent] for agent in BASELINES)
-    assert means["oracle"] > best > means["random"]
+def survey(word, filed):
+    """Return a survey, whose map has two headings, and files its papers under them if `filed`."""
+    papers = [f"{word}{n}" for n in range(4)]
+    headings = [(f"History of {word}", papers[:2]), (f"Uses of {word}", papers[2:])]
+    below = [{"name": name, "papers": its if filed else []} for name, its in headings]
+    return {
+        "id": word, "title": f"A survey of {word}", "date": "2020", "references": papers,
+        "mind_map": {"name": word, "subtopics": below},
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def headings(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("headings") / "corpus"
+    build(Memory(PAPERS, [survey(word, False) for word in WORDS]), directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Five surveys whose maps file papers, and one whose map has headings alone."""
+    directory = tmp_path_factory.mktemp("mixed") / "corpus"
+    build(Memory(PAPERS, [survey(word, word != "verbs") for word in WORDS]), directory)
+    return directory
+
+
+def test_without_filed_papers_headings_count(headings, tmp_path):
+    oracle = arena.run(headings, "organization", "oracle", tmp_path / "oracle")
+    random = arena.run(headings, "organization", "random", tmp_path / "random")
+    assert oracle["headlines"] == ["heading_soft_recall"]
+    assert "left_out" not in oracle
+    assert oracle["mean"]["heading_soft_recall"] == pytest.approx(1.0)
+    assert random["mean"]["heading_soft_recall"] < 0.9
+    assert [row["return"] for row in oracle["per_survey"].values()] == pytest.approx([1.0] * 6)
+    assert oracle["mean"]["paper_filing_agreement"] is None
+
+
+def test_a_survey_whose_map_files_nothing_is_counted(mixed, tmp_path, capsys):
+    command = ["run", "--corpus", str(mixed), "--task", "organization", "--agent", "oracle"]
+    assert main([*command, "--output", str(tmp_path / "run")]) == 0
+    said = "Mean over 5 of 6 surveys (1 without labels that paper_filing_agreement counts)"
+    assert said in capsys.readouterr().out
+    found = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert found["headlines"] == ["paper_filing_agreement"]
+    assert (found["left_out"], found["counts"]["surveys"], found["counts"]["scored"]) == (1, 5, 5)
+    assert found["mean"]["paper_filing_agreement"] == pytest.approx(1.0)
+    assert "verbs" not in found["per_survey"]
+    assert arena.replay(tmp_path / "run", mixed).difference is None  # metrics.json, too
+
+
+def test_a_survey_that_is_named_is_played_without_a_score(mixed, tmp_path, capsys):
+    command = ["run", "--corpus", str(mixed), "--task", "organization", "--agent", "oracle",
+               "--surveys", "verbs,graphs"]  # fmt: skip
+    assert main([*command, "--output", str(tmp_path / "run")]) == 0
+    said = "Mean over 1 of 2 surveys (1 without labels that paper_filing_agreement counts)"
+    assert said in capsys.readouterr().out
+
+
+def test_an_environment_draws_what_can_be_scored(mixed, headings):
+    assert len(SurveyEnv(Corpus.open(headings), "organization").topics) == 6
+    assert {*SurveyEnv(Corpus.open(mixed), "organization").topics} == {*WORDS} - {"verbs"}
