@@ -121,10 +121,10 @@ class Scorer:
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
             or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
-            task's mind-maps. ``headlines`` names that of each stage. If a metric is None for a survey, its mean is over the others, and
-            ``counts["scored_by"]`` says over how many. ``dates_guessed`` lists the surveys whose
-            date is guessed, if there are any. ``papers`` names what every episode began with, if
-            these are `EXPERT_PAPERS`.
+            task's mind-maps. ``headlines`` names that of each stage. If a metric is None for a
+            survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
+            ``dates_guessed`` lists the surveys whose date is guessed, if there are any. ``papers``
+            names what every episode began with, if these are `EXPERT_PAPERS`.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         failed, scored, ceilings = dict(failed), [], []
