@@ -14,7 +14,6 @@ from helpers import call
 from arena.agents import Agent
 from arena.metrics import METRICS
 
-
 ANSWERED = {"map": "organization", "report": "report"}
 """Kind of metrics -> a task whose answers they score."""
 
