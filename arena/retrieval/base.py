@@ -103,6 +103,8 @@ class Retriever(ABC):
     parts: tuple[Retriever, ...] = ()
     """The engines that this one combines, if any."""
 
+    _registered: ClassVar[str]
+
     helpers: tuple[type, ...] = ()
     """Other classes whose code shapes a ranking, such as that of an encoder."""
 
