@@ -366,9 +366,9 @@ def _missing(summary: dict[str, Any]) -> str:
     """Return what a survey that is not scored lacks."""
     from arena.tasks import open_task
 
-    task, words = open_task(summary["task"]), dict[str, None]()
-    for place, stage in enumerate(task.stages):
-        chosen = len(stage.headlines) > 1 and "headlines" in summary
-        labels = f"labels that {summary['headlines'][place]} counts" if chosen else ""
-        words[labels or stage.answer.labels] = None
+    stages, words = open_task(summary["task"]).stages, dict[str, None]()
+    for stage, counted in zip(stages, summary.get("headlines", [None] * len(stages)), strict=True):
+        # The last of several headlines needs no more than other labels do.
+        usual = counted in (None, stage.headlines[-1].name)
+        words[stage.answer.labels if usual else f"labels that {counted} counts"] = None
     return " or ".join(words)

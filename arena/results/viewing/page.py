@@ -120,8 +120,8 @@ class _Page:
         funnel = RunFunnel(run, self.corpus, self.tasks)
         prompts = Prompts(run, self.corpus, self._store) if self._store is not None else None
         headline = str(run.manifest["definition"].get("headline"))
-        about = {"name": name, "task": run.task.name, "depth": funnel.depth, "budget": list[str]()}
-        about["forms"] = funnel.forms
+        about: dict[str, Any] = {"name": name, "task": run.task.name, "depth": funnel.depth}
+        about |= {"budget": [], "forms": funnel.forms}
         efforts: list[Effort] = []
         values: dict[str, list[float]] = {}
         episodes = replay_episodes(run, self.corpus, surveys)
