@@ -124,7 +124,9 @@ def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
     check, body = LEAKING[name]
     head = f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}")
-    report = audit(world, 900 if name == "remembers" else 300, environments=SELECTION, tools=[name])
+    # A decoy is drawn for one action in ten, and for one tool in nine of these.
+    actions = 1_200 if check == "leak.decoy" or name == "remembers" else 300
+    report = audit(world, actions, environments=SELECTION, tools=[name])
     assert check in report.by_check
     if check == "answer.crash":  # a vector that crashes says so for all its episodes
         return
