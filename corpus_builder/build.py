@@ -20,6 +20,7 @@ from arena._internal.workdir import other_files, staged_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.executors import Executor
+from arena.retrieval import RETRIEVERS
 from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
 from corpus_builder.database import connected, execute, literal, readable_errors, scalar
@@ -28,6 +29,7 @@ from corpus_builder.index import check_fields, make_plan, write_index
 from corpus_builder.manifest import list_files
 from corpus_builder.records import PAPER_KEYS, PLACEHOLDER, SURVEY_KEYS, parse_paper, parse_survey
 from corpus_builder.sources import LocatedRecord, Source
+from corpus_builder.sources.base import described
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 
@@ -57,10 +59,10 @@ def build(
         The manifest.
     """
     output = Path(output)
-    engines = tuple(dict.fromkeys(engines))
     check_fields(fields)
-    for engine in engines:
-        make_plan(engine, None, fields, None, "")  # refuse bad arguments before any work
+    # Refuse bad arguments before any work.
+    plans = [make_plan(engine, None, fields, None, "") for engine in engines]
+    engines = tuple(dict.fromkeys(plan.engine for plan in plans))
     advice = (
         "Nothing half-built is left behind; free some disk space, fix the permissions, or name "
         "another directory."
@@ -83,7 +85,7 @@ def _build(
         manifest = write_content(connection, directory, staging, dangling)
     if unknown:
         manifest["unknown_keys"] = unknown
-    manifest["source"] = source.describe()
+    manifest["source"] = described(source)
     shutil.rmtree(staging)
     if keep := getattr(source, "keep", None):  # files that only the source reads again
         keep(directory)
@@ -136,12 +138,13 @@ def built_before(
         fields: As for `build`.
     """
     output = Path(os.path.realpath(output))
-    configuration = {"engines": list(dict.fromkeys(engines)), "fields": list(fields)}
+    names = dict.fromkeys(map(RETRIEVERS.resolve, engines))
+    configuration = {"engines": list(names), "fields": list(fields)}
     try:
         manifest = layout.read_manifest(output)
     except (ArenaError, OSError):
         return None
-    same = manifest["source"] == json.loads(json.dumps(source.describe()))
+    same = manifest["source"] == json.loads(json.dumps(described(source)))
     return manifest if same and manifest["configuration"] == configuration else None
 
 

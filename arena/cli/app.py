@@ -36,7 +36,7 @@ from arena._internal.options import Option, check_described, options_of, read_do
 from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
-from arena.plugins import load
+from arena.plugins import kinds, load
 
 Command = Callable[..., Any]
 
@@ -330,11 +330,13 @@ def main_command(
     prog: str,
     make_parser: Callable[[list[str]], argparse.ArgumentParser],
     argv: Sequence[str] | None,
+    named_by: Mapping[str, str],
 ) -> int:
     """Load the plug-ins, make the parser for the words, and run the command.
 
     ``--plugin FILE`` may stand anywhere and more than once; it is loaded before the parser is made,
-    since a plug-in may add commands and names.
+    since a plug-in may add commands and names. `named_by` has the commands whose own commands are
+    plug-ins, with the kind: there ``FILE.py:NAME`` loads FILE, too.
     """
     words = sys.argv[1:] if argv is None else list(argv)
     early = Parser(prog=prog, add_help=False, allow_abbrev=False)
@@ -346,6 +348,8 @@ def main_command(
             load(named.plugin)
         for warning in caught:
             print(f"{prog}: warning: {warning.message}", file=sys.stderr)
+        if len(rest) > 1 and rest[0] in named_by and ".py" in rest[1]:
+            rest[1] = kinds()[named_by[rest[0]]].resolve(rest[1])
         parser = make_parser(rest)
     except (ArenaError, OSError) as error:
         return _fail(early, error, 2)

@@ -165,9 +165,11 @@ def sample(
             --corpus demo/world --output sheet.csv
     """
     from arena.corpus import Corpus
+    from arena.judging import RUBRICS
     from arena.judging.samples import draw
 
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+    rubric = rubric and RUBRICS.resolve(rubric)
     key = draw(what, sources or (), output, opened, rubric, n, seed)
     path = Path(output)
     print(

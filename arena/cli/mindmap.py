@@ -112,6 +112,7 @@ def score(
     Example:
         arena mindmap score --gold gold.json --predicted mine.md --json
     """
+    from arena.encoders import ENCODERS
     from arena.mindmap import (
         floors,
         read_mind_map_file,
@@ -121,7 +122,7 @@ def score(
     )
 
     made, absent = _extractor(extractor, extractor_option or {})
-    options: dict[str, Any] = {"encoder": model, "extractor": made}
+    options: dict[str, Any] = {"encoder": ENCODERS.resolve(model), "extractor": made}
     sides = (("gold", gold, gold_record), ("predicted", predicted, predicted_record))
     for side, path, record in sides:
         if directory and record is not None:
@@ -158,7 +159,7 @@ def score(
 
 def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
     """Return the extractor: a name, or with options an object; None and why if it is absent."""
-    from arena.mindmap.extractors import make_extractor
+    from arena.mindmap.extractors import EXTRACTORS, make_extractor
 
     if name is None and options:
         raise DataError("--extractor-option: name the extractor with --extractor.")
@@ -168,6 +169,7 @@ def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
         except DataError as error:
             return None, str(error)
         return "spacy", ""
+    name = EXTRACTORS.resolve(name)
     return (make_extractor(name, options) if options else name), ""
 
 

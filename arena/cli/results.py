@@ -65,6 +65,7 @@ def compare(
             --html compared.html --corpus demo/world
     """
     from arena.corpus import Corpus
+    from arena.metrics import METRICS
     from arena.results import comparison
     from arena.results.comparison.opening import split_name
     from arena.results.experiments import compare_experiments, is_experiment
@@ -81,7 +82,8 @@ def compare(
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
     options: dict[str, Any] = {
-        "baseline": baseline, "metrics": metric, "test": test, "correction": correction,
+        "baseline": baseline, "metrics": metric and [*map(METRICS.resolve, metric)],
+        "test": test, "correction": correction,
         "level": level, "all_pairs": all_pairs, "common": common,
     }  # fmt: skip
     experiments = any(is_experiment(split_name(run)[1]) for run in runs)

@@ -69,6 +69,7 @@ def audit(
         arena audit --corpus demo/world
     """
     from arena._internal.files import atomic_write, check_target, write_json
+    from arena.retrieval import parse_name
     from arena.testing import audit as audit_corpus
 
     path = None if output is None else check_target(output)
@@ -77,7 +78,8 @@ def audit(
         raise DataError(f"--surveys {surveys}: give 1 or more.")
     if actions is None:
         actions = 10_000 if page is None else 500
-    engines, ids = retriever or ["bm25"], environments or None
+    engines = [str(parse_name(name)) for name in retriever or ["bm25"]]
+    ids = environments or None
     report = audit_corpus(corpus, actions, seed, engines, ids, tool or (), tasks, env_option)
     made, card = report.to_json(), None
     if page is not None:

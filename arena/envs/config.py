@@ -24,6 +24,7 @@ from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs._results import LEAST
 from arena.errors import DataError, clip, did_you_mean
+from arena.inputs import INPUTS
 from arena.metrics import ENCODER
 from arena.papers import LARGEST_READ, MAX_LISTED
 from arena.plugins import Registry
@@ -93,7 +94,7 @@ class EnvConfig(BaseModel):
     found: Any = None
     """Organization: a run (run.trec, or the directory of a run) whose papers an episode begins
     with, or survey ids -> paper ids, best first; implies references=found."""
-    show: str = TITLE_ABSTRACT
+    show: Annotated[str, AfterValidator(INPUTS.resolve)] = TITLE_ABSTRACT
     """What `read` shows as the abstract of a paper: an input (`arena list inputs`) whose digests
     the corpus has."""
     tools: Annotated[tuple[_Tool, ...], BeforeValidator(_list)] = ()

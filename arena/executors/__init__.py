@@ -16,7 +16,7 @@ from typing import ClassVar, TypeVar
 
 from arena._internal.process import block_sigint_in_children
 from arena.errors import DataError, WorkerError, clip
-from arena.plugins import Registry
+from arena.plugins import Registry, load, loaded_files
 
 __all__ = ["EXECUTORS", "Executor", "Local", "make_executor"]
 
@@ -106,7 +106,10 @@ class Local(Executor):
             # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(
-                self.workers, context, initializer=_start_worker, initargs=(os.getpid(),)
+                self.workers,
+                context,
+                initializer=_start_worker,
+                initargs=(os.getpid(), loaded_files()),
             )
         futures: set[Future[R]] = set()
         try:
@@ -138,10 +141,11 @@ class Local(Executor):
             pool.shutdown(cancel_futures=True)
 
 
-def _start_worker(parent: int) -> None:
-    """Make this process end when `parent` ends, however that happens."""
+def _start_worker(parent: int, files: list[str]) -> None:
+    """Load the plug-ins, and make this process end when `parent` ends, however that happens."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before the call above
         os._exit(1)
     limit_threads()
+    load(files)

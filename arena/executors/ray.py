@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from arena._internal.cluster import connected, versions
 from arena._internal.lazy import require
 from arena.errors import WorkerError, clip
 from arena.executors import Executor, executor
+from arena.plugins import loaded_files
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -58,7 +59,7 @@ class Ray(Executor):
         ray = self._connected()
         check_capacity(ray.nodes(), MEMORY)
         with _probe_file(getattr(first, "directory", None)) as probe:
-            guarded = guard(versions(*DISTRIBUTIONS), probe, _PATIENCE)
+            guarded = guard(versions(*DISTRIBUTIONS), probe, _PATIENCE, loaded_files())
             call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(guarded)
             # One copy in the cluster's memory, whatever the number of tasks.
             shared = ray.put(ray.cloudpickle.dumps(function))
@@ -115,12 +116,16 @@ def _result(ray: Any, reference: Any) -> Any:
 
 
 def guard(
-    expected: dict[str, str], probe: tuple[str, str] | None, patience: float
+    expected: dict[str, str],
+    probe: tuple[str, str] | None,
+    patience: float,
+    files: Sequence[str] = (),
 ) -> Callable[[bytes, bytes], tuple[str | None, Any]]:
     """Return a function that runs a pickled function on a pickled task, if its node is fit for it.
 
     The returned function travels by value, so that it also runs on a node that lacks this project.
-    It returns (None, the result), or (why the node is refused, None).
+    It loads the plug-ins in `files`, and returns (None, the result), or (why the node is refused,
+    None).
     """
 
     def run_on_node(function: bytes, task: bytes) -> tuple[str | None, Any]:
@@ -161,6 +166,7 @@ def guard(
             time.sleep(0.2)
         base = import_module("arena.executors")
         base.limit_threads()
+        base.load(files)
         return None, pickle.loads(function)(pickle.loads(task))
 
     return run_on_node

@@ -13,6 +13,7 @@ from arena.judging.judge import (
     judge_pairs,
     judge_run,
     read_judgements,
+    rubric,
 )
 from arena.judging.runs import judge_of
 from arena.judging.statements import (
@@ -34,4 +35,5 @@ __all__ = [
     "judge_run",
     "read_human",
     "read_judgements",
+    "rubric",
 ]

@@ -5,9 +5,9 @@ A metric is one function in one file, which says its direction and what it needs
     @metric("hallucinations", "report", lower_is_better=True)
     def hallucinations(report, gold, context): ...
 
-It is found in this package, in `arena.mindmap.metrics`, `arena.report.metrics` and the packages
-``metrics`` of `arena.suites`, among the entry points ``researcharena.metrics``, and by the name
-``FILE.py:NAME``. A ranking metric may have a cutoff: ``recall@10``, ``mrr``.
+It is found in this package, in `arena.mindmap.metrics`, `arena.report.metrics`, in the packages
+``metrics`` of `arena.suites`, and in plug-ins, see `arena.plugins`. A ranking metric may have a
+cutoff: ``recall@10``, ``mrr``.
 """
 
 from arena.metrics.base import (

@@ -15,6 +15,7 @@ from arena.retrieval.base import (
     Retriever,
     Scope,
     parse_name,
+    retriever,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "Retriever",
     "Scope",
     "parse_name",
+    "retriever",
 ]

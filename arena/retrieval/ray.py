@@ -22,6 +22,7 @@ from arena._internal.cluster import connected, versions
 from arena._internal.files import sha256_file
 from arena._internal.lazy import require
 from arena.errors import ArenaError, DataError, WorkerError, clip
+from arena.plugins import load, loaded_files
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, retriever
 
 _MANIFEST = "manifest.json"
@@ -111,7 +112,7 @@ class _Cluster:
             max_task_retries=_RETRIES,
             scheduling_strategy="SPREAD",
         )(Shard)
-        given = (engine.registered_name(), str(directory.resolve()), options)
+        given = (engine.registered_name(), str(directory.resolve()), options, loaded_files())
         self._actors = [actor.remote(*given, window, known) for window in self._windows]
 
     def search(self, asked: list[Any], seconds: float) -> list[list[Ranking | None]]:
@@ -154,17 +155,22 @@ class _Cluster:
 
 
 class Shard:
-    """A range of documents, opened by its first search; `known` is what its machine must have."""
+    """A range of documents, opened by its first search.
+
+    `known` is what its machine must have, `files` are the plug-ins to load.
+    """
 
     def __init__(
         self,
         engine: str,
         directory: str,
         options: dict[str, Any],
+        files: list[str],
         window: tuple[int, int],
         known: dict[str, str],
     ) -> None:
-        self._given, self._window, self._known = (engine, directory, options), window, known
+        self._given = engine, directory, options, files
+        self._window, self._known = window, known
         self._engine: Retriever | None = None
 
     def search(self, asked: list[Any]) -> list[Ranking]:
@@ -175,7 +181,7 @@ class Shard:
         )
 
     def _opened(self) -> Retriever:
-        engine, directory, options = self._given
+        engine, directory, options, files = self._given
         path = Path(directory, _MANIFEST)
         index = sha256_file(path) if path.is_file() else "none"
         for what, here in (versions(*DISTRIBUTIONS) | {"index": index}).items():
@@ -185,6 +191,7 @@ class Shard:
                     f"machine that asks {self._known[what][:12]}. All need the same files, under "
                     "the same path, and the same versions."
                 )
+        load(files)
         return RETRIEVERS.get(engine).open(Path(directory), **options)
 
 

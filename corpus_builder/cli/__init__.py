@@ -14,7 +14,7 @@ from corpus_builder.cli.made import digest, prompts, select, tasks
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    return main_command("arena-corpus", make_parser, argv)
+    return main_command("arena-corpus", make_parser, argv, {"build": "source"})
 
 
 def make_parser(asked: Collection[str] | None = None) -> Parser:

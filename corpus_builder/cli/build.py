@@ -20,6 +20,7 @@ from arena.cli.app import (
     resumable,
 )
 from arena.errors import DataError
+from arena.plugins import origin_of
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card
 
@@ -244,12 +245,13 @@ def _build(
     """
     from corpus_builder.build import build, built_before
 
+    known = origin_of(source) is None  # that of a plug-in need not describe its files
     if prompts is not None:
         from corpus_builder.prompt_writing import PromptedSource
 
         source = PromptedSource(source, prompts)
     started = time.monotonic()
-    before = None if overwrite else built_before(source, output, engines, fields)
+    before = built_before(source, output, engines, fields) if known and not overwrite else None
     manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)
     if json:
         print_json(manifest)

@@ -44,10 +44,15 @@ class Reader:
 
 
 READERS: Registry[Reader] = Registry("reader", packages=["corpus_builder.readers"], base=Reader)
+"""The formats by name; the first that recognises a file reads it, and plug-ins are asked last."""
 
 
 def reader(name: str, *, recognises: Callable[[str], bool]) -> Callable[[Read], Read]:
-    """Return a decorator that registers a function as the `read` of a `Reader`."""
+    """Return a decorator that registers a function as the `read` of a `Reader`.
+
+    A format that another reader recognises, too, is read by the first of them: those of this
+    project before those of plug-ins, each by name.
+    """
 
     def register(read: Read) -> Read:
         READERS.register(name)(Reader(read, recognises))
@@ -143,19 +148,24 @@ _NO_PAPERS = {
 
 
 def _recognised(path: Path) -> str:
-    """Return the name of the format that a file is in."""
+    """Return the name of the format that a file is in.
+
+    The formats of this project are asked first, then those of plug-ins, each by name.
+    """
     head, lines = b"", Lines(path)
     for _, line in lines:
         head += (line or b"")[: 1 << 16]
         if len(head) > 1 << 14:
             break
     text = head.decode("utf-8", "replace").lstrip()
-    for beginning, what in _NO_PAPERS.items():
-        if text.startswith(beginning):
-            raise DataError(f"{str(path)!r} {what}.")
-    for name in READERS.names():
+    refusals = [what for beginning, what in _NO_PAPERS.items() if text.startswith(beginning)]
+    own = READERS.own_names()
+    added = [name for name in READERS.names() if name not in own]
+    for name in [*([] if refusals else own), *added]:
         if READERS.get(name).recognises(text):
             return name
+    if refusals:
+        raise DataError(f"{str(path)!r} {refusals[0]}.")
     if not text:
         raise DataError(f"{str(path)!r} has no text: {lines.damage}. Get the file again.")
     raise DataError(

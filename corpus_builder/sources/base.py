@@ -47,3 +47,9 @@ SOURCES: Registry[type[Source] | type[Release]] = Registry(
 )
 source = SOURCES.register
 """Decorator: ``@source("name")``."""
+
+
+def described(source: Source) -> dict[str, Any]:
+    """Return what a source says of itself, under ``source`` with its name."""
+    found = source.describe()
+    return found if "source" in found else {"source": type(source).__name__.lower()} | found

@@ -12,15 +12,17 @@ from typing import Annotated, Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.process import cores
 from arena._internal.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.errors import DataError, clip
 from arena.executors import EXECUTORS, Executor, make_executor
+from arena.retrieval import RETRIEVERS
 from corpus_builder.database import connected
 from corpus_builder.files import RowWriter, read_report, write_report
+from corpus_builder.judges import JUDGES
 from corpus_builder.release import RecordLimits, Release
 
 
@@ -41,7 +43,7 @@ class Surveys(Settings):
     """Section ``surveys``: what is a survey (paper, section 3.1)."""
 
     title: Text = "survey"
-    judge: Text = "rules"
+    judge: Annotated[Text, AfterValidator(JUDGES.resolve)] = "rules"
     options: dict[str, Any] = Field(default={})
 
 
@@ -75,7 +77,7 @@ class MindMaps(Settings):
 class IndexSettings(Settings):
     """Section ``index``: which indexes the corpus has, over which fields."""
 
-    engines: tuple[Text, ...] = ("bm25",)
+    engines: tuple[Annotated[Text, AfterValidator(RETRIEVERS.resolve)], ...] = ("bm25",)
     fields: tuple[Text, ...] = ("title", "abstract")
 
 

@@ -134,7 +134,7 @@ def test_a_node_with_other_files_or_versions(small: Path) -> None:
         ({"index": "0" * 64}, f"has index .* in '{index}', the machine that asks 000000000000"),
         ({"index": "", "numpy": "0.1"}, "has numpy .*, the machine that asks 0.1"),
     ):
-        shard = Shard("bm25", str(index), {}, (0, 10), versions(*DISTRIBUTIONS) | known)
+        shard = Shard("bm25", str(index), {}, [], (0, 10), versions(*DISTRIBUTIONS) | known)
         with pytest.raises(WorkerError, match=message):
             shard.search([("membrane", 3, (10, ()))])
 
