@@ -78,9 +78,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    return main_command(
-        "arena", make_parser, argv, {"serve": "integration", "evaluate": "suite"}
-    )
+    return main_command("arena", make_parser, argv, {"serve": "integration", "evaluate": "suite"})
 
 
 def make_parser(words: Sequence[str] = ()) -> Parser:

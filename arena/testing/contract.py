@@ -21,6 +21,7 @@ from arena._internal.files import json_value
 from arena._internal.terminal import progress
 from arena.errors import clip
 from arena.plugins import load, loaded_files
+from arena.tasks import TASKS
 from arena.testing.attacks import probes
 from arena.testing.checked import STEPS, CheckedEnv, Trace, replay
 from arena.testing.labels import no_gold
@@ -152,7 +153,7 @@ def _determinism(checked: CheckedEnv) -> None:
         again = replay(env, trace, json.dumps)
         _require_same(trace, again, "played again, with actions as JSON text")
     files = pickle.dumps(loaded_files())  # which the other process loads before it unpickles
-    job = files + pickle.dumps((checked.env_id, checked.arguments, checked.traces))
+    job = files + pickle.dumps((checked.task, checked.env_id, checked.arguments, checked.traces))
     other = "4712" if os.environ.get("PYTHONHASHSEED") == _HASH_SEED else _HASH_SEED
     paths = os.pathsep.join(path or os.curdir for path in sys.path)
     done = subprocess.run(
@@ -169,7 +170,8 @@ def _determinism(checked: CheckedEnv) -> None:
 def replay_job() -> None:
     """Replay pickled episodes from standard input; raise CheckError if one differs."""
     load(pickle.load(sys.stdin.buffer))
-    env_id, arguments, traces = pickle.load(sys.stdin.buffer)
+    task, env_id, arguments, traces = pickle.load(sys.stdin.buffer)
+    TASKS.get(task)  # registers the environment of a task without a decorator
     env = CheckedEnv(env_id, arguments).make()
     for trace in traces:
         _require_same(trace, replay(env, trace), "played again")

@@ -1,0 +1,1 @@
+"""Plug-ins of somebody else; docs/extending.md explains them."""
