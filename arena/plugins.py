@@ -143,6 +143,11 @@ class Registry(Generic[T]):
                 self._look_in_files(name)
             if name in self._items:
                 return self._items[name]
+        if ".py:" in str(name):
+            raise UnknownNameError(
+                f"{self.kind} {clip(name)}: no file is loaded here. Load it with --plugin or "
+                "arena.plugins.load, and give NAME alone."
+            )
         raise UnknownNameError(
             f"no {self.kind} named {clip(name)}.{did_you_mean(name, self.names())}"
         )
@@ -290,6 +295,7 @@ _loading = False
 _files: dict[Path, _File] = {}
 _folders: list[Path] = []  # of loaded files, which import their neighbours
 _installed: dict[str, Plugin] | None = None  # top-level package -> distribution
+_warned: set[Plugin] = set()
 
 
 def load(files: Iterable[str | Path] = ()) -> None:
@@ -298,27 +304,37 @@ def load(files: Iterable[str | Path] = ()) -> None:
     Each is executed once in a process, unless its file changes. A distribution that does not import
     is one warning and is left out; `loaded` lists it. A file that does not import is a DataError.
     """
-    global _loading
-    with _lock:
-        if not _loading:  # a plug-in may ask a registry while it is imported
-            _loading = True
-            try:
-                _load_installed()
-                for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-                    load_file(named)
-            finally:
-                _loading = False
-        for file in files:
-            load_file(file)
+    _load_all()
+    for file in files:
+        load_file(file)
+    for each in loaded():
+        if each.error and each not in _warned:
+            _warned.add(each)
+            text = f"the plug-in {each} does not import and is left out: {each.error}"
+            warnings.warn(text, stacklevel=2)
 
 
 def load_quietly() -> None:
-    """Load what `load` loads by itself; an error is raised again by whoever asks for a name.
+    """Load what `load` loads by itself; whoever asks for a name gets the errors and the warnings.
 
     ``import arena`` does so, that Gymnasium knows the environments of plug-ins.
     """
     with suppress(DataError):
-        load()
+        _load_all()
+
+
+def _load_all() -> None:
+    global _loading
+    with _lock:
+        if _loading:  # a plug-in may ask a registry while it is imported
+            return
+        _loading = True
+        try:
+            _load_installed()
+            for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+                load_file(named)
+        finally:
+            _loading = False
 
 
 def loaded() -> list[Plugin]:
@@ -433,10 +449,6 @@ def _load_installed() -> None:
             raise
         except Exception as failed:  # whatever the code of a stranger raises
             error = f"{type(failed).__name__}: {failed}"
-            what = f"{entry.dist.name} {entry.dist.version}" if entry.dist else package
-            warnings.warn(
-                f"the plug-in {what} does not import and is left out: {error}", stacklevel=3
-            )
         name, version = (entry.dist.name, entry.dist.version) if entry.dist else (package, "")
         top = package.partition(".")[0]
         _installed[top] = Plugin("", name, version, _hash_of_package(top), error)

@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -145,86 +144,49 @@ def files() -> dict[str, str]:
     """The files of docs/extending.md by path, as their first lines tell it."""
     found = {}
     for language, text in blocks(ROOT / "docs" / "extending.md"):
-        if language in ("python", "toml"):
-            path = text.splitlines()[0].removeprefix("# ")
+        if language == "python":
+            first, _, content = text.partition("\n")
+            path = first.removeprefix("# ")
             assert path not in found
-            found[path] = text
+            found[path] = content
     return found
 
 
-def run(directory: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": f"{directory}{os.pathsep}{ROOT}"}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+def test_the_files_of_the_example_are_shown_as_they_are(files):
+    example = ROOT / "examples" / "plugin"
+    same = [path for path in files if (example / path).is_file()]
+    assert len(same) == 3
+    for path in same:
+        assert files[path] == (example / path).read_text(encoding="utf-8")
+    (project,) = [text for kind, text in blocks(ROOT / "docs" / "extending.md") if kind == "toml"]
+    assert project == (example / "pyproject.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_the_extensions_work_when_dropped_in(files, tmp_path):
-    for package in ("arena", "baselines", "corpus_builder"):
-        shutil.copytree(ROOT / package, tmp_path / package)  # compiled code comes along
-    (tmp_path / "tests").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+def test_the_extensions_work(files, tmp_path):
+    """As files that are loaded, with the tests that the page shows."""
+    (tmp_path / "my_arena_plugins").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    dropped = [path for path in files if path.endswith(".py")]
-    assert len(dropped) == 9
-    for path in dropped:
-        assert not (tmp_path / path).exists(), f"{path} exists already"
-        (tmp_path / path).write_text(files[path], encoding="utf-8")
-    assert "5 passed" in run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
-    listed = run(tmp_path, "-m", "arena", "list")
-    for line in (r"agents +words ", r"metrics +success ", r"retrievers +overlap ",
-                 r"tasks +shortlist +ndcg@10, precision@10", r"environments +arena/Shortlist-v0 ",
-                 r"tools +cocited "):  # fmt: skip
+    for path, text in files.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    plugins = [str(tmp_path / path) for path in files if not path.startswith("test_")]
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "ARENA_PLUGINS": os.pathsep.join(plugins)
+    }  # fmt: skip
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environment, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    assert "8 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    listed = run("-m", "arena", "list")
+    for line in (r"agents +words ", r"metrics +noise ", r"retrievers +overlap ",
+                 r"readers +endnote ", r"tasks +shortlist +ndcg@10, precision@10",
+                 r"environments +arena/Shortlist-v0 ",
+                 r"tools +cocited ", r"answers +word ", r"rewards +new_words "):  # fmt: skip
         assert re.search(line, listed), listed
-    assert str(tmp_path) in run(tmp_path, "-c", "import arena; print(arena.__file__)")
-
-
-@pytest.mark.slow
-def test_the_extensions_work_as_entry_points(files, tmp_path, world):
-    """Modules of another distribution, installed as far as the metadata goes."""
-    declared = tomllib.loads(files["pyproject.toml"])["project"]
-    (tmp_path / "my_plugins").mkdir()
-    for path in ("arena/metrics/hits.py", "baselines/words.py", "arena/retrieval/overlap.py",
-                 "arena/tools/cocited.py", "arena/tasks/shortlist.py"):  # fmt: skip
-        (tmp_path / "my_plugins" / Path(path).name).write_text(files[path], encoding="utf-8")
-    groups = declared["entry-points"] | {
-        "researcharena.retrievers": {"overlap": "my_plugins.overlap:Overlap"},
-        "researcharena.tools": {"cocited": "my_plugins.cocited:COCITED"},
-        "researcharena.tasks": {"shortlist": "my_plugins.shortlist:SHORTLIST"},
-    }
-    info = tmp_path / f"{declared['name'].replace('-', '_')}-{declared['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {declared['name']}\nVersion: {declared['version']}\n"
-    )
-    (info / "entry_points.txt").write_text(
-        "".join(
-            f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
-            for group, entries in groups.items()
-        )
-    )
-    listed = run(tmp_path, "-m", "arena", "list")
-    for kind, plugin in (("agents", "words"), ("metrics", "hits"), ("retrievers", "overlap"),
-                         ("tasks", "shortlist"), ("tools", "cocited"),
-                         ("environments", "arena/Shortlist-v0")):  # fmt: skip
-        assert re.search(rf"{kind} +{plugin} ", listed), listed
-    out = run(
-        tmp_path, "-m", "arena", "run", "--corpus", str(world), "--task", "shortlist",
-        "--agent", "words", "--surveys", "2", "--output", "run",
-    )  # fmt: skip
-    assert "precision@10" in out
-    code = (
-        "import sys, gymnasium, arena\n"
-        "assert not any(name.startswith('my_plugins') for name in sys.modules)\n"
-        f"env = gymnasium.make('arena/Shortlist-v0', corpus={str(world)!r})\n"
-        f"vectors = gymnasium.make_vec('arena/Shortlist-v0', num_envs=2, corpus={str(world)!r})\n"
-        "assert list(vectors.single_action_space.tools) == list(env.action_space.tools)\n"
-        f"env = gymnasium.make('arena/Discovery-v0', corpus={str(world)!r})\n"
-        "print(*env.action_space.tools)\n"
-    )
-    tools = "search read references citations select cocited submit finish"
-    assert run(tmp_path, "-c", code).strip() == tools

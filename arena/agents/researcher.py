@@ -221,6 +221,21 @@ class Desk:
         yield {"tool": "write", "arguments": {"heading": heading, "text": text}}
         return self.result
 
+    def select(self, paper_ids: Iterable[str]) -> Steps[dict[str, Any]]:
+        """Keep papers for later, which `finish` submits; return the result."""
+        return (yield from self.call("select", paper_ids=list(paper_ids)))
+
+    def call(self, tool: str, /, **arguments: Any) -> Steps[dict[str, Any]]:
+        """Call any tool, such as one of a plug-in, while steps are left; return its result.
+
+        What else the tool spends, such as a read, is up to the caller: see `reads_left`.
+        """
+        if not self.steps_left:
+            self._count_idle()
+            return {}
+        yield {"tool": tool, "arguments": arguments}
+        return self.result
+
     def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:
         if not self.lists_left:
             self._count_idle()

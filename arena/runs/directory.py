@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
 from arena.metrics import METRICS, Metric
-from arena.plugins import Registry, kinds, recorded_name
+from arena.plugins import Registry, kinds, origin_of, recorded_name
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import TASKS, TaskSet
 from arena.text.display import count
@@ -169,19 +169,28 @@ class OpenedRun:
                     f"not loaded. {do}"
                 )
 
-    def changed_plugins(self, now: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Return a sentence on each plug-in that has another version or hash than in the run."""
-        before = {name: each for each in self.manifest.get("plugins", ()) for name in each["names"]}
-        changed = {}
-        for plugin in now:
-            for name in plugin["names"]:
-                then = before.get(name, {})
-                same = all(then.get(key) == plugin.get(key) for key in ("version", "sha256"))
-                if not same:
-                    changed[str(plugin.get("file") or plugin.get("distribution"))] = name
+    def changed_plugins(self) -> list[str]:
+        """Return a sentence on each plug-in that has another version or hash than in the run.
+
+        That of the agent does not count: its actions are recorded.
+        """
+        registries = kinds()
+        changed: dict[str, str] = {}
+        for then in self.manifest.get("plugins", ()):
+            for used in then["names"]:
+                kind, _, name = used.rpartition(" ")
+                found = None if kind == "agent" else origin_of(registries[kind].get(name))
+                now = found.to_json() if found else {}
+                if kind != "agent" and any(
+                    then.get(key) != now.get(key) for key in ("version", "sha256")
+                ):
+                    versions = f"{now.get('version', '')} ({then.get('version', '')} then)"
+                    what = str(then.get("file") or then.get("distribution"))
+                    known = then.get("version") != now.get("version")
+                    changed[f"{what} {versions}" if known else what] = used
         return [
-            f"The plug-in {what} has changed since the run ({name})."
-            for what, name in changed.items()
+            f"The plug-in {what} has changed since the run ({used})."
+            for what, used in changed.items()
         ]
 
     @cached_property

@@ -123,7 +123,6 @@ def replay(
     env = recorded.environment(corpus, surveys)
     with closing(env):
         hashes = environment.hashes(env, corpus, task_set, encoder)
-        used = environment.resolved(env, corpus, encoder)
         code = hashes.pop("environment")
         recorded.refuse_other(hashes)
         episodes = steps = 0
@@ -148,7 +147,7 @@ def replay(
         changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
-    remarks += recorded.changed_plugins(environment.plugins_of(used))
+    remarks += recorded.changed_plugins()
     if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
         remarks.append("The encoder of headings, or a library that it uses, has changed.")
     return Replay(episodes, steps, difference, changed, remarks)

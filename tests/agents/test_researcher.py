@@ -116,6 +116,36 @@ def test_no_more_is_written_than_the_budget_allows(world):
     assert draft == "## Part 1\n\n" + "y" * 20 + "\n"
 
 
+class Calls(Researcher):
+    """Call tools by name until no step is left."""
+
+    def discover(self, desk):
+        hits = yield from desk.search(desk.topic)
+        self.kept = yield from desk.select(hit.id for hit in hits[:2])
+        self.read = yield from desk.call("read", paper_id=hits[0].id)
+        self.refused = yield from desk.call("no_such_tool", words="x")
+        while desk.steps_left:
+            yield from desk.call("references", paper_id=hits[0].id)
+        self.none = yield from desk.call("read", paper_id=hits[1].id)
+        desk.ranking = [hit.id for hit in hits]
+
+
+def test_any_tool_is_called_while_steps_are_left(world):
+    agent = Calls()
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_steps=8)
+    actions, info, truncated = played(env, agent)
+    assert not truncated
+    assert [action["tool"] for action in actions] == [
+        "search", "select", "read", "no_such_tool", "references", "references", "references",
+        "submit",
+    ]  # fmt: skip
+    assert agent.kept == {"selected": 2}
+    assert agent.read["title"]
+    assert "no_such_tool" in agent.refused["error"]
+    assert agent.none == {}
+    assert info["answers"]["discovery"]
+
+
 def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
     stages = []
 
