@@ -64,10 +64,6 @@ def page() -> str:
     import arena.cli.list
     import corpus_builder.cli
     from arena.envs.config import describe_settings
-    from arena.executors import EXECUTORS
-    from corpus_builder.judges import JUDGES
-    from corpus_builder.questions import FORMATS
-    from corpus_builder.sources import SOURCES
 
     roots = [
         *map(arena.cli.make_parser, ([], ["serve"], ["evaluate"])),
@@ -80,9 +76,7 @@ def page() -> str:
     ]
     parts = [HEAD, COMMANDS, *table(rows), SETTINGS]
     parts += table((f"`{name}`", text) for name, text in describe_settings().items())
-    kinds = arena.cli.list._registered()
-    builder = {"sources": SOURCES, "judges": JUDGES, "executors": EXECUTORS, "questions": FORMATS}
-    kinds |= {kind: registry.describe() for kind, registry in builder.items()}
+    kinds = arena.cli.list._registered(None)
     parts.append(NAMES)
     described: dict[tuple[str, str], list[str]] = {}  # description -> names
     for kind, names in kinds.items():

@@ -21,7 +21,8 @@ _NAME = re.compile(r"[=#]\s*([A-Za-z][\w:.+-]*)")  # of a @string
     recognises=lambda head: re.search(r"^\s*@\s*\w+\s*[{(]", head, re.MULTILINE) is not None,
 )
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
-    """Yield the entries; each block is parsed alone, so that a broken one costs no other."""
+    """BibTeX and BibLaTeX."""
+    # Each block is parsed alone, so that a broken one costs no other.
     parser = load("bibtexparser", "BibTeX")
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # losses are counted below
     strings: dict[str, str] = {}

@@ -21,6 +21,7 @@ _LIMITS = RecordLimits()
 
 @reader("json", recognises=lambda head: head[:1] in ("{", "["))
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
+    """JSON of OpenAlex or arXiv, or JSON lines of papers."""
     for line, text in file.lines():
         try:
             value = read_json(text)

@@ -23,6 +23,7 @@ _NAMES = {
 
 @reader("ris", recognises=lambda head: re.search(r"^TY\s\s?-", head, re.MULTILINE) is not None)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
+    """RIS, as reference managers export it."""
     parser = load("rispy", "RIS")
     for line, _, text in file.blocks(_BEGINNING):
         try:

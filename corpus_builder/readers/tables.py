@@ -42,6 +42,7 @@ def _recognises(head: str) -> bool:
 
 @reader("csv", recognises=_recognises)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
+    """CSV or TSV with a header."""
     csv.field_size_limit(MAX_LINE)
     lines = file.text_lines()
     number, header = next(lines)
