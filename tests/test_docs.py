@@ -91,7 +91,7 @@ def test_commands_parse(page, command, monkeypatch):
     program, *arguments = shlex.split(command, comments=True)
     parsed = []
     monkeypatch.setattr(
-        f"{COMMANDS[program].__module__}.run_command",
+        "arena.cli.app.run_command",
         lambda parser, argv: parsed.append(parser.parse_args(argv)),
     )
     COMMANDS[program](arguments)
