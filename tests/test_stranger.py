@@ -149,8 +149,8 @@ def test_another_version(run, alone, tmp_path):
     newer = Run(run.folder, alone, install(tmp_path / "site", project))
     out, _ = newer("arena replay a --corpus tiny")
     assert out == (
-        "All equal: 2 episodes, 4 steps.\n"
         f"The plug-in {PLUGIN} 1.1 (1.0 then) has changed since the run (metric noise).\n"
+        "All equal: 2 episodes, 4 steps.\n"
     )
     _, error = newer(f"{PLAY} --agent title --output a", status=2)
     assert "contains another run" in error
