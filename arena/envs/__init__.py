@@ -5,17 +5,20 @@ its argument `task` names, and `SurveyVectorEnv` plays many episodes of it at on
 """
 
 from arena.envs._factory import StartingPapers, starting_papers
+from arena.envs._results import USUAL, cut
 from arena.envs.config import EnvConfig
 from arena.envs.core import SurveyEnv
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.envs.vector import SurveyVectorEnv
 
 __all__ = [
+    "USUAL",
     "EnvConfig",
     "StartingPapers",
     "SurveyEnv",
     "SurveyVectorEnv",
     "TextSpace",
     "ToolCallSpace",
+    "cut",
     "starting_papers",
 ]

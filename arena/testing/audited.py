@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from arena._internal.files import json_value
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
-from arena.envs._results import USUAL, cut
+from arena.envs import USUAL, cut
 from arena.errors import UnknownPaperError, clip
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep

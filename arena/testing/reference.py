@@ -19,7 +19,6 @@ from arena.errors import UnknownPaperError, clip
 from arena.papers import Brief, Hit, Paper, Section
 from arena.testing.stored import StoredCorpus, StoredPaper
 from arena.text import analyze
-from arena.text.display import count
 
 TOLERANCE = 1e-9
 
@@ -181,9 +180,7 @@ def wrong_scores(
     """
     best = np.sort(expected[expected > 0])[::-1][offset : offset + k]
     if len(best) != len(scores):
-        return (
-            f"{count(len(scores), 'hit')} where {count(len(best), 'paper matches', 'papers match')}"
-        )
+        return f"hits: {len(scores)}, papers that match: {len(best)}"
     for number, score, rank in zip(numbers, scores, best.tolist(), strict=True):
         own = float(expected[number])
         for should, what in ((own, "should score"), (rank, "is where the ranking has")):

@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import arena
+from arena.answers import ANSWERS
 from arena.corpus.view import CorpusView
 from arena.errors import UnknownPaperError
+from arena.tasks import Stage
 from arena.text.identifiers import normal_title
 from arena.tools import TOOLS, Episode, Search, Shown, make_searches
 from corpus_builder.world import World, WorldConfig
@@ -79,7 +81,9 @@ def check_views(
 def episode_of(view: CorpusView, answer: str = "ranking") -> Episode:
     """An episode of one stage, with budgets for one of each."""
     budget = {"steps": 1, "searches": 1, "reads": 1, "characters": 10**6, "written": 10**6}
-    return Episode(view, lambda name: view, (("stage", answer),), ("Do it.",), budget)
+    stage = Stage("stage", ANSWERS.get(answer), (), (), "Do it.")
+    tools = {name: TOOLS.get(name) for name in TOOLS.names()}
+    return Episode(view, lambda name: view, (stage,), tools, (stage.instruction,), budget)
 
 
 def call(episode: Episode, tool: str, **arguments: Any) -> dict[str, Any]:
