@@ -351,6 +351,8 @@ def loaded_files() -> list[str]:
 def load_file(file: str | Path) -> ModuleType:
     """Return the module in a file, which is executed once unless it changes."""
     path = Path(file).resolve()
+    if path.suffix != ".py" and path.is_file():
+        raise DataError(f"{str(file)!r} is no Python file: the name of one ends with .py.")
     if not path.is_file():
         near = [each.name for each in path.parent.glob("*.py")]
         hint = did_you_mean(path.name, near) if near else ""
@@ -397,7 +399,7 @@ def _execute(path: Path, file: str | Path) -> ModuleType:
         if isinstance(error, KeyboardInterrupt | DuplicateNameError):
             raise
         raise DataError(
-            f"{str(file)!r} does not import: {type(error).__name__}: {error}."
+            f"{str(file)!r} does not import: {type(error).__name__}: {str(error).rstrip('.')}."
         ) from error
     return module
 

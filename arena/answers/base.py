@@ -62,8 +62,8 @@ class AnswerKind(ABC):
     """Patterns of all files that `write` may write; ``arena run --overwrite`` removes them."""
 
     def fits(self, value: Any) -> bool:
-        """Return whether a JSON value may be an answer of this kind."""
-        return isinstance(value, str)
+        """Return whether a JSON value may be an answer of this kind; by default any may."""
+        return True
 
     def read(self, value: Any) -> Any:
         """Return the answer that a JSON value stands for, or raise DataError."""

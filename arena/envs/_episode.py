@@ -183,7 +183,7 @@ class ScoredEpisode:
             seen = state.cited.keys() & self.shown.keys()
             final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
             info |= final
-            score = info["metrics"].get(self._scoring.task.headline_name)
+            score = self._scoring.task.worth(info["metrics"])
             if "written" in budget:
                 info["seen"] = sorted(seen)
             if state.digests is not None:

@@ -31,8 +31,9 @@ class Progress(NamedTuple):
         reads: Reads made in this step, 0 or 1.
         characters: Characters of this step's results that show papers, >= 0.
         over: Whether the episode ends with this step, terminated or truncated.
-        score: The task's headline metric of the submitted answers; None before the end and for a
-            survey that cannot be scored. At most 1 for the tasks of this project.
+        score: The task's headline metric of the submitted answers, its negative if less is better;
+            None before the end and for a survey that cannot be scored. At most 1 for the tasks of
+            this project.
         metrics: Metric -> score of the submitted answer, for the metrics that rewards are named
             after; empty before the end and without labels.
         cited: Number of distinct gold papers that the draft or the report has cited so far, this

@@ -219,6 +219,12 @@ class Task:
             scores[self.headline_name] = math.fsum(headlines) / len(headlines)
         return scores
 
+    def worth(self, scores: Mapping[str, float]) -> float | None:
+        """Return what ``final`` pays: the headline, or its negative if less is better."""
+        score = scores.get(self.headline_name)
+        lower = not self.parts and self.stages[0].headlines[0].lower_is_better
+        return 0.0 - score if lower and score is not None else score
+
     def evaluate_by(
         self, metric: Metric, answers: Mapping[str, Any], context: ScoreContext
     ) -> float | None:
@@ -313,7 +319,14 @@ def _stage(part: type[Task]) -> Stage:
     metrics = tuple(METRICS.get(name) for name in part.metrics)
     known = {metric.name: metric for metric in metrics}
     headlines = tuple(known.get(name) or METRICS.get(name) for name in names)
-    return Stage(part.name, ANSWERS.get(part.answer), metrics, headlines, part.instruction)
+    kind = ANSWERS.get(part.answer)
+    for metric in (*metrics, *headlines):
+        if not kind.takes(metric):
+            raise DataError(
+                f"the task {part.name!r} reports {metric.name}, which scores a {metric.kind}, and "
+                f"its answer is a {kind.name}. Give another metric, or another answer."
+            )
+    return Stage(part.name, kind, metrics, headlines, part.instruction)
 
 
 def _with_headline(stage: Stage, tasks: TaskSet) -> Stage:
