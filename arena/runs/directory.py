@@ -76,7 +76,8 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
     differing += [f"sha256 of {name}" for name in now if then.get(name) != now[name]]
     if "sha256 of environment" in differing and "sha256 of code" in differing:
         differing.remove("sha256 of environment")  # the same files
-        differing = [each for each in differing if each != "plugins"]
+    if "sha256 of code" in differing:
+        differing = [each for each in differing if each != "plugins"]  # likewise
     if not differing:
         return
     hint = ""

@@ -59,7 +59,7 @@ def build(folder: Path, output: Path, *options: str) -> arena.Corpus:
 def test_from_a_folder(tmp_path, capsys):
     folder = data_set(tmp_path / "data")
     corpus = build(folder, tmp_path / "corpus", "--input", str(folder))
-    assert "6 listed by 2 surveys: 3 found by id, 0 by title, 2 not found, 1 repeats" in (
+    assert "6 listed by 2 surveys: 3 found by id, 0 by title, 2 not found, 1 repeat" in (
         capsys.readouterr().out
     )
     tasks = TaskSet(tmp_path / "corpus")

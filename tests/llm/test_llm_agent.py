@@ -61,7 +61,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def asker(file):
-    return AGENTS.get(f"{file}:Asker")
+    return AGENTS.find(f"{file}:Asker")
 
 
 def topic_of(body):

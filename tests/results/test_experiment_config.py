@@ -267,10 +267,10 @@ def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     for table in found["tables"].values():
         assert [row[0] for row in table["blocks"][0]["rows"]] == ["Title", "Mine"]
-    (tmp_path / "next.py").write_text(MINE)
-    (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Mine"))
+    (tmp_path / "next.py").write_text(MINE.replace("class Mine", "class Next"))
+    (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Next"))
     monkeypatch.chdir(Path("/"))
-    assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Mine"]
+    assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Next"]
 
 
 def test_a_mapping_is_a_configuration_too(world, tmp_path):
