@@ -31,7 +31,7 @@ from corpus_builder.judges import JUDGES
 if False:  # what only a type checker imports
     from nowhere import Unknown  # type: ignore[import-not-found]
 
-THINGS: Registry[Callable[..., dict[str, Any]]] = Registry("thing")
+THINGS: Registry[Callable[..., dict[str, Any]]] = Registry("thing", listed=False)
 
 
 class Base:
