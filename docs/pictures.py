@@ -11,13 +11,14 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
 from arena import run_experiment
+from arena._internal.plots import COLOURS, draw
 from arena.results.viewing import as_view
 from arena.runs import run
 from arena.runs.directory import OpenedRun
@@ -39,8 +40,6 @@ tables:
       "Title, Dense": {agent: title, retriever: Dense}
       "Scout, BM25": {agent: scout, retriever: BM25}
       Oracle: oracle
-figures:
-  discovery: {kind: bars, table: discovery, title: "Recall@100 on the made-up corpus of make demo"}
 """
 
 
@@ -120,9 +119,16 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
 
 
 def plot(demo: Path) -> None:
-    """Write an experiment's figure and one of the corpus' card into docs/."""
-    run_experiment(yaml.safe_load(EXPERIMENT), demo / "world", demo / "pictures")
-    shutil.copy(demo / "pictures" / "figure-discovery.svg", DOCS / "experiment.svg")
+    """Draw an experiment's scores, and copy a figure of the corpus' card, into docs/."""
+    found = run_experiment(yaml.safe_load(EXPERIMENT), demo / "world", demo / "pictures")
+    labels, scores = zip(*found["tables"]["discovery"]["blocks"][0]["rows"], strict=True)
+
+    def paint(axes: Any) -> None:
+        axes.bar_label(axes.barh(labels, [*map(float, scores)], color=COLOURS[0]), scores)
+        axes.invert_yaxis()
+        axes.set_title("Recall@100 on the made-up corpus of make demo", loc="left")
+
+    (DOCS / "experiment.svg").write_bytes(draw(paint)["svg"])
     write_card(demo / "world")
     shutil.copy(demo / "world" / "card" / "dates.svg", DOCS / "card.svg")
 

@@ -205,8 +205,7 @@ def experiment(
         return None
     print(printed(results))
     pages = sorted(path.name for path in Path(output).glob("comparison-*.*"))
-    figures = [f["file"] for f in results.get("figures", {}).values() if f["file"]]
-    made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
+    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
     print(f"\nFiles in {output}: {', '.join(made)}.")
     return None
 

@@ -292,3 +292,26 @@ def test_an_added_agent_replaces_no_row(world, tmp_path):
     mine = {"Scout": "random"}
     with pytest.raises(DataError, match="the table 'discovery' has a row 'Scout'"):
         preview("all-tasks", world, tmp_path / "out", add=mine, surveys=1)
+
+
+def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
+    agents = ["clustering", "organizer", "scout", "random", "oracle"]
+    found = arena.run_experiment("taxobench", world, tmp_path / "out", surveys=2, agents=agents)
+    rows = {
+        (name, row[0]): dict(zip(block["header"], row, strict=True))
+        for name, table in found["tables"].items()
+        for block in table["blocks"]
+        if block["name"] != "paper"
+        for row in block["rows"]
+    }
+    for label in ("Clustering", "Organizer"):
+        assert float(rows["bottom-up", label]["Recall"]) == 1.0
+    assert float(rows["bottom-up", "Ceiling"]["ARI"]) == 1.0
+    assert float(rows["deep-research", "Ceiling of search"]["Recall"]) == 1.0
+    search, scout = (
+        float(rows["deep-research", name]["Recall"])
+        for name in ("Title+Clustering", "Scout+Clustering")
+    )
+    assert 0 < search <= scout < 1
+    o3 = found["tables"]["deep-research"]["blocks"][-1]["rows"][0]
+    assert list(o3) == ["o3", "0.2092", "0.59", "0.76", "0.92", "0.83", "2.55"]  # Tables 2, 4

@@ -63,7 +63,7 @@ def test_a_judge_fills_its_columns(tmp_path):
     assert replay_experiment(tmp_path / "out", tmp_path / "corpus").equal
 
 
-def test_a_judge_of_mind_maps_fills_a_column_and_a_figure(tmp_path):
+def test_a_judge_of_mind_maps_fills_columns(tmp_path):
     tree = {"label": "Reefs", "children": [{"label": "Fish", "papers": ["a"]}, {"label": "Sand"}]}
     build(Memory(PAPERS, [SURVEYS[0] | {"mind_map": tree}]), tmp_path / "corpus")
     table = {
@@ -71,17 +71,15 @@ def test_a_judge_of_mind_maps_fills_a_column_and_a_figure(tmp_path):
         "rows": {"Ceiling": "oracle", "No map": "title"},
         "metrics": {"Recall": "leaf_recall", "Avg.": "judge.average", "Logic": "judge.logic"},
     }  # fmt: skip
-    figure = {"kind": "scatter", "table": "one", "x": "Recall", "y": "Avg.", "trend": True}
     scores = {"coverage": 5, "organization": 4, "logic": 3, "topology": 2}
     with LLMServer(lambda body: json.dumps(scores)) as server:
         options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
-        config = {**CONFIG, "tables": {"one": table}, "figures": {"5": figure}, "judge": options}
+        config = {**CONFIG, "tables": {"one": table}, "judge": options}
         found = arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
         assert len(server.requests) == 1  # a map without headings is not judged
     rows = [["Ceiling", "1.0000", "3.5000", "3.0000"], ["No map", "0.0000", "1.0000", "1.0000"]]
     assert found["tables"]["one"]["blocks"][0]["rows"] == rows
     assert "Judge of Avg., Logic: scripted." in found["tables"]["one"]["notes"]
-    assert found["figures"]["5"]["spearman"]["runs"] == 2
     # Its verdicts stand where no judge is named.
     again = arena.run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
     assert again["tables"] == found["tables"]

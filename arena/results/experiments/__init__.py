@@ -39,7 +39,7 @@ __all__ = [
 
 VERSION = 2
 _MANIFEST = "experiment.json"
-_WRITTEN = ("tables.md", "tables.tex", "tables.json", "figure-*.*", "comparison-*.*")
+_WRITTEN = ("tables.md", "tables.tex", "tables.json", "comparison-*.*")
 _UNRECORDED = {"__all__": {"options", "env_options", "found"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
@@ -199,7 +199,7 @@ def replay_experiment(
     """Replay the runs of an experiment, and make its tables and pages again, elsewhere.
 
     The report is as that of `arena.replay`; nothing is replayed after a run that is not equal. A
-    judge's verdicts are those in the folders of the runs. Pictures are not compared.
+    judge's verdicts are those in the folders of the runs.
     """
     directory, corpus = Path(directory), Corpus.of(corpus, tasks)
     manifest = read_manifest_of(directory, _KIND)
@@ -228,7 +228,7 @@ def replay_experiment(
         again = Path(place)
         (again / RUNS).symlink_to((directory / RUNS).resolve())
         _write_tables(experiment, manifest, finished, corpus, again)
-        made = sorted(path for path in again.iterdir() if path.suffix not in ("", ".svg", ".pdf"))
+        made = sorted(path for path in again.iterdir() if path.suffix)
         files = {path: directory / path.name for path in made}
         changed = [
             old.name
@@ -249,7 +249,7 @@ def _write_tables(
     corpus: Corpus,
     output: Path,
 ) -> dict[str, Any]:
-    """Score the finished runs, and write tables, figures and pages."""
+    """Score the finished runs, and write tables and pages."""
     records = {
         key: {name: value for name, value in record.items() if name != "surveys"}
         for key, record in manifest["config"]["runs"].items()

@@ -111,19 +111,6 @@ class TableSpec(Settings):
         return {**self.rows, **self.more}
 
 
-class FigureSpec(Settings):
-    """A picture of the values of a table."""
-
-    kind: Literal["bars", "scatter"]
-    table: Text
-    title: str = ""
-    metrics: tuple[Text, ...] = ()
-    x: str = ""
-    y: str = ""
-    size: Text | None = None
-    trend: bool = False
-
-
 class Experiment(Settings):
     """A whole configuration."""
 
@@ -139,7 +126,6 @@ class Experiment(Settings):
     llm: dict[str, Any] = Field(default={})
     judge: dict[str, Any] = Field(default={})
     tables: dict[str, TableSpec] = Field(min_length=1)
-    figures: dict[str, FigureSpec] = Field(default={})
     _source: ConfigSource = PrivateAttr()
     _finders: dict[str, Row] = PrivateAttr()
 
@@ -182,15 +168,6 @@ class Experiment(Settings):
             _check_name(row.found, self._finders, f"no row of the task {FINDS}.", *place, "found")
             if row.found is not None and "found" in row.env_options:
                 raise refusal("`found` is in env_options too; give it once.", *place)
-        for name, figure in self.figures.items():
-            _check_name(figure.table, self.tables, "no such table.", "figures", name, "table")
-            bars = figure.kind == "bars"
-            for key in ("metrics",) if bars else ("x", "y", "size"):
-                value = getattr(figure, key)
-                for heading in value if bars else [value]:
-                    why = f"the table has no metric {clip(heading)}."
-                    known = self.tables[figure.table].metrics
-                    _check_name(heading, known, why, "figures", name, key)
         return self
 
     def placed_rows(self) -> Iterator[tuple[Place, Row]]:
@@ -250,8 +227,7 @@ class Experiment(Settings):
         }
         if not specs:
             raise DataError("none of the tables has a row of these agents. Name others.")
-        figures = {name: spec for name, spec in self.figures.items() if spec.table in specs}
-        return self.model_copy(update={"tables": specs, "figures": figures})
+        return self.model_copy(update={"tables": specs})
 
 
 def read_experiment(

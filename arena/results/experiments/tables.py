@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._internal.files import atomic_write, write_json
-from arena._internal.lazy import absent
 from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
-from arena.results.experiments.figures import make_figures, points_of
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
 from arena.tasks import EXPERT, EXPERT_PAPERS
@@ -32,7 +30,7 @@ def make_tables(
     output: Path,
     sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Write ``tables.json``, ``.md`` and ``.tex``, and the figures; return the JSON.
+    """Write ``tables.json``, ``.md`` and ``.tex``; return the JSON.
 
     Args:
         experiment: The configuration.
@@ -43,7 +41,6 @@ def make_tables(
         sha256: Hashes of the configuration, the corpus and its task set.
     """
     reported = reported_metrics(experiment)
-    figures, pictures = make_figures(experiment, reported, scores)
     guessed = corpus.manifest["counts"].get("papers_date_guessed")
     dates = [
         f"{count(guessed or 0, 'paper has', 'papers have')} a guessed date, which tells what "
@@ -65,14 +62,11 @@ def make_tables(
         "title": experiment.title or experiment.name,
         "sha256": sha256,
         "tables": tables,
-        **({"figures": figures} if figures else {}),
         "runs": {key: {**records[key], **score} for key, score in scores.items()},
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     atomic_write(output / f"{TABLES}.md", _markdown(content))
     atomic_write(output / f"{TABLES}.tex", _latex(content))
-    for name, picture in pictures.items():
-        atomic_write(output / name, picture)
     write_json(output / f"{TABLES}.json", content, sort_keys=False)
     return content
 
@@ -93,12 +87,12 @@ class _Layout(NamedTuple):
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
         columns = [(heading, engine) for heading in self.reported for engine in engines]
-        points = points_of(self.experiment, self.spec, self.reported, self.scores)
-        texts = {
-            (heading, p.column if by_retriever else "", p.row): text
-            for heading in self.reported
-            for p, text in zip(points, _texts([p.values[heading] for p in points]), strict=True)
-        }
+        runs = [r for r in self.experiment.runs_of(self.spec) if r[-1] in self.scores]
+        texts = {}
+        for heading, metric in self.reported.items():
+            values = _texts([self.scores[key]["mean"].get(metric) for *_, key in runs])
+            for (label, _, engine, _), text in zip(runs, values, strict=True):
+                texts[heading, engine if by_retriever else "", label] = text
         first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
         header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
         align = "l" * len(first) + "r" * len(columns)
@@ -279,12 +273,6 @@ def _markdown(content: Mapping[str, Any]) -> str:
             parts += [escape(f"{block['title']}:")] if block["title"] else []
             parts.append(_table(block).markdown())
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
-    for name, figure in content.get("figures", {}).items():
-        title = escape(_heading(name, figure, "Figure"))
-        drawn = (
-            f"![{title}]({figure['file']})" if figure["file"] else absent("a plot", "matplotlib")
-        )
-        parts.append(f"## {title}\n\n{drawn}")
     hashes = "\n".join(f"- {key}: `{value}`" for key, value in content["sha256"].items())
     runs = f"- each run: `{TABLES}.json` and `{RUNS}/`"
     return "\n\n".join([*parts, f"## What it was made from\n\n{hashes}\n{runs}"]) + "\n"
@@ -302,9 +290,9 @@ def _latex(content: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _heading(name: str, table: Mapping[str, Any], kind: str = "Table") -> str:
+def _heading(name: str, table: Mapping[str, Any]) -> str:
     title = table["title"].rstrip(".")
-    return f"{kind} {name}{_mark(table)}." + (f" {title}." if title else "")
+    return f"Table {name}{_mark(table)}." + (f" {title}." if title else "")
 
 
 def _mark(table: Mapping[str, Any]) -> str:
