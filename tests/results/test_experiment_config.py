@@ -87,7 +87,6 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         ("  BM25: bm25", "  BM25: {retreiver: bm25}", "retrievers.BM25.retreiver: .*'retriever'"),
         ("Title: title", "Title: {agent: title, retriever: BM52}", "Title.retriever: .*'BM25'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
-        ("      Title: title", "      Title: title\n    by: domain", "needs `columns: metrics`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
         ("      Title: title", "      Title: title\n    columns: metric",

@@ -115,7 +115,7 @@ def test_reportbench(run):
     run(f"arena experiment reportbench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
     # Of their reports each sentence cites, or none is written: there are no claims to vote on.
     without = {"Decomposer", "ReAct", "Outline-First", "STORM", "Title", "Ceiling"}
-    made("out", {"1", "domains", "levels", "forbidden"}, lacking=without)
+    made("out", {"1", "forbidden"}, lacking=without)
     report = "out/runs/report/digest/bm25"
     assert "mismatch" in run(f"arena judge statements {report} --corpus C {ASK}")  # section 4
 

@@ -100,7 +100,6 @@ class TableSpec(Settings):
     metrics: Annotated[dict[str, str], BeforeValidator(_by_heading), Field(min_length=1)]
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
-    by: Literal["domain", "prompt"] | None = None
     rows: dict[str, Row] = Field(default={})
     more: dict[str, Row] = Field(default={})
     paper: PublishedFigure | None = None
@@ -152,8 +151,6 @@ class Experiment(Settings):
         for name, table in self.tables.items():
             if not table.all_rows:
                 raise refusal("there is no row.", "tables", name, "rows")
-            if table.by is not None and table.columns != "metrics":
-                raise refusal("needs `columns: metrics`.", "tables", name, "by")
             for label in table.rows.keys() & table.more.keys():
                 why = "is in `rows` and in `more`; give it another label."
                 raise refusal(why, "tables", name, "more", label)

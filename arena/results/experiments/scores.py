@@ -11,13 +11,13 @@ from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.metrics import METRICS, mean
+from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.runs import rescore
-from arena.tasks import TaskSet, open_task
+from arena.tasks import open_task
 
 
 def score_runs(
@@ -31,9 +31,8 @@ def score_runs(
 
     Returns:
         Directory -> ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in
-        `arena.rescore`, ``parts`` (if a table is split: ``domain`` or ``prompt`` -> part -> metric
-        -> mean, and ``surveys``), ``dates_guessed`` (surveys, if there are any), ``sha256`` of what
-        the run was made from, of its ``answers`` and ``manifest``, ``effort`` (see
+        `arena.rescore`, ``dates_guessed`` (surveys, if there are any), ``sha256`` of what the run
+        was made from, of its ``answers`` and ``manifest``, ``effort`` (see
         `arena.results.comparison`), the number of episodes with ``nothing`` submitted at some stage
         and that were ``stopped`` by a model, of agents that file papers the numbers of abstracts
         ``read`` and of papers, and of judged answers ``judge``.
@@ -46,14 +45,13 @@ def score_runs(
             for name in reported.values()
             if name.startswith(JUDGED) or _is_possible(name, experiment)
         )
-    kinds = sorted({table.by for table in experiment.tables.values() if table.by})
     scores: dict[str, dict[str, Any]] = {}
     for key, record in progress(finished.items(), desc="scoring", unit="run"):
         if record["task"] not in metrics:  # another run begins with what this one found
             continue
         names = metrics[record["task"]]
         own = [name for name in names if not name.startswith(JUDGED)]
-        scores[key] = _score(experiment, output / key, corpus, own, kinds)
+        scores[key] = _score(experiment, output / key, corpus, own)
         if len(own) == len(names):
             continue
         from arena.judging import judge_of
@@ -84,54 +82,29 @@ def _is_possible(metric: str, experiment: Experiment) -> bool:
 
 
 def _score(
-    experiment: Experiment,
-    directory: Path,
-    corpus: Corpus,
-    metrics: Sequence[str],
-    kinds: Sequence[str],
+    experiment: Experiment, directory: Path, corpus: Corpus, metrics: Sequence[str]
 ) -> dict[str, Any]:
     names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
     scores = rescore(
         directory, corpus, names, experiment.encoder, experiment.extractor,
         extractor_options=experiment.extractor_options,
     )  # fmt: skip
-    rows, tasks = scores["per_survey"], TaskSet(corpus)
     ((name, opened),) = open_runs([directory]).items()
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
-    parts = {kind: _means_by(kind, tasks, rows, metrics) for kind in kinds}
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
     filing = [record["notes"].get("filing") or {} for record in opened[0].episodes()]
     return {
         "mean": {name: scores["mean"][name] for name in metrics},
         "ceiling": {name: scores["ceiling"][name] for name in metrics},
         "counts": scores["counts"],
-        **({"parts": parts} if parts else {}),
         **({"dates_guessed": guessed} if (guessed := scores.get("dates_guessed")) else {}),
         "sha256": hashes
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(run.manifest)},
         "effort": asdict(run.effort),
         "nothing": sum(
             any(not entry["submitted"].get(stage.name) for stage in opened[0].task.stages)
-            for entry in rows.values()
+            for entry in scores["per_survey"].values()
         ),
         "read": [sum(each.get(name, 0) for each in filing) for name in ("abstracts", "papers")],
         "stopped": sum(isinstance(n, dict) and n.get("stopped") is not None for n in notes),
     }
-
-
-def _means_by(
-    kind: str, tasks: TaskSet, per_survey: Mapping[str, Any], metrics: Sequence[str]
-) -> dict[str, dict[str, float | None]]:
-    """Return the means over the scored surveys of each domain, or prompt level, in its order."""
-    parts: dict[str, list[Mapping[str, Any]]] = {}
-    for name, row in per_survey.items():
-        survey = tasks.survey(name)
-        part = survey.domain if kind == "domain" else next(reversed([*survey.prompts]), "")
-        if row["gold"]:
-            parts.setdefault(part or "(none)", []).append(row)
-    means: dict[str, dict[str, float | None]] = {}
-    for part, rows in sorted(parts.items()):
-        means[part] = {"surveys": len(rows)}
-        for metric in metrics:
-            means[part][metric] = mean(row[metric] for row in rows)
-    return means

@@ -82,8 +82,6 @@ class _Layout(NamedTuple):
 
     def blocks(self) -> list[dict[str, Any]]:
         """Return the blocks: ``name``, ``title``, ``header``, ``rows`` and ``align``."""
-        if self.spec.by is not None:
-            return [self._by_part()]
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
         columns = [(heading, engine) for heading in self.reported for engine in engines]
@@ -107,22 +105,6 @@ class _Layout(NamedTuple):
             ]  # fmt: skip
             blocks += [_block(name, title, header, cells, align)] if cells else []
         return blocks if self.spec.paper is None else [*blocks, _published(self.spec.paper)]
-
-    def _by_part(self) -> dict[str, Any]:
-        """Return the block with a row for each agent and part of the surveys."""
-        found = [
-            (label, part, means)
-            for label, *_, key in self.experiment.runs_of(self.spec)
-            if key in self.scores
-            for part, means in self.scores[key]["parts"][self.spec.by].items()
-        ]
-        columns = [_texts([means.get(n) for *_, means in found]) for n in self.reported.values()]
-        rows = [
-            [label, part, str(means["surveys"]), *(column[number] for column in columns)]
-            for number, (label, part, means) in enumerate(found)
-        ]
-        header = ["Agent", str(self.spec.by).capitalize(), "Surveys", *self.reported]
-        return _block("rows", "", header, rows, "ll" + "r" * (len(header) - 2))
 
     def guessed(self) -> list[str]:
         """Return the surveys whose date is guessed."""
