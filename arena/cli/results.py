@@ -41,8 +41,7 @@ def compare(
     r"""Compare runs: means, intervals, paired tests, cost, and a page to look at.
 
     Args:
-        runs (RUN): Directory of a finished run, or NAME=DIR; or of experiments, whose runs of the
-            same labels are compared.
+        runs (RUN): Directory of a finished run, or NAME=DIR.
         baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
         all_pairs: Compare every run with every other.
         common: Compare the surveys that all runs played.
@@ -52,7 +51,7 @@ def compare(
         level (X): Confidence level of the intervals.
         format: Format of the printed comparison; csv has a line for each run and survey, and its
             means.
-        html (FILE): Write one page with everything, labels too (of experiments one a task).
+        html (FILE): Write one page with everything, labels too.
         funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
         model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
@@ -67,8 +66,6 @@ def compare(
     from arena.corpus import Corpus
     from arena.metrics import METRICS
     from arena.results import comparison
-    from arena.results.comparison.opening import split_name
-    from arena.results.experiments import compare_experiments, is_experiment
     from arena.results.viewing import funnel_json, funnel_tables
 
     if tasks is not None and corpus is None:
@@ -81,42 +78,25 @@ def compare(
         raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
-    options: dict[str, Any] = {
-        "baseline": baseline, "metrics": metric and [*map(METRICS.resolve, metric)],
-        "test": test, "correction": correction,
-        "level": level, "all_pairs": all_pairs, "common": common,
-    }  # fmt: skip
-    experiments = any(is_experiment(split_name(run)[1]) for run in runs)
-    if funnel and experiments:
-        raise DataError("--funnel follows the references of runs: name the runs of the experiment.")
-    if experiments:
-        compared = compare_experiments(runs, **options)
-    else:
-        compared = {"": comparison.compare(runs, **options)}
+    names = metric and [*map(METRICS.resolve, metric)]
+    compared = comparison.compare(
+        runs, baseline, names, test, correction, level, all_pairs=all_pairs, common=common
+    )
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     if opened and format != "csv":
-        for task, each in compared.items():
-            compared[task] = comparison.split_by_day(each, opened, model_cutoff)
-    if opened and html is None and not funnel and not any(c.parts for c in compared.values()):
+        compared = comparison.split_by_day(compared, opened, model_cutoff)
+    if opened and html is None and not funnel and not compared.parts:
         raise DataError("--corpus gives the page its titles: name the page with --html.")
-    for task, each in compared.items():
-        if html is not None:
-            page = Path(html)
-            page = page.with_stem(f"{page.stem}-{task}") if len(compared) > 1 else page
-            comparison.write_html(each, page, opened)
-    funnels = _funnels(runs, compared[""], opened) if funnel else {}
+    if html is not None:
+        comparison.write_html(compared, html, opened)
+    funnels = _funnels(runs, compared, opened) if funnel else {}
     if json or format == "json":
-        found = {task: comparison.as_json(each) for task, each in compared.items()}
-        if funnel:
-            found[""]["funnel"] = funnel_json(funnels)
-        print_json(found if experiments else found[""])
-    elif format == "csv":
-        sys.stdout.write(comparison.as_csv(*compared.values()))
+        found = comparison.as_json(compared)
+        print_json(found | {"funnel": funnel_json(funnels)} if funnel else found)
     else:
-        shown = map(getattr(comparison, f"as_{format}"), compared.values())
-        sys.stdout.write("\n\n".join(shown))
+        sys.stdout.write(getattr(comparison, f"as_{format}")(compared))
     if funnels and not json and format == "text":
-        for table in funnel_tables(funnels, compared[""].baseline or compared[""].names[0]):
+        for table in funnel_tables(funnels, compared.baseline or compared.names[0]):
             print(f"\n{table.title}\n{table.text()}")
 
 
@@ -204,9 +184,7 @@ def experiment(
         print_json(results)
         return None
     print(printed(results))
-    pages = sorted(path.name for path in Path(output).glob("comparison-*.*"))
-    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
-    print(f"\nFiles in {output}: {', '.join(made)}.")
+    print(f"\nFiles in {output}: tables.md, tables.tex, tables.json, runs/.")
     return None
 
 

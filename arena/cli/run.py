@@ -143,20 +143,17 @@ def _refused(episodes: Path) -> Iterator[str]:
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
     """Carry out the actions of a run again and stop at the first difference.
 
-    Of an experiment every run is replayed, and its tables are made again. The exit status is 1 if
-    something differs.
+    The exit status is 1 if something differs.
 
     Args:
-        run (RUN): Directory of a run, or of an experiment.
+        run (RUN): Directory of a run.
 
     Example:
         arena replay runs/title --corpus demo/world
     """
-    from arena.results.experiments import is_experiment, replay_experiment
     from arena.runs import replay as play_again
 
-    play = replay_experiment if is_experiment(run) else play_again
-    report = play(run, corpus, tasks=tasks)
+    report = play_again(run, corpus, tasks=tasks)
     if json:
         print_json(report.to_json())
     else:

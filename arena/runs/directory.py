@@ -129,7 +129,7 @@ class OpenedRun:
         if manifest is None:
             raise CorpusError(
                 f"{str(self.directory)!r} contains no run (no readable {MANIFEST} of one). Name "
-                "the --output of an `arena run`."
+                "the --output of an `arena run`, or a folder in the runs/ of an experiment."
             )
         if (version := manifest.get("version")) != MANIFEST_VERSION:
             raise CorpusError(

@@ -32,8 +32,7 @@ _OBSERVATION = "the observation"
 class ReplayDifference(NamedTuple):
     """Where a replay first differs from its run; step 0 is the reset, whose action is None.
 
-    Of an observation the recorded value is its SHA-256, or the error in it. `run` is its directory
-    in an experiment.
+    Of an observation the recorded value is its SHA-256, or the error in it.
     """
 
     survey: str
@@ -42,14 +41,13 @@ class ReplayDifference(NamedTuple):
     what: str
     expected: Any
     found: Any
-    run: str = ""
 
     def __str__(self) -> str:
         at = "reset" if self.step == 0 else f"action {_text(self.action)}"
         digest = isinstance(self.expected, str) and self.what == _OBSERVATION
         expected = f"one with SHA-256 {self.expected[:12]}" if digest else _text(self.expected)
         return (
-            f"{self.run}{', ' * bool(self.run)}survey {self.survey!r}, step {self.step} ({at}): "
+            f"survey {self.survey!r}, step {self.step} ({at}): "
             f"{self.what} differs: expected {expected}, found {_text(self.found)}"
         )
 

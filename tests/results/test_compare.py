@@ -236,10 +236,10 @@ def test_names(forged, world, tmp_path, title_run):
     assert arena.compare([a, b]).names == ("a", "b")
     assert arena.compare([a, b], baseline=str(b)).baseline == "b"
     assert arena.compare([a, b], baseline="b").metrics[0].differences[0].run == "a"
-    (tmp_path / "x").mkdir()
-    other = shutil.copytree(a, tmp_path / "x" / "a")
-    with pytest.raises(DataError, match=r"several runs are called 'a'\. Name them: NAME=DIR"):
-        arena.compare([a, other])
+    other, third = (shutil.copytree(a, tmp_path / name / "x" / "a") for name in "kl")
+    assert arena.compare([a, other]).names == (f"{a.parent.name}, a", "x, a")
+    with pytest.raises(DataError, match=r"several runs are called 'x, a'\. Name them: NAME=DIR"):
+        arena.compare([other, third])
     assert arena.compare([a, f"other={other}"]).names == ("title, bm25", "other")
     odd = shutil.copytree(a, tmp_path / "k=1")
     assert arena.compare([str(odd), b]).names == ("k=1", "b")

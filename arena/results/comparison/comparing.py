@@ -182,7 +182,6 @@ def compare(
     level: float = 0.95,
     all_pairs: bool = False,
     common: bool = False,
-    pairs: Sequence[tuple[str, str]] = (),
     plugins: Sequence[str | Path] = (),
 ) -> Comparison:
     """Compare finished runs, survey by survey.
@@ -201,7 +200,6 @@ def compare(
             is significant.
         all_pairs: Compare every run with every other instead of with a baseline.
         common: Compare the surveys that all runs played, where they did not play the same.
-        pairs: Names (run, against) of the runs to compare, instead of with a baseline.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
@@ -217,7 +215,7 @@ def compare(
     load_plugins(plugins)
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
-    if (all_pairs or pairs) and baseline is not None:
+    if all_pairs and baseline is not None:
         raise DataError("pairs of runs are compared with each other: name no baseline.")
     _check_options(test, correction, level)
     opened = open_runs(runs, common)
@@ -227,8 +225,8 @@ def compare(
     definition = first.manifest["definition"]
     shared = [n for n in scores["mean"] if all(n in each["mean"] for _, each in opened.values())]
     chosen = _chosen(definition, shared, metrics)
-    against = None if all_pairs or pairs else choose_baseline(baseline, places)
-    pairs = pairs or (
+    against = None if all_pairs else choose_baseline(baseline, places)
+    pairs = (
         list(itertools.combinations(reversed(names), 2))[::-1]
         if against is None
         else [(name, against) for name in names if name != against]

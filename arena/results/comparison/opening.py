@@ -264,7 +264,7 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
 
 
 def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
-    """Return a name for each run: the given one, or agent and retriever, or its directory's."""
+    """Return a name for each run: the given one, agent and retriever, or its directory's."""
     places = [run.directory.resolve() for run in runs]
     for place, run in zip(places, runs, strict=True):
         if places.count(place) > 1:
@@ -272,6 +272,7 @@ def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[st
     for candidates in (
         [f"{r.manifest['agent']}, {r.manifest['environment']['retriever']}" for r in runs],
         [place.name for place in places],
+        [f"{place.parent.name}, {place.name}" for place in places],  # in an experiment
     ):
         names = [name or other for name, other in zip(given, candidates, strict=True)]
         if len(set(names)) == len(names):

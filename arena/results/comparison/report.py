@@ -296,17 +296,17 @@ def as_latex(comparison: Comparison) -> str:
     return "\n\n".join([*(table.latex() for table in tables(comparison)), notes]) + "\n"
 
 
-def as_csv(*comparisons: Comparison) -> str:
-    """Return a line for each task, run and survey; in that of the means the survey is ``mean``."""
-    metrics = dict.fromkeys(each.metric for its in comparisons for each in its.metrics)
+def as_csv(comparison: Comparison) -> str:
+    """Return a line for each run and survey; in that of the means the survey is ``mean``."""
+    metrics = [each.metric for each in comparison.metrics]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["task", "run", "survey", *metrics])
-    for each, run in [(one, run) for one in comparisons for run in one.runs]:
-        means = {by.metric: by.means[run.name].mean for by in each.metrics if by.means}
-        surveys = [(survey, run.metrics["per_survey"][survey]) for survey in each.surveys]
+    for run in comparison.runs:
+        means = {by.metric: by.means[run.name].mean for by in comparison.metrics if by.means}
+        surveys = [(survey, run.metrics["per_survey"][survey]) for survey in comparison.surveys]
         for survey, row in [("mean", means), *surveys]:
-            writer.writerow([each.task, run.name, survey, *map(row.get, metrics)])
+            writer.writerow([comparison.task, run.name, survey, *map(row.get, metrics)])
     return text.getvalue()
 
 
