@@ -121,12 +121,10 @@ def experiment(
     tables: tuple[str, ...] | None = None,
     agents: tuple[str, ...] | None = None,
     surveys: str | None = None,
-    retriever: dict[str, Any] | None = None,
     add: dict[str, Any] | None = None,
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
     judge_option: dict[str, Any] | None = None,
-    extractor_option: dict[str, Any] | None = None,
     dry_run: bool = False,
     keep_going: bool = False,
     overwrite: bool = False,
@@ -142,13 +140,12 @@ def experiment(
         tables (NAMES): Tables with commas (default: all).
         agents (NAMES): Rows or agents, with commas: only these (default: all).
         surveys (IDS|N): Survey ids with commas, or the first N.
-        retriever (LABEL=NAME): Another retriever in the place of one, such as BM25=lucene.
         add (LABEL=AGENT): Agent that becomes a row of every table, such as Mine=mine.py:Mine.
-        set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10.
+        set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10
+            or retrievers.BM25=lucene.
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
             or most=... (docs/reportbench.md).
-        extractor_option: Short for --set extractor_options.NAME=VALUE, such as model=ner.pt.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Play the runs from scratch.
 
@@ -165,12 +162,10 @@ def experiment(
         "tables": tables,
         "agents": agents,
         "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
-        "retrievers": retriever or {},
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
-        | {f"judge.{name}": value for name, value in (judge_option or {}).items()}
-        | {f"extractor_options.{name}": v for name, v in (extractor_option or {}).items()},
+        | {f"judge.{name}": value for name, value in (judge_option or {}).items()},
         "overwrite": overwrite,
     }
     if dry_run:

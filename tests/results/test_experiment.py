@@ -248,7 +248,7 @@ def test_options_of_the_extractor_are_recorded_and_shape_scores(world, tmp_path)
     with pytest.raises(DataError, match=r"extractor_options.*has no option 'entitty'"):
         arena.run_experiment(config | {"extractor_options": {"entitty": "x"}}, world, tmp_path)
     output = tmp_path / "out"
-    changes = {"extractor_options.entity": "x"}  # as --extractor-option entity=x
+    changes = {"extractor_options.entity": "x"}  # as --set extractor_options.entity=x
     found = arena.run_experiment(config, world, output, changes=changes)
     assert found["tables"]["3"]["blocks"][0]["rows"][0][-1] == "1.0000"  # x alone
     manifest = json.loads((output / "experiment.json").read_text())

@@ -58,7 +58,6 @@ def run_experiment(
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
     surveys: Sequence[str] | int | None = None,
-    retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
     add: Mapping[str, Any] | None = None,
     overwrite: bool = False,
@@ -79,8 +78,8 @@ def run_experiment(
         tables: Names of the tables to make; by default all.
         agents: Labels of rows or names of agents, to play and print these alone.
         surveys: Ids, or how many; in place of those of the configuration.
-        retrievers: Label -> another retriever in its place.
-        changes: Key of the configuration, with dots, such as ``llm.model`` -> another value.
+        changes: Key of the configuration, with dots, such as ``llm.model`` or
+            ``retrievers.Dense`` -> another value.
         add: Label -> an agent, which becomes a row of every table.
         overwrite: Play the runs from scratch.
         keep_going: Play on when a run fails, and make the tables without it.
@@ -98,7 +97,7 @@ def run_experiment(
     """
     load(plugins)
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment = read_experiment(config, changes, retrievers, tables, agents, surveys, add)
+    experiment = read_experiment(config, changes, tables, agents, surveys, add)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
@@ -142,7 +141,7 @@ def preview(
     With `overwrite` nothing counts as played. Whether a run has the same settings is checked when
     it resumes. With `ask` the agents with a model play the unfinished runs in another place, to
     count requests; the judge, who reads finished runs, is not asked. `choices` are `tables`,
-    `agents`, `surveys`, `retrievers`, `changes` and `add`.
+    `agents`, `surveys`, `changes` and `add`.
     """
     corpus, output = Corpus.of(corpus), Path(output)
     experiment = read_experiment(config, **choices)

@@ -230,7 +230,6 @@ class Experiment(Settings):
 def read_experiment(
     config: str | Path | Mapping[str, Any],
     changes: Mapping[str, Any] | None = None,
-    retrievers: Mapping[str, str] | None = None,
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
     surveys: Sequence[str] | int | None = None,
@@ -240,18 +239,13 @@ def read_experiment(
 
     Raises:
         DataError: A key is unknown, missing or of another kind; the message names file and key.
-        UnknownNameError: There is no such retriever, table or agent.
+        UnknownNameError: There is no such table or agent.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
     source = source.changed({tuple(key.split(".")): new for key, new in (changes or {}).items()})
     experiment, places = source.check(Experiment), dict[Place, Any]()
     if surveys is not None:
         places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
-    for label, name in (retrievers or {}).items():
-        why = f"no retriever has the label {clip(label)} in {source.name}."
-        if label not in experiment.retrievers:
-            raise UnknownNameError(f"{why}{did_you_mean(label, experiment.retrievers)}")
-        places["retrievers", label] = name
     for label, row in (add or {}).items():
         for table, spec in experiment.tables.items():
             if label in spec.all_rows:

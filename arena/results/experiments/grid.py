@@ -244,6 +244,6 @@ def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell
             missing[str(error)] = error.parts
     if missing:
         raise CorpusError(
-            f"{' '.join(missing)} Or name other engines with --retriever LABEL=NAME.",
+            f"{' '.join(missing)} Or name other engines with --set retrievers.LABEL=NAME.",
             *itertools.chain.from_iterable(missing.values()),
         )
