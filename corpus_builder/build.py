@@ -208,7 +208,8 @@ PAPERS = schema(
 )
 SURVEYS = schema(
     "id title title_key day:int32 precision n_references_total:int64 mind_map arxiv_id doi "
-    "prompts:prompts domain outline article listed_titles:texts file line:int64",
+    "prompts:prompts domain cluster survey_citations:int64 figure caption outline article "
+    "listed_titles:texts file line:int64",
     prompts=PROMPTS,
 )
 REFERENCES = schema("citing cited influential:bool")
@@ -247,6 +248,7 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                 (survey.id, survey.title, normal_title(survey.title), survey.date.day,
                  survey.date.precision, survey.n_references_total, survey.mind_map,
                  *identifiers_of(paper_keys(place.record)), survey.prompts or None, survey.domain,
+                 survey.cluster, survey.survey_citations, survey.figure, survey.caption,
                  survey.outline, survey.article, survey.listed_titles, place.file, place.line)
             )  # fmt: skip
             for reference in survey.references:

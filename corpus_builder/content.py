@@ -213,10 +213,10 @@ class _RowsByDocument:
 
 
 PROMPTS = pa.struct([(level, pa.string()) for level in PROMPT_LEVELS])
-SURVEYS = schema("id title date:date32 date_precision arxiv_id doi prompts:prompts domain",
-                 prompts=PROMPTS)  # fmt: skip
+SURVEYS = schema("id title date:date32 date_precision arxiv_id doi prompts:prompts domain cluster "
+                 "survey_citations:int64", prompts=PROMPTS)  # fmt: skip
 GOLD = schema("survey reference influential:bool document:int32 status")
-MIND_MAPS = schema("survey n_references_total:int64 mind_map")
+MIND_MAPS = schema("survey n_references_total:int64 mind_map figure caption")
 _FLAGS = pa.list_(pa.struct([(name, pa.string()) for name in PromptFlag._fields]))
 ARTICLES = schema("survey outline article prompt_flags:flags", flags=_FLAGS)
 # Titles of the references of surveys with prompts, of the source and of the corpus.
@@ -264,14 +264,16 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     ):
         for row in rows(
             connection,
-            "SELECT id, title, day, precision, n_references_total, mind_map, arxiv_id, doi, "
-            "prompts, domain, outline, article FROM staged_surveys ORDER BY id",
+            "SELECT id, title, day, precision, n_references_total, mind_map, figure, caption, "
+            "arxiv_id, doi, prompts, domain, cluster, survey_citations, outline, article "
+            "FROM staged_surveys ORDER BY id",
         ):
             row = (row[0], clean_title(row[1]), *row[2:])
-            id_, title, day, precision, total, mind_map, *shown, outline, article = row
+            id_, title, day, precision, total, mind_map, figure, caption, *shown = row[:-2]
+            outline, article = row[-2:]
             date = _EPOCH + dt.timedelta(days=day)
             surveys.add((id_, title, date, precision, *shown))
-            labels.add((id_, total, mind_map))
+            labels.add((id_, total, mind_map, figure, caption))
             prompts = {level: text for level, text in (shown[2] or {}).items() if text}
             flags = [
                 flag

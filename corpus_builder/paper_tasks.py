@@ -63,7 +63,8 @@ FROM read_parquet({references}) r JOIN chosen c ON c.document = r.document
 JOIN documents a ON a.document = r.document JOIN documents b ON b.document = r.cited;
 CREATE TABLE staged_surveys AS
 SELECT d.id, title, d.day, date_precision AS precision, n AS n_references_total, arxiv_id, doi,
-       NULL AS mind_map, NULL AS prompts, NULL AS domain, NULL AS outline, NULL AS article
+       NULL AS mind_map, NULL AS figure, NULL AS caption, NULL AS prompts, NULL AS domain,
+       NULL AS cluster, NULL AS survey_citations, NULL AS outline, NULL AS article
 FROM chosen JOIN documents d USING (document) JOIN read_parquet({papers}) p USING (id)
 JOIN (SELECT citing, count(*) AS n FROM staged_survey_references GROUP BY citing) ON citing = d.id
 """

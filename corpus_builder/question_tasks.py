@@ -37,8 +37,8 @@ _PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 _COLUMNS = ("id", "title", "date", "arxiv_id", "doi")
 # What `write_tasks` reads of the surveys of a source; what is not given is null.
 _ASKED = schema(
-    "id title day:int32 precision n_references_total:int64 arxiv_id doi mind_map prompts domain "
-    "outline article"
+    "id title day:int32 precision n_references_total:int64 arxiv_id doi mind_map figure caption "
+    "prompts domain cluster survey_citations:int64 outline article"
 )
 _GOLD = schema("citing cited influential:bool")
 _REACHED = """

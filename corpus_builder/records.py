@@ -22,7 +22,8 @@ PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "sections", "re
               "is_survey", "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
 """Keys that a paper may have."""
 SURVEY_KEYS = {*PAPER_KEYS, "influential", "n_references_total", "mind_map", "taxonomy", "prompt",
-               "prompts", "outline", "article", "domain", "listed_titles"}  # fmt: skip
+               "prompts", "outline", "article", "domain", "listed_titles", "cluster",
+               "survey_citations", "figure", "caption"}  # fmt: skip
 """Keys that a survey may have; those of a paper, and what published data sets add, say nothing."""
 _MEANT = {
     "abstract": ("summary", "description"),
@@ -82,6 +83,9 @@ class SurveyRecord(NamedTuple):
         article: The survey's own text as Markdown that cites papers of the corpus as ``[@id]``.
         listed_titles: Titles of references, whether they have an id or not; prompts must not
             contain one.
+        cluster: What it shares with the surveys that depend on it in tests; None if nothing.
+        survey_citations: How often the survey itself was cited when the source was made.
+        figure: File name of the figure that `mind_map` was read from; `caption` is its caption.
     """
 
     id: str
@@ -95,6 +99,10 @@ class SurveyRecord(NamedTuple):
     outline: str | None
     article: str | None
     listed_titles: list[str]
+    cluster: str | None
+    survey_citations: int | None
+    figure: str | None
+    caption: str | None
 
 
 _LONGEST_PARAGRAPH = 900  # characters
@@ -142,7 +150,8 @@ def parse_survey(raw: object) -> SurveyRecord:
 
     Keys: ``id, title, date, date_guessed?, references [id or {id, influential}], influential?
     [ids], n_references_total?, mind_map? (or taxonomy), prompts? {level: text} or prompt?,
-    domain?, outline?, article?, listed_titles? [strings]``; others are ignored.
+    domain?, outline?, article?, listed_titles? [strings], cluster?, survey_citations?, figure?,
+    caption?``; others are ignored.
     """
     record = _object(raw, "a survey")
     date = _date(record)
@@ -152,24 +161,23 @@ def parse_survey(raw: object) -> SurveyRecord:
     influential = {_check_id(value) for value in _list(record, "influential")}
     references = [CitedId(r.id, r.influential or r.id in influential) for r in references]
     distinct = len({r.id for r in references})
-    total = record.get("n_references_total")
-    if total is None:
-        total = distinct
-    if isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 2**63:
-        raise DataError(f"n_references_total={clip(total)}: give an integer >= 0 (and < 2**63).")
     mind_map = record.get("mind_map")
     return SurveyRecord(
         id=_check_id(record.get("id")),
         title=_title(record),
         date=date,
         references=references,
-        n_references_total=max(total, distinct),
+        n_references_total=max(_number(record, "n_references_total") or 0, distinct),
         mind_map=_json(record.get("taxonomy") if mind_map is None else mind_map),
         prompts=_prompts(record),
         domain=_text(record, "domain") or None,
         outline=_json(record.get("outline")),
         article=_text(record, "article") or None,
         listed_titles=_names(record, "listed_titles"),
+        cluster=_text(record, "cluster") or None,
+        survey_citations=_number(record, "survey_citations"),
+        figure=_text(record, "figure") or None,
+        caption=_text(record, "caption") or None,
     )
 
 
@@ -262,6 +270,13 @@ def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
 def _text(record: Mapping[str, Any], key: str) -> str | None:
     value = _typed(record, key, str, "a string")
     return None if value is None else replace_surrogates(value)
+
+
+def _number(record: Mapping[str, Any], key: str) -> int | None:
+    value = record.get(key)
+    if value is None or (type(value) is int and 0 <= value < 2**63):
+        return value
+    raise DataError(f"{key}={clip(value)}: give an integer >= 0 (and < 2**63).")
 
 
 def _flag(record: Mapping[str, Any], key: str) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 from arena._internal.files import Form, misfit, read_json, sha256_json
 from arena.errors import CorpusError, clip
 
-FORMAT_VERSION = 3
-PART_VERSION = 2
+FORMAT_VERSION = 4
+PART_VERSION = 3
 """Of indexes, digests, task sets, and of what a content hash covers."""
 
 MANIFEST = "manifest.json"

@@ -41,11 +41,15 @@ _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
 class Outcome(NamedTuple):
-    """The result for one survey: whether it has a folder, the chosen figure, and its mind-map."""
+    """The result for one survey: whether it has a folder, the chosen figure, and its mind-map.
+
+    `caption` is that of the figure.
+    """
 
     survey: str
     folder: bool
     figure: str | None
+    caption: str | None
     mind_map: str | None
     flaws: list[Flaw]
 
@@ -92,7 +96,7 @@ class Extraction:
     def _outcome(self, survey: str, title: str) -> Outcome:
         name = folder_name(survey)
         if name is None or not (self._figures / name).is_dir():
-            return Outcome(survey, False, None, None, [])
+            return Outcome(survey, False, None, None, None, [])
         figures, flaws = read_folder(self._figures / name)
         figure = tree = None
         try:
@@ -105,7 +109,7 @@ class Extraction:
             about = f", figure {figure!r}" if figure else ""
             error.args = (f"survey {clip(survey)}{about}: {error}",)
             raise
-        return Outcome(survey, True, figure, tree, flaws)
+        return Outcome(survey, True, figure, figures.get(figure or ""), tree, flaws)
 
     def _choose(self, title: str, figures: Mapping[str, str], flaws: list[Flaw]) -> str | None:
         lines = [

@@ -52,8 +52,9 @@ SELECT id, abstract, 0 AS rank, file, line FROM abstracts WHERE abstract <> ''
 UNION ALL SELECT id, abstract, 1, file, line FROM texts WHERE abstract <> '';
 CREATE VIEW staged_texts AS SELECT id, sections, file, line FROM texts;
 CREATE VIEW staged_surveys AS
-SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map, p.arxiv_id, p.doi,
-       w.prompts, w.domain, NULL AS outline, NULL AS article, NULL AS listed_titles
+SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map, m.figure, m.caption,
+       p.arxiv_id, p.doi, w.prompts, w.domain, NULL AS cluster, NULL AS survey_citations,
+       NULL AS outline, NULL AS article, NULL AS listed_titles
 FROM read_parquet({tasks}) s LEFT JOIN read_parquet({maps}) m ON m.survey = s.id
 LEFT JOIN staged_papers p USING (id) LEFT JOIN ({written}) w USING (id);
 CREATE VIEW staged_survey_references AS

@@ -14,12 +14,13 @@ from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.references import REFERENCES, TASKS
 
 MAPS = "mind_maps.parquet"
-"""One row a survey task with a mind-map, ordered by survey: ``survey, mind_map`` (JSON text)."""
+"""One row a survey task with a mind-map, ordered by survey: ``survey, mind_map`` (JSON text),
+``figure`` (its file) and ``caption``."""
 
 REJECTS = "rejects.jsonl"
 """What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
 
-_MAPS_SCHEMA = schema("survey mind_map")
+_MAPS_SCHEMA = schema("survey mind_map figure caption")
 
 
 def _map_inputs(plan: Plan) -> Any:
@@ -46,7 +47,7 @@ def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
             picked += outcome.figure is not None
             if outcome.mind_map is not None:
                 made += 1
-                add_map((outcome.survey, outcome.mind_map))
+                add_map((outcome.survey, outcome.mind_map, outcome.figure, outcome.caption))
             for flaw in outcome.flaws:
                 reasons[f"{flaw.step}: {flaw.reason}"] += 1
                 add_reject({"survey": outcome.survey, **flaw._asdict()})

@@ -191,13 +191,13 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
             Corpus.open(tmp_path / name)
 
 
-@pytest.mark.parametrize("version", [1, 4, "2", None, [2]])
+@pytest.mark.parametrize("version", [1, 5, "2", None, [2]])
 def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
     # A later format may have none of the keys of this one.
     (copy / layout.MANIFEST).write_text(json.dumps({"format_version": version, "new": 1}))
     for command in ("info", "verify"):
         message = fails(capsys, command, copy)
-        assert f"is of format version {version!r}; this release reads version 3." in message
+        assert f"is of format version {version!r}; this release reads version 4." in message
     with pytest.raises(CorpusError, match="is of format version"):
         Corpus.open(copy)
 
@@ -217,12 +217,12 @@ def test_a_corpus_of_the_version_before_is_built_again(capsys: Any, tmp_path: Pa
     command = ("build", "example", "--output", tmp_path / "c")
     assert run(capsys, *command)[0] == 0
     path = tmp_path / "c" / layout.MANIFEST
-    manifest = json.loads(path.read_text()) | {"format_version": 2}
+    manifest = json.loads(path.read_text()) | {"format_version": 3}
     del manifest["manifest_sha256"]
     path.write_text(json.dumps(manifest | {"manifest_sha256": sha256_json(manifest)}))
     for reads in ("info", "verify"):
         assert re.search(
-            "version 2; .* version 3. Build it again", fails(capsys, reads, path.parent)
+            "version 3; .* version 4. Build it again", fails(capsys, reads, path.parent)
         )
     status, _, error = run(capsys, *command)
     assert status == 2 and "Pass --overwrite to replace it" in error

@@ -83,7 +83,7 @@ def test_without_figures_it_writes_empty_files_and_says_so(tmp_path):
     }  # fmt: skip
     assert maps(plan) == {} and rejects(plan) == []
     schema = pq.read_schema(plan.stage("mind-maps") / "mind_maps.parquet")
-    assert schema.names == ["survey", "mind_map"]
+    assert schema.names == ["survey", "mind_map", "figure", "caption"]
 
 
 def test_every_kind_of_answer(tmp_path):
@@ -137,6 +137,8 @@ def test_every_kind_of_answer(tmp_path):
     ]  # fmt: skip
     assert list(maps(plan)) == ["good"]
     assert read_mind_map(maps(plan)["good"]) == (TREE, [])
+    (row,) = pq.read_table(plan.stage("mind-maps") / "mind_maps.parquet").to_pylist()
+    assert (row["figure"], row["caption"]) == ("2-Figure1-1.png", "A taxonomy")
     assert {base64.b64decode(url.partition(",")[2]) for url in images} == {PNG}
 
 

@@ -190,7 +190,7 @@ strings = st.text(st.characters(codec=None), max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | strings
 keys = st.sampled_from(
     ["id", "title", "date", "heading", "text", "name", "influential", *OPTIONAL, "mind_map",
-     "taxonomy", "n_references_total", "is_survey_title"]
+     "taxonomy", "n_references_total", "survey_citations", "cluster", "is_survey_title"]
 )  # fmt: skip
 values = st.recursive(
     scalars, lambda v: st.lists(v, max_size=4) | st.dictionaries(keys, v, max_size=5), max_leaves=12
