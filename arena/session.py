@@ -95,6 +95,13 @@ class SessionStep(NamedTuple):
         return step_text(self.observation)
 
 
+class _Asked:
+    """An action that somebody awaits, or awaits no longer."""
+
+    def __init__(self, action: Any) -> None:
+        self.action, self.cancelled = action, False
+
+
 class EpisodeSession:
     """One episode that calls from any thread may play; made by `Sessions.open`.
 
@@ -135,19 +142,25 @@ class EpisodeSession:
 
         After the end, and where a tool fails, the result is an error, and the reward is 0.
         """
-        return step_together({self: action})[self]
+        asked = action if isinstance(action, _Asked) else _Asked(action)
+        return step_together({self: asked})[self]
 
     async def astep(self, action: Any) -> SessionStep:
         """Carry out one action as `step` does, in a thread, without blocking the event loop.
 
         Calls of one session are carried out in the order in which they were made, and searches of
-        several sessions in batches.
+        several sessions in batches. One that is cancelled before it began is not carried out.
         """
         async with self._turn:  # in threads those that wait would hold up other sessions
-            if isinstance(action, Mapping) and action.get("tool") == "search":
-                step = await self._threads.together(self, action)
-            else:  # it may take long
-                step = await self._threads.run(self.step, action)
+            asked = _Asked(action)
+            try:
+                if isinstance(action, Mapping) and action.get("tool") == "search":
+                    step = await self._threads.together(self, asked)
+                else:  # it may take long
+                    step = await self._threads.run(self.step, asked)
+            except asyncio.CancelledError:
+                asked.cancelled = True  # a thread that has its lock by now is before later calls
+                raise
             return cast(SessionStep, step)
 
     async def afinish(self, kept: str | None = None) -> Totals:
@@ -493,11 +506,12 @@ class Sessions:
             )
 
 
-def step_together(actions: Mapping[EpisodeSession, Any]) -> dict[EpisodeSession, SessionStep]:
+def step_together(asked: Mapping[EpisodeSession, _Asked]) -> dict[EpisodeSession, SessionStep]:
     """Carry out an action in each of several sessions, as `step` does; search in one batch."""
     with ExitStack() as locks:
-        for session in actions:
+        for session in asked:
             locks.enter_context(session._lock)
+        actions = {of: each.action for of, each in asked.items() if not each.cancelled}
         begun = {session: session._begin(action) for session, action in actions.items()}
         searches = {of: each for of, each in begun.items() if isinstance(each, Search)}
         made: dict[EpisodeSession, Any] = {**begun}

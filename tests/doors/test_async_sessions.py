@@ -177,3 +177,32 @@ def slow_searches() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.session.make_searches", slowly)
         yield
+
+
+@pytest.mark.parametrize("late", [SEARCH, {"tool": "select", "arguments": {"paper_ids": []}}])
+@pytest.mark.parametrize("turns", range(5))
+def test_a_cancelled_call_is_never_carried_out_after_a_later_one(
+    world: Path, late: Any, turns: int
+) -> None:
+    """However far it came: waiting, in a batch, or given to a thread."""
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
+
+    async def play(number: int) -> list[str]:
+        session = await sessions.ajoin(f"{number}", seed=1)
+        other = await sessions.ajoin(f"{number} too", seed=2)
+        busy = asyncio.create_task(other.astep(SEARCH))
+        await asyncio.sleep(0)
+        task = asyncio.create_task(session.astep(late))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await session.astep({"tool": "unknown", "arguments": {}})
+        await busy
+        await asyncio.sleep(0.002)
+        return [action["tool"] for action, _ in session.played]
+
+    async def some() -> list[list[str]]:
+        return [await play(number) for number in range(20)]
+
+    for played in asyncio.run(some()):
+        assert played in (["unknown"], [late["tool"], "unknown"])
