@@ -323,10 +323,7 @@ class Sessions:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped
         self.most, self._idle, self._clock = most, idle, clock
-        self._rollouts = None if record is None else Path(record) / ROLLOUTS
-        if self._rollouts is not None:
-            self._rollouts.parent.mkdir(parents=True, exist_ok=True)
-            self._rollouts.touch()
+        self._rollouts = None if record is None else _rollouts_in(Path(record))
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock, self._writing = threading.RLock(), threading.Lock()
@@ -478,9 +475,18 @@ class Sessions:
         config = self.env.config
         settings = {"task": config.task, "settings": config.environment | config.limits}
         line = json.dumps(settings | rollout) + "\n"
-        assert self._rollouts is not None
-        with self._writing, self._rollouts.open("a", encoding="ascii") as file:
-            file.write(line)
+        with self._writing:
+            if self._rollouts is None:
+                return
+            try:
+                with self._rollouts.open("a", encoding="ascii") as file:
+                    file.write(line)
+            except OSError as error:  # of the disk, and no fault of the episode
+                _log.error(
+                    "%s: %s. No more episodes are recorded; make room, and start again.",
+                    self._rollouts, error.strerror,
+                )  # fmt: skip
+                self._rollouts = None
 
     def _end(self, key: str) -> None:
         with self._lock:
@@ -535,6 +541,15 @@ def play_again(env: SurveyEnv, survey: str | None, actions: Sequence[Any]) -> To
     for action in actions:
         session.step(action)
     return session.finish()
+
+
+def _rollouts_in(folder: Path) -> Path:
+    """Return the file of a folder's rollouts, without the part of a line that a kill has cut."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ROLLOUTS).open("ab+") as file:
+        file.seek(0)
+        file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
+    return folder / ROLLOUTS
 
 
 def _reap(sessions: weakref.ref[Sessions], gone: threading.Event) -> None:
