@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from arena import __version__
@@ -18,7 +20,7 @@ from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import integration
 from arena.doors._http import refusal, serve_app
-from arena.doors._mcp_calls import PlainCalls
+from arena.doors._mcp_calls import PlainCalls, whole_letters
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import EpisodeSession, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
@@ -161,8 +163,14 @@ def serve_stdio(server: Server[Any]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    lines = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no tool and no child reads the client's lines
+    read = SimpleNamespace(
+        readline=lambda: whole_letters(lines.readline()).decode("utf-8", "replace")
+    )
+
     async def answer() -> None:
-        async with stdio_server() as (received, sent):
+        async with stdio_server(anyio.wrap_file(read)) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
     anyio.run(answer)

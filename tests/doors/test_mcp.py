@@ -146,6 +146,29 @@ def test_over_stdio_there_is_one_episode(world: Path, mode: str) -> None:
     run(play)
 
 
+def test_half_a_letter_is_answered_over_stdio(world: Path) -> None:
+    def line(id: int, method: str, **params: Any) -> str:
+        return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}) + "\n"
+
+    info = {"clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
+    calls = [
+        line(number, "tools/call", name="search", arguments={"query": f"{half} lattice"})
+        for number, half in enumerate(("nested \udc8a", "nested \ud83d\ude00", "nested"), 1)
+    ]
+    with subprocess.Popen(
+        [sys.executable, *command("--corpus", world, "--before", "2015-01-01")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin and server.stdout
+        server.stdin.write(line(0, "initialize", protocolVersion="2025-06-18", **info))
+        server.stdin.writelines(calls)
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(4)]
+        server.stdin.close()
+    assert sorted(answer["id"] for answer in answers) == [0, 1, 2, 3]
+    assert all("hits" in str(answer) for answer in answers if answer["id"])
+
+
 def test_a_dated_library(world: Path) -> None:
     """Without a task: search, read, references and citations, as of a day."""
     words = command("--corpus", world, "--before", "2015-01-01")

@@ -21,7 +21,7 @@ pytest.importorskip("mcp")
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
-from arena.doors._mcp_calls import plain_call
+from arena.doors._mcp_calls import plain_call, whole_letters
 
 NEW = "2026-07-28"
 META = {
@@ -144,7 +144,7 @@ def test_what_is_unusual_is_answered_by_the_sdk(both: Both, data: Any) -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize("body", [b'{"x": "\\ud800"}', b'"\\ud800"', b"NaN", b"1e999"])
+@pytest.mark.parametrize("body", [b'{"x": "\\\\ud800"}', b"NaN", b"1e999"])
 def test_odd_json(both: Both, body: bytes) -> None:
     for version in (None, NEW):
         headers, call = request(version, {"name": "search", "arguments": {"query": "HERE"}})
@@ -152,3 +152,29 @@ def test_odd_json(both: Both, body: bytes) -> None:
         url = f"/mcp?episode=json{version}&seed=2"
         ours, theirs = both.ask(url, list(headers.items()), text)
         assert ours == theirs
+
+
+def test_half_a_letter_is_a_question_mark_of_unicode(both: Both) -> None:
+    headers, call = request(None, {"name": "search", "arguments": {"query": "HERE"}})
+    texts = [
+        json.dumps(call).replace("HERE", query).encode()
+        for query in ("nested \\uDE0A lattice", "nested \\ufffd lattice")
+    ]
+    halved, whole = (both.ask("/mcp?episode=half&seed=2", list(headers.items()), t) for t in texts)
+    assert b"hits" in halved[0][2]
+    assert halved[1] != whole[1]  # the SDK refuses it
+    assert json.loads(halved[0][2])["result"]["isError"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (rb"\ud83d", rb"\ufffd"),
+        (rb"\uDC00\uD83D", rb"\ufffd\ufffd"),
+        (rb"\ud83d\ud83d\ude00", rb"\ufffd\ud83d\ude00"),
+        (rb"\\ud83d \\\ud83d", rb"\\ud83d \\\ufffd"),
+        (rb"\ud83 \n", rb"\ud83 \n"),
+    ],
+)
+def test_halves_of_pairs(text: bytes, expected: bytes) -> None:
+    assert whole_letters(text) == expected
