@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 TOKEN = "ARENA_TOKEN"  # environment variable; an option would show in the list of processes
 LARGEST = 4 << 20  # bytes of a body
 CLIENTS = 2_000  # connections at a time
-_LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
 def serve_app(
@@ -82,7 +81,6 @@ def make_server(
     """
     require("a server", "starlette", "uvicorn")
     import uvicorn
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     local = is_loopback(host)
     if not local and token is None:
@@ -90,10 +88,9 @@ def make_server(
             f"--host {clip(host)}: other machines could read the corpus. Set the environment "
             f"variable {TOKEN} to a secret that clients must send."
         )
-    guarded = Guard(app, local, token)
     return uvicorn.Server(
         uvicorn.Config(
-            TrustedHostMiddleware(guarded, _LOCAL) if local else guarded,
+            Guard(app, local, token),
             limit_concurrency=CLIENTS, http="h11", log_config=None, log_level="error",
             ws="websockets-sansio" if websockets else "none", ws_max_size=LARGEST,
             ws_per_message_deflate=False,  # a fifth of what a search costs OpenEnv's server
@@ -111,6 +108,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _is_here(url: str) -> bool:
+    """Return whether a URL names this machine."""
+    try:
+        return is_loopback(urlsplit(url).hostname or "")
+    except ValueError:  # such as http://[
+        return False
+
+
 def refusal(status: int, text: object, headers: dict[str, str] | None = None) -> Response:
     """Return an answer that says what is wrong: ``{"error": text}``."""
     from starlette.responses import JSONResponse
@@ -119,13 +124,16 @@ def refusal(status: int, text: object, headers: dict[str, str] | None = None) ->
 
 
 class Guard:
-    """Rejects requests without the token, with a large body and, if `local`, of foreign pages."""
+    """Rejects requests without the token, with a large body and, if `local`, of foreign pages.
+
+    Those name another host, or come from one.
+    """
 
     def __init__(self, app: ASGIApp, local: bool, token: str | None) -> None:
         self._app, self._local, self._token = app, local, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403, 401 or 413, or let the application answer."""
+        """Answer 400, 403, 401 or 413, or let the application answer."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -144,8 +152,14 @@ class Guard:
         await (refused or self._app)(scope, again, send)
 
     def _refused(self, headers: dict[bytes, bytes]) -> Response | None:
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if self._local and origin and not is_loopback(urlsplit(origin).hostname or ""):
+        host, origin = (headers.get(n, b"").decode("latin-1") for n in (b"host", b"origin"))
+        if self._local and not _is_here(f"//{host}"):
+            return refusal(
+                400,
+                f"the host {clip(host)} is no name of this machine. For clients elsewhere, start "
+                f"the server with --host 0.0.0.0, and with a secret in {TOKEN} that they send.",
+            )
+        if self._local and origin and not _is_here(origin):
             return refusal(403, f"a page of {clip(origin)} may not ask this server.")
         if self._token is not None and not _has(headers, self._token):
             text = "send the server's token as `Authorization: Bearer`."
