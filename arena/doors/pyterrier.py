@@ -6,6 +6,7 @@ Neither starts Java. A topic's day is in the column ``before``, which the topics
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -70,8 +71,13 @@ class DatedRetriever(_Dated):
         **options: Any,
     ) -> None:
         super().__init__(corpus, before)
-        self._k, self._name = k, retriever
+        self._k, self._name, self._options = k, retriever, options
         self._engine = self._corpus.retriever(retriever, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how a copy, in this process or another, opens the engine again."""
+        settings = {"k": self._k, "before": self._latest, **self._options}
+        return partial(type(self), self._corpus, self._name, **settings), ()
 
     def __repr__(self) -> str:
         return f"DatedRetriever({self._name})"

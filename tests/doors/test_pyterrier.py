@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import gymnasium
@@ -51,6 +53,17 @@ def test_a_day_bounds_every_topic(mini: Path) -> None:
     assert DatedRetriever(mini, before="2020-03")(topics).docno.tolist() == ["p:leap"] * 2
     with pytest.raises(DataError, match="no column 'before'"):
         DatedRetriever(mini)(topics)
+
+
+def test_a_copy_opens_its_own_engine(mini: Path) -> None:
+    topics = pt.new.queries(["papers on encoders"], ["1"])
+    retriever = DatedRetriever(mini, k=2, before="2020-03-06", statistics="corpus")
+    found = retriever(topics)
+    assert len(found) == 2
+    for made in (pickle.loads(pickle.dumps(retriever)), copy.deepcopy(retriever % 2)):
+        assert made(topics).equals(found)
+        assert "bm25" in repr(made)
+    assert DatedRetriever(mini, before="2020-03-06")(topics).score[0] != found.score[0]
 
 
 def test_the_filter_keeps_what_exists(mini: Path) -> None:
