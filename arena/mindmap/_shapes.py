@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from arena.errors import DataError
+from arena.errors import DataError, clip
 
 _LABEL = ("label", "name", "title", "text", "topic", "heading", "category")
 _BELOW = ("children", "subtopics", "nodes", "topics", "subcategories", "sections", "branches")
@@ -25,7 +25,8 @@ def reshaped(value: Any) -> Any:
     "papers"}]}``; lists of objects with a ``level`` or a ``parent``; and nodes with edges.
 
     Raises:
-        DataError: Nodes have two parents, or are their own descendants.
+        DataError: Nodes share an id, have two parents, or are their own descendants; or an edge is
+            no pair.
 
     >>> reshaped([{"id": 1, "title": "A"}, {"id": 2, "title": "B", "parent": 1}])
     {'label': 'A', 'children': [{'label': 'B', 'children': [], 'papers': []}], 'papers': []}
@@ -41,8 +42,7 @@ def reshaped(value: Any) -> Any:
         return value
     nodes, edges_of = value.get("nodes"), value.get("edges", value.get("links"))
     if isinstance(nodes, list) and isinstance(edges_of, list) and all(map(_label, nodes)):
-        ends = next((e for e in _ENDS if all(set(e) <= {*edge} for edge in edges_of)), _ENDS[0])
-        return _by_edges(nodes, ((edge.get(ends[0]), edge.get(ends[1])) for edge in edges_of))
+        return _by_edges(nodes, map(_ends, edges_of))
     label, below = _label(value), _key(_BELOW, value, list)
     if label == "label" or (label == "name" and below in (None, "children", "subtopics")):
         return value
@@ -67,8 +67,22 @@ def _label(value: Any) -> str | None:
 def _node(value: Any) -> Any:
     if (label := _label(value)) is None:
         return value
-    below, papers = (value.get(_key(names, value, list) or "", []) for names in (_BELOW, _PAPERS))
+    keys = (_key(names, value, list) for names in (_BELOW, _PAPERS))
+    below, papers = (value[key] if key else [] for key in keys)
     return {"label": value[label], "children": [*map(_node, below)], "papers": [*papers]}
+
+
+def _ends(edge: Any) -> tuple[Any, Any]:
+    """Return the node above and the node below of an edge."""
+    if isinstance(edge, list | tuple) and len(edge) == 2:
+        return edge[0], edge[1]
+    for above, below in _ENDS if isinstance(edge, Mapping) else ():
+        if above in edge and below in edge:
+            return edge[above], edge[below]
+    raise DataError(
+        f"the edge {clip(edge)} of the mind-map is no pair of nodes: give [above, below] or "
+        '{"source": above, "target": below}, each an id.'
+    )
 
 
 def _below_one(nodes: list[Any]) -> Any:
@@ -91,7 +105,10 @@ def _by_level(items: Iterable[Mapping[str, Any]]) -> list[tuple[int, Any]]:
 
 
 def _by_edges(items: Sequence[Mapping[str, Any]], edges: Iterable[tuple[Any, Any]]) -> Any:
-    made = {str(item.get("id")): _node(item) for item in items}
+    made: dict[str, Any] = {}
+    for item in items:
+        if made.setdefault(str(item.get("id")), new := _node(item)) is not new:
+            raise DataError(f"two nodes of the mind-map have the id {clip(item.get('id'))}.")
     parents: dict[str, str] = {}
     for above, below in ((str(a), str(b)) for a, b in edges):
         if above in made and below in made:
@@ -99,11 +116,13 @@ def _by_edges(items: Sequence[Mapping[str, Any]], edges: Iterable[tuple[Any, Any
                 raise DataError(f"the node {below!r} of the mind-map has two parents: give a tree.")
             parents[below] = above
             made[above]["children"].append(made[below])
+    checked = set[str]()
     for name in made:  # each must lead to a top
         seen = {name}
-        while name in parents:
+        while name in parents and name not in checked:
             name = parents[name]
             if name in seen:
                 raise DataError(f"the node {name!r} of the mind-map is below itself: give a tree.")
             seen.add(name)
+        checked.update(seen)
     return _below_one([node for name, node in made.items() if name not in parents])
