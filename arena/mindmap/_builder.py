@@ -172,7 +172,7 @@ _DECIMAL = re.compile(r"\(?(\d{1,2}(?:\.\d{1,2})*)([.):]*)(?:\s*[-–—])?\s+(?
 _LETTER = re.compile(r"\(?([A-Za-z])(?:((?:\.\d{1,2})+)[.):]*|[.):])\s+(?=\S)")
 _ROMAN = re.compile(r"\(?([IVX]{1,7}|[ivx]{1,7})[.):]\s+(?=\S)")
 _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-_ROMANS = {"x" * tens + ones: 10 * tens + i for tens in range(4) for i, ones in enumerate(_ONES)}
+ROMANS = {"x" * tens + ones: 10 * tens + i for tens in range(4) for i, ones in enumerate(_ONES)}
 
 _Stem = tuple[object, ...]
 
@@ -331,7 +331,7 @@ def _numbers(place: int, level: int, heading: str) -> Iterator[tuple[_Stem, _Num
         parts = [ord(match[1].lower()) - ord("a") + 1, *map(int, (match[2] or "").split(".")[1:])]
         stem = (case, None if match[2] else level, *parts[:-1])
         yield stem, _Number(place, parts[-1], match.end(), bool(match[2]))
-    if (match := _ROMAN.match(heading)) and (value := _ROMANS.get(match[1].lower())):
+    if (match := _ROMAN.match(heading)) and (value := ROMANS.get(match[1].lower())):
         yield ("roman", level), _Number(place, value, match.end(), False)
 
 

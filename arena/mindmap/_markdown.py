@@ -10,8 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.mindmap._builder import Builder, Notes, OutlineEntry, grow, too_long
+from arena.mindmap._builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
+from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -34,7 +35,10 @@ _FRONT_MATTER = re.compile(
 )
 _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
 _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese has two columns
-_BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
+_BULLET = re.compile(r"^[•◦▪‣●○■□–·](?=\s)", re.MULTILINE)
+_LETTERED = re.compile(
+    r"^([ \t\u00a0\u3000]*)\(?([A-Za-z]|[IVX]{1,7}|[ivx]{1,7})[.)][ \t]+(?=\S)", re.MULTILINE
+)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
 _ESCAPE_OR_CODE = r"\\.|(?<!`)(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
@@ -62,6 +66,9 @@ _AFTER_LEAD = re.compile(r"\s*(?:$|:|\.(?=\s|$)|[–—]|-\s)")
 _PARTED = re.compile(r":\s|\s[-–—]\s")
 _LITERAL = re.compile(r"[ *_]*\(?\w{0,4}[&\\]")  # who escapes what begins a label means it
 _YAML = re.compile(r"""["']?(?:label|name|children|subtopics)["']?\s*:""")
+
+
+_COUNTED = (tuple("abcdefghijklmnopqrstuvwxyz"), tuple(ROMANS)[1:])
 
 
 def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[str]]:
@@ -98,7 +105,17 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
         marks of Markdown in labels removed (1): '**Sparse**:'.
         explanations after labels dropped (1): 'by words' under 'Sparse'.
     """
-    return read_document(parse_document(text.removeprefix("\ufeff")), Builder(), lists)
+    tree = Builder()
+    return read_document(
+        parse_document(with_breaks(text.removeprefix("\ufeff"), tree)), tree, lists
+    )
+
+
+def with_breaks(text: str, tree: Builder) -> str:
+    r"""Return a text with the line breaks that it has as ``\n``; the builder notes that."""
+    if (broken := with_line_breaks(text)) is not text:
+        tree.notes.add("line breaks written as \\n read", text[:100])
+    return broken
 
 
 def read_document(
@@ -178,8 +195,9 @@ def parse_document(text: str) -> Document:
 
     They are those of CommonMark without indentation. The columns of list items alone say which is
     below which: two columns more than the item above make a deeper item, whatever the marker.
-    ``•◦▪‣`` are markers, and so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after
-    that; a rule under a paragraph of several lines makes no heading of it.
+    ``•◦▪‣●○■□–·`` are markers, and so are ``a.``, ``(B)`` and ``iv)`` where those of a column count
+    up, and ``2.1`` below an item 2, wherever it begins, and ``2.2`` after that; a rule under a
+    paragraph of several lines makes no heading of it.
     """
     apart: list[tuple[str, str]] = []
 
@@ -195,9 +213,27 @@ def parse_document(text: str) -> Document:
         text = text[front_matter.end() :]
         apart.append(("front matter dropped", front_matter[0].lstrip()[:3]))
     blocks = _Blocks(text.split("\n"))
-    blocks.take(_parser().parse(_BULLET.sub("-", _INDENT.sub("", text))))
+    blocks.take(_parser().parse(_BULLET.sub("-", _INDENT.sub("", _with_bullets(text)))))
     blocks.document.apart = apart
     return blocks.document
+
+
+def _with_bullets(text: str) -> str:
+    """Return a text with a bullet before each letter or Roman number that counts up in a column."""
+    columns: dict[tuple[str, bool], set[str]] = {}
+    for blanks, number in _LETTERED.findall(text):
+        columns.setdefault((blanks, number.isupper()), set()).add(number.lower())
+    known = {
+        key
+        for key, found in columns.items()
+        if len(found) > 1 and any(found == set(all_of[: len(found)]) for all_of in _COUNTED)
+    }
+
+    def marked(match: re.Match[str]) -> str:
+        is_item = (match[1], match[2].isupper()) in known
+        return f"{match[1]}- {match[0].lstrip()}" if is_item else match[0]
+
+    return _LETTERED.sub(marked, text)
 
 
 class _Blocks:

@@ -10,7 +10,13 @@ from typing import Any, NoReturn
 
 from arena.errors import DataError, clip
 from arena.mindmap._builder import Branch, Builder, Notes, describe, is_pair, read_pairs
-from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
+from arena.mindmap._markdown import (
+    Document,
+    note_dropped,
+    parse_document,
+    read_document,
+    with_breaks,
+)
 from arena.mindmap._shapes import SCHEMA, reshaped
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
@@ -76,6 +82,7 @@ def _read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]]:
     text = text.removeprefix("\ufeff")
     if begins_like_json(text):
         return _read_value(parse_json(text), tree)
+    text = with_breaks(text, tree)
     if _OPEN in text and _CLOSE in text:
         return _read_text(_tagged(text, tree.notes), tree)
     document = parse_document(text)

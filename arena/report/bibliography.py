@@ -15,12 +15,23 @@ from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_en
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
     r"(?:references?|sources?|citations|literature)(?: list| cited| and notes| and links)?"
-    r"(?: (?:used|read but not used) in the report)?"
-    r"|bibliography|works cited|footnotes|参考文献|参考资料|参考来源|引用文献|引用来源)\W*",
+    r"(?: (?:used|read but not used) in the report)?(?: (?:and|&) (?:further|additional) reading)?"
+    r"|bibliography|works cited|footnotes|参考文献|参考资料|参考来源|引用文献|引用来源"
+    r"|參考文獻|參考資料|引用文獻|참고 ?문헌|referen(?:zen|ser|ties)"
+    r"|références(?: bibliographiques)?|refer[eê]ncias(?: bibliográficas)?|bibliogra(?:f|ph)[ií]\w{0,2}"
+    r"|(?:literatur|quellen|schriften)(?:verzeichnis|angaben|nachweise?)?|quellen|fuentes|fonti|fontes"
+    r"|literatuur(?:lijst)?|bronnen|litteratur(?:liste|förteckning)?|källor|kilder|lähteet|literatura"
+    r"|riferimenti(?: bibliografici)?|piśmiennictwo|источники|литература|библиография"
+    r"|список (?:использованной )?литературы|література|kaynakça|kaynaklar|daftar pustaka"
+    r"|tài liệu tham khảo|المراجع|संदर्भ)\W*",
     re.IGNORECASE,
 )
 _CONTENTS = re.compile(r"\W*(?:table of )?contents\W*|目录", re.IGNORECASE)
-_WEAK = re.compile("sources|literature|citations|notes", re.IGNORECASE)
+_WEAK = re.compile(
+    "sources|citations|notes|litt?erat(?!urverz|uurl)|schriften|quellen$|fuentes|fonti|fontes|bronnen|källor"
+    "|kilder|lähteet|источники|лит|kaynaklar",
+    re.IGNORECASE,
+)
 _DEFINITION = re.compile(
     r"^\[(\^[^\[\]\s]{1,60}|\d{1,5}|[^\[\]]{1,60}(?=\]:\s*<?https?://))\]:\s*", re.MULTILINE
 )
@@ -33,6 +44,7 @@ _LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or
 _POINT = re.compile(r"^(\d{1,3})\.\s")
 _BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
 _BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
+_CITED = re.compile(r"\[\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,99}\]")
 _YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
 _LAST_YEAR = re.compile(r"[,.]\s(?:19|20)\d{2}[a-z]?\.(?:\s*(?:URL )?https?://\S+)?\s*(?=[A-Z])")
 
@@ -122,8 +134,10 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
     """Return the blocks of a report's text, and those of its reference list.
 
     The list stands below a heading such as References, Bibliography, Works cited or Sources, or a
-    paragraph of that word; and there may be several. Otherwise it is what ends the report: two
-    paragraphs or more that begin with ``[1]``, or numbered items of which each has an address.
+    paragraph of that word; and there may be several. Otherwise it is what ends the report: below
+    the last heading, whatever that says, numbered items that name years or addresses and have all
+    numbers that the text cites; or two paragraphs or more that begin with ``[1]``, or numbered
+    items of which each has an address.
     """
     text: list[TextBlock] = []
     listed: list[TextBlock] = []
@@ -141,6 +155,8 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
             listed += [] if block.level else [block]
         else:
             text.append(block)
+    if not listed and (at := _cited_list(text)):
+        return text[: at - 1], text[at:]
     if not listed:
         end = len(text)
         while end and _is_entry(text[end - 1]):
@@ -150,6 +166,18 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
         ):
             text, listed = text[:end], text[end:]
     return text, listed
+
+
+def _cited_list(blocks: Sequence[TextBlock]) -> int:
+    """Return the place behind the last heading if the list is what stands there, or else 0."""
+    at = max((place for place, block in enumerate(blocks, 1) if block.level), default=0)
+    items = [block for block in blocks[at:] if block.number]
+    dated = sum(_YEAR.search(each.inline.text) is not None or _is_entry(each) for each in items)
+    if not at or len(items) < len(blocks) - at or 2 * dated <= len(items):
+        return 0
+    marks = (_CITED.findall(block.inline.text) for block in blocks[:at])
+    cited = {number for mark in chain(*marks) for number in re.findall(r"\d+", mark)}
+    return at if cited and cited <= {block.number for block in items} else 0
 
 
 def _starts(blocks: Sequence[TextBlock], place: int) -> bool:

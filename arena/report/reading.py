@@ -33,6 +33,7 @@ from arena.report.model import (
     TextBlock,
 )
 from arena.report.sentences import MARK, Draft, add_statements, as_statements
+from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -60,7 +61,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     """
     if isinstance(source, Path):
         source = source.read_bytes()
-    text = source if isinstance(source, str) else decode(source)
+    text = with_line_breaks(source if isinstance(source, str) else decode(source))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
     text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)

@@ -31,6 +31,10 @@ _LATEX = regex.compile(r"""\$+[^$]*\$+|(\{)?(?|
     |\\(')([aeiouycnz]|(?<![A-Za-z]\\')[AEIOUY])
     |(?<=[{A-Za-z])\\()([aA][aAeE]|[oO][eE]|ss|[oOlLi])(?![A-Za-z])(?:\{\}|\s(?=[a-z]))?
 )(?(1)\})""", regex.VERBOSE)  # fmt: skip
+_ESCAPED_BREAK = re.compile(
+    r"(?:\\r)?\\n(?!(?:abla|u|e|eq|eg|i|ot|otin|ode|oindent|ewline|ewpage|ocite|onumber|orm|mid|leq|geq)"
+    r"(?![a-z]))"
+)
 _MARKS = dict(zip("`'^~\"=.uvHcdbkr", "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b"
                   "\u0327\u0323\u0331\u0328\u030a", strict=True))  # fmt: skip
 _LETTERS = {"aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "ss": "ß",
@@ -63,6 +67,20 @@ def clean_text(text: str) -> str:
     if "\\" in text:
         text = _LATEX.sub(_letter, text)
     return text if text == was else text.strip()
+
+
+def with_line_breaks(text: str) -> str:
+    r"""Return a text on one line with line breaks for the ``\n`` that a model escaped twice.
+
+    A text with one, or with a line break, is left alone; so are commands such as ``\nabla``.
+
+    >>> with_line_breaks(r"# Kelp\n- Grazing\n- $\nu$ and $\nabla$")
+    '# Kelp\n- Grazing\n- $\\nu$ and $\\nabla$'
+    """
+    if "\\n" not in text or "\n" in text.strip():
+        return text
+    read, number = _ESCAPED_BREAK.subn("\n", text)
+    return read if number > 1 else text
 
 
 def read_entities(text: str) -> str:

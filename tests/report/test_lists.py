@@ -224,3 +224,51 @@ def test_a_name_without_its_accents_is_the_same():
     text = "As some say (Köpf et al., 2023), and Müller (2020) and Muller (2020).\n\n"
     report = read_report(f"# T\n\n{text}## References\n\n{entries}")
     assert [each.title for each in report.cited] == ["Open talk", "On sets", "Maps"]
+
+
+HEADINGS = [
+    "Quellenverzeichnis", "Literatur", "Bibliografía", "Références bibliographiques", "Referências",
+    "Riferimenti bibliografici", "Literatuurlijst", "Список литературы", "Kaynakça", "引用文獻",
+    "참고 문헌", "References & further reading",
+    "5. Was wir gelesen haben", "Papers behind this text",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_list_has_a_heading_in_another_language_or_of_any_words(heading):
+    report = read_report(
+        f"# Bees\n\n## Summary\n\nBees dance [2]. They sleep [1, 2].\n\n## {heading}\n\n"
+        "1. Frey, A. (2011). How bees sleep at night. Apidology.\n"
+        "2. Frisk, B. (2012). A dance of bees in the dark. Apidology.\n"
+    )
+    assert [each.citations for each in report.statements] == [("2",), ("1", "2")]
+    titles = [each.title for each in report.references]
+    assert titles == ["How bees sleep at night", "A dance of bees in the dark"]
+    assert [each.heading for each in report.sections] == ["Summary"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "1. Bees sleep.\n2. Bees dance.\n",  # no years: a section of text
+        "1. In 2011 bees slept.\n",  # the text cites 2, too
+        "1. In 2011 bees slept.\n2. In 2012 they danced.\n\nThat is all.\n",
+    ],
+)
+def test_numbered_items_at_the_end_of_a_text_are_no_list(ending):
+    report = read_report(f"# Bees\n\n## Summary\n\nBees dance [1, 2].\n\n## Outlook\n\n{ending}")
+    assert [each.heading for each in report.sections] == ["Summary", "Outlook"]
+    assert not any(each.text for each in report.references)
+
+
+@pytest.mark.parametrize("end", ["\\n", "\\r\\n"])
+def test_line_breaks_that_a_model_escaped_twice_are_read(end):
+    text = (
+        r"# Bees||## Summary||Bees dance as $\nu \neq 1$ [1].||## References||1. Frey, A. (2011). "
+    )
+    text = text.replace("||", end + end) + "How bees sleep at night. Apidology."
+    (statement,) = read_report(text).statements
+    assert statement.text == r"Bees dance as $\nu \neq 1$."
+    assert [each.title for each in read_report(text).references] == ["How bees sleep at night"]
+    both = text + "\n\nMore."
+    assert len(read_report(both).statements) == 1 and not read_report(both).references

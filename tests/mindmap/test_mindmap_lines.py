@@ -1,0 +1,77 @@
+"""Mind-maps whose lines are no Markdown: letters and Roman numbers, bullets of Word, one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.errors import DataError
+from arena.mindmap import MindMap, read_markdown, read_mind_map
+
+
+def tree(node: MindMap):
+    return (node.label, *map(tree, node.children))
+
+
+BEES = ("Bees", ("Sleep", ("Day",), ("Night",)), ("Dance", ("Waggle",)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Bees\n1. Sleep\n   a) Day\n   b) Night\n2. Dance\n   a) Waggle\n",
+        "# Bees\nI. Sleep\n\t(a) Day\n\t(b) Night\nII. Dance\n\t(a) Waggle\n",
+        "# Bees\nA. Sleep\n   i. Day\n   ii. Night\nB. Dance\n   i. Waggle\n",
+        "# Bees\n■ Sleep\n  – Day\n  – Night\n■ Dance\n  · Waggle\n",
+    ],
+)
+def test_letters_roman_numbers_and_other_bullets_begin_items(text):
+    made, _ = read_mind_map(text)
+    assert tree(made) == BEES
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        (
+            "# Bees\n- D. melanogaster\n- T. castaneum",
+            ("Bees", ("D. melanogaster",), ("T. castaneum",)),
+        ),
+        ("# Bees\n- Dance\n\nC. elegans is no bee.\nD. rerio is none.", ("Bees", ("Dance",))),
+        ("# Bees\n- Dance\n\nI. Kant saw bees.", ("Bees", ("Dance",))),
+    ],
+)
+def test_letters_that_count_up_from_nothing_are_part_of_names(text, right):
+    assert tree(read_mind_map(text)[0]) == right
+
+
+@pytest.mark.parametrize("read", [read_mind_map, read_markdown])
+def test_line_breaks_that_a_model_escaped_twice_are_read_and_noted(read):
+    made, notes = read(r"# Bees\n## Sleep\n- Day\n- Night\n## Dance\n- Waggle")
+    assert tree(made) == BEES
+    (note,) = notes
+    assert note.startswith(r"line breaks written as \n read (1): '# Bees\\n## Sleep\\n- Day")
+    assert tree(read("# Bees\n" + r"- Sleep\nDay\nNight")[0]) == ("Bees", (r"Sleep\nDay\nNight",))
+
+
+NODES = [{"id": 7, "title": "Bees"}, {"id": "s", "title": "Sleep"}, {"id": "d", "title": "Dance"}]
+
+
+def test_edges_are_pairs_or_objects():
+    edges = [[7, "s"], {"parent": 7, "child": "d"}]
+    made, _ = read_mind_map({"nodes": NODES, "links": edges})
+    assert tree(made) == ("Bees", ("Sleep",), ("Dance",))
+    assert tree(read_mind_map({"title": "Bees", "children": ["Sleep"], "": 2})[0]) == (
+        "Bees",
+        ("Sleep",),
+    )
+
+
+@pytest.mark.parametrize("edge", [None, 1.5, "s", [7], [7, "s", "d"], {"source": 7}, {"to": 7}])
+def test_an_edge_that_is_no_pair_is_refused(edge):
+    with pytest.raises(DataError, match="is no pair of nodes"):
+        read_mind_map({"nodes": NODES, "edges": [edge]})
+
+
+def test_nodes_of_one_id_are_refused():
+    with pytest.raises(DataError, match="two nodes of the mind-map have the id 7"):
+        read_mind_map({"nodes": [*NODES, NODES[0]], "edges": [[7, "s"]]})
