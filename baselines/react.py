@@ -136,18 +136,17 @@ class React(LLMAgent):
         answer = self.llm.complete(
             self._messages, tools=list(self.tools), tool_choice=self._tool_choice
         )
-        said: dict[str, Any] = {"role": "assistant", "content": answer.text}
-        for _, action in actions_from(answer.message):
+        said: dict[str, Any] = {"role": "assistant", "content": answer.text, **answer.extra}
+        for sent, (_, action) in zip(answer.tool_calls, actions_from(answer.message), strict=True):
             assert isinstance(action, dict)
             # Servers draw ids by chance, and refuse a conversation with arguments that are not JSON
             # or names that no function can have: a 400, which ends the run.
             call_id = f"call_{len(self._messages)}_{len(self._calls)}"
             sound = action["arguments"] if isinstance(action["arguments"], dict) else {}
             name = re.sub(r"[^a-zA-Z0-9_-]", "_", str(action["tool"]))[:64] or "none"
-            function = {"name": name, "arguments": _as_json(sound)}
-            said.setdefault("tool_calls", []).append(
-                {"id": call_id, "type": "function", "function": function}
-            )
+            # What else the server sent with the call, such as a signature, goes back with it.
+            function = sent["function"] | {"name": name, "arguments": _as_json(sound)}
+            said.setdefault("tool_calls", []).append(sent | {"id": call_id, "function": function})
             self._calls.append((call_id, action))
             if action["tool"] == "select" and isinstance(sound.get("paper_ids"), list):
                 self._selected += [i for i in sound["paper_ids"] if isinstance(i, str)]

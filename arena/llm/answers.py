@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from annotated_types import Ge
@@ -111,13 +112,16 @@ class Completion(NamedTuple):
         key: Hash of the request.
         text: Text of the answer; empty if the model wrote none.
         tool_calls: Calls in the form of the protocol, ``{"id", "type", "function": {"name",
-            "arguments"}}``, with the arguments as the model's text.
+            "arguments"}}``, with the arguments as the model's text, and what else the server sent
+            with a call, such as the signature of a thought.
         finish_reason: ``stop``, ``length``, ``tool_calls``, ... as the server reports it.
         usage: Tokens.
         cost: Dollars when the answer was made; None if model or tokens are unknown.
         seconds: Time that the answer took when it was made, pauses and retries included.
         cached: Whether this answer comes from the store.
         refused: Why the server refuses the request, or empty; see `RequestRefusedError`.
+        extra: Further fields of the message that the server wants back with it, such as
+            ``reasoning_content``.
     """
 
     key: str
@@ -129,11 +133,12 @@ class Completion(NamedTuple):
     seconds: float = 0.0
     cached: bool = False
     refused: str = ""
+    extra: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def message(self) -> dict[str, Any]:
         """The assistant's message, to append to the conversation."""
-        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        message: dict[str, Any] = {"role": "assistant", "content": self.text, **self.extra}
         return message | ({"tool_calls": list(self.tool_calls)} if self.tool_calls else {})
 
     def record(self, model: str) -> dict[str, Any]:
@@ -142,6 +147,7 @@ class Completion(NamedTuple):
         fields = {"key": self.key, "model": model} | self._asdict() | kept
         names = ("text", "tool_calls", "finish_reason", "usage", "cost")
         left_out = {"cached", *(names if self.refused else ("refused",))}
+        left_out |= set() if self.extra else {"extra"}
         return {name: value for name, value in fields.items() if name not in left_out}
 
 

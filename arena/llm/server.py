@@ -29,11 +29,15 @@ from arena.llm.answers import (
     clean,
     describe_request,
 )
+from arena.llm.network import problem_of, proxy_of
 from arena.text.display import count
 
 OPENAI = "https://api.openai.com/v1"
 LARGEST_ANSWER = 16 << 20  # bytes; a larger answer is an error
 _LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
+_RETURNED = re.compile("reason|think|thought|signature|extra_content|provider_specific")
+"""Fields of a message that servers want back with it, as those of thinking models do."""
+_FILTER = re.compile("filter|prohibited|safety|blocked|recitation", re.IGNORECASE)
 _PLACEHOLDER = 8  # characters; a shorter key is a placeholder, whose text an answer may contain
 _REFUSED = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|(?:prompt|input|request)"
@@ -77,7 +81,15 @@ class Server:
                 f"base_url={clip(self._where)} is not an address: give one such as "
                 "'http://127.0.0.1:8000/v1'."
             )
-        http = _BoundedClient(api_key_env, timeout, interval)
+        proxy = proxy_of(url.scheme, url.host)
+        self._proxy = proxy and (
+            f" It was asked through the proxy in {proxy}: correct that, or leave the proxy out "
+            f"with NO_PROXY={url.host}."
+        )
+        try:
+            http = _BoundedClient(api_key_env, timeout, interval)
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+            raise problem_of(error) from None
         weakref.finalize(self, http.close)
         self._sdk = openai.OpenAI(
             api_key="in the environment", base_url=self._address, timeout=timeout,
@@ -109,17 +121,24 @@ class Server:
             return LLMError(f"{why} {tried}")
         if not isinstance(error, openai.APIStatusError):
             cause = error.__cause__
+            if isinstance(cause, _NoMessageError):
+                return RequestRefusedError(f"200: {cause}")
             if isinstance(cause, httpx2.DecodingError):
                 return LLMError(f"{cause} {tried}")
+            if "CERTIFICATE" in str(cause):
+                why = f"the certificate of {where} is not trusted: {clip(str(cause), 200)}. Name "
+                return LLMError(f"{why}the file of its authority in $SSL_CERT_FILE.")
             why = f"{where} cannot be reached or hung up ({type(cause).__name__}); is a server"
-            return LLMError(f"{why} running there? {tried}")
+            return LLMError(f"{why} running there?{self._proxy} {tried}")
         status, headers, said = error.status_code, error.response.headers, _message(error.body)
         option = re.search("temperature|seed", said)
         if status == 413 or (
             status in (400, 422) and (_REFUSED.search(said) or (proven and not option))
         ):
             return RequestRefusedError(f"{status}{said}")
-        if 300 <= status < 400:
+        if self._proxy and status >= 400 and not isinstance(error.body, Mapping):
+            why = f"{where} did not answer like such an endpoint{said}.{self._proxy} {tried}"
+        elif 300 <= status < 400:
             why = f"{where} redirects to {clip(headers.get('location', ''))}, which is not "
             why += "followed. Give the final address as base_url."
         elif status in (401, 403):
@@ -184,10 +203,11 @@ class _BoundedClient(openai.DefaultHttpxClient):
         if len(key) >= _PLACEHOLDER:
             content = content.replace(key.encode(), b"***")
             headers = {name: value.replace(key, "***") for name, value in headers.items()}
-        if response.status_code == 200 and request.method == "POST":
+        status = response.status_code
+        if status == 200 and request.method == "POST" and (status := _status_of(content)) == 200:
             completion_of(content, "")
         return httpx2.Response(
-            response.status_code, headers=headers, content=bytes(content[:largest]), request=request
+            status, headers=headers, content=bytes(content[:largest]), request=request
         )
 
     def _pace(self) -> None:
@@ -204,12 +224,35 @@ def _key_in(variable: str) -> str:
     return os.environ.get(variable, "").strip()
 
 
+class _NoMessageError(httpx2.DecodingError):
+    """The answer is well-formed and has no message."""
+
+
+def _status_of(content: bytearray) -> int:
+    """Return the status that a body of status 200 means: some gateways put errors into it."""
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(content)
+        error = isinstance(answer, dict) and not answer.get("choices") and answer.get("error")
+        if error:
+            code = error.get("code") if isinstance(error, dict) else None
+            return code if type(code) is int and 400 <= code < 600 else 502
+    return 200
+
+
 def completion_of(content: bytes | bytearray, key: str) -> Completion:
     """Return the answer in the body of a response; raise `DecodingError` if it contains none."""
     try:
         answer = json.loads(content, parse_constant=lambda name: None)
-        choice = answer["choices"][0]
-        message, reason = choice["message"], choice.get("finish_reason")
+        if not answer.keys() & {"choices", "object", "usage"}:
+            raise LookupError
+        choice = (answer.get("choices") or [{}])[0]
+        message, reason = choice.get("message"), choice.get("finish_reason")
+        if message is None:
+            said = content[:2000].decode(errors="replace")
+            why = f"the answer has no message: {clip(said, 300)}"
+            if not _FILTER.search(said):  # a filter says the same when it is asked again
+                raise _NoMessageError(why)
+            return Completion(key, "", refused=f"200: {why}")
         calls = message.get("tool_calls")
         calls = [
             _tool_call(call, number)
@@ -217,8 +260,10 @@ def completion_of(content: bytes | bytearray, key: str) -> Completion:
             if isinstance(call, dict) and isinstance(call.get("function"), dict)
         ]
         text, reason = _content(message.get("content")), reason if isinstance(reason, str) else ""
-        usage = _usage(answer.get("usage"))
-        return Completion(key, clean(text), tuple(clean(calls)), clean(reason), usage)
+        return Completion(
+            key, clean(text), tuple(clean(calls)), clean(reason), _usage(answer.get("usage")),
+            extra=clean(_returned(message)),
+        )  # fmt: skip
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
         shown = clip(content[:500].decode(errors="replace"))
     raise httpx2.DecodingError(f"the answer is not a chat completion: {shown}")
@@ -245,7 +290,14 @@ def _tool_call(call: dict[str, Any], number: int) -> dict[str, Any]:
     if not isinstance(arguments, str):  # some servers send the object
         arguments = "" if arguments is None else json.dumps(arguments)
     function = {"name": str(call["function"].get("name") or ""), "arguments": arguments}
-    return {"id": str(call.get("id") or f"call_{number}"), "type": "function", "function": function}
+    call_id = str(call.get("id") or f"call_{number}")
+    function |= _returned(call["function"])
+    return {"id": call_id, "type": "function", "function": function, **_returned(call)}
+
+
+def _returned(sent: dict[str, Any]) -> dict[str, Any]:
+    """Return what goes back to the server with a message, or with a call in it."""
+    return {name: value for name, value in sent.items() if value and _RETURNED.search(name)}
 
 
 def _usage(usage: Any) -> Usage:
