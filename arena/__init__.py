@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.papers import Hit, Paper, Section
     from arena.results.comparison import compare
     from arena.results.experiments import run_experiment
-    from arena.runs import replay, rescore, run, score
+    from arena.runs import replay, rescore, rollouts, run, score
     from arena.tools import tool_schemas
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "compare",
     "replay",
     "rescore",
+    "rollouts",
     "run",
     "run_experiment",
     "score",
@@ -53,7 +54,7 @@ _HOMES = {
     "arena.papers": ("Hit", "Paper", "Section"),
     "arena.results.comparison": ("compare",),
     "arena.results.experiments": ("run_experiment",),
-    "arena.runs": ("replay", "rescore", "run", "score"),
+    "arena.runs": ("replay", "rescore", "rollouts", "run", "score"),
     "arena.tools": ("tool_schemas",),
 }
 

@@ -69,7 +69,7 @@ class EpisodeFactory:
         for name in config.retrievers:
             if name not in self._engines:
                 self._engines[name] = self.corpus.retriever(name)
-        self._pool = self._surveys(surveys)
+        self.pool = self._surveys(surveys)
         self._budget = {
             name.removeprefix("max_"): value
             for name, value in config.limits.items()
@@ -118,11 +118,7 @@ class EpisodeFactory:
     @property
     def topics(self) -> dict[str, str]:
         """Id of each survey of the pool -> its topic."""
-        return {survey_id: self._topic(survey_id) for survey_id in self._pool}
-
-    def draw(self, rng: np.random.Generator) -> str:
-        """Return the id of a survey drawn from the pool."""
-        return self._pool[int(rng.integers(len(self._pool)))]
+        return {survey_id: self._topic(survey_id) for survey_id in self.pool}
 
     def start(self, survey_id: str) -> ScoredEpisode:
         """Return a new episode of a survey."""

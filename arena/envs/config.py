@@ -82,7 +82,8 @@ class EnvConfig(BaseModel):
     retrievers: Annotated[tuple[_Engine, ...], BeforeValidator(_list)] = ()
     """Further engines that a search may name."""
     reward: Annotated[str, AfterValidator(plain_name)] = ""
-    """A reward, a metric, or a sum such as gain+ari; by default the task's."""
+    """A reward, a metric, or a sum such as gain+ari; by default the task's. In Python also an
+    object, or a list of names and objects that add up; runs, which are replayed, take names."""
     reward_options: dict[str, dict[str, Any]] = {}
     """Name of a reward -> its options, such as {"cost": {"per_search": 0.1}}."""
     encoder: Annotated[str, AfterValidator(_known(ENCODERS))] = ENCODER
@@ -125,6 +126,7 @@ class EnvConfig(BaseModel):
 
     _task: Task = PrivateAttr()
     _rewards: tuple[Reward, ...] = PrivateAttr()
+    _reward_objects: dict[str, Reward] = PrivateAttr()
 
     def __init__(self, **settings: Any) -> None:
         for name in settings:
@@ -135,7 +137,12 @@ class EnvConfig(BaseModel):
         given = {name: value for name, value in settings.items() if value is not None}
         task = given["task"] = _known(TASKS)(given.get("task", "discovery"))
         resolved = TASKS.get(task)()
-        given.setdefault("reward", resolved.reward)
+        reward = given.get("reward", resolved.reward)
+        parts = reward if isinstance(reward, list | tuple) else [reward]
+        objects = {type(part).__name__: part for part in parts if isinstance(part, Reward)}
+        if all(isinstance(part, str | Reward) for part in parts):
+            names = [part if isinstance(part, str) else type(part).__name__ for part in parts]
+            given["reward"] = "+".join(names)
         if not resolved.references:
             _refuse(given, resolved, "its episodes start without papers", "references", "found")
         elif "found" in given:
@@ -158,7 +165,8 @@ class EnvConfig(BaseModel):
             most = self.max_result_characters
             raise DataError(f"max_result_characters={most}: a pool needs at least {LEAST}.")
         self._task = resolved
-        self._rewards = tuple(make_rewards(self.reward, self.reward_options))
+        self._reward_objects = objects
+        self._rewards = tuple(make_rewards(self.reward, self.reward_options, objects))
         if self.observation == "pool" and any(each.reads_results for each in self._rewards):
             raise DataError(
                 f"reward={self.reward!r} reads lists of papers, which observation='pool' does not "
@@ -172,7 +180,7 @@ class EnvConfig(BaseModel):
             return cls(**{"task": task, **settings})
         if not settings:
             return task
-        return cls(**{**{n: getattr(task, n) for n in task.model_fields_set}, **settings})
+        return cls(**{**task._given, **settings})
 
     def make(
         self, corpus: Corpus | str | Path, surveys: Sequence[str] | int | None = None
@@ -191,13 +199,27 @@ class EnvConfig(BaseModel):
         """The rewards that add up to `reward`; they keep no state."""
         return self._rewards
 
+    @property
+    def reward_objects(self) -> dict[str, Reward]:
+        """The rewards that were given as objects, by the name of their class."""
+        return self._reward_objects
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """The settings that were given, from which an equal configuration is made."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if self._reward_objects:
+            parts = self.reward.split("+")
+            given["reward"] = [self._reward_objects.get(part, part) for part in parts]
+        return given
+
     def __eq__(self, other: object) -> bool:
         """Return whether all settings are equal; what they resolved to is not compared."""
         return isinstance(other, EnvConfig) and self.__dict__ == other.__dict__
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the names are resolved again."""
-        return _config_of, ({name: getattr(self, name) for name in self.model_fields_set},)
+        return _config_of, (self._given,)
 
     @property
     def limits(self) -> dict[str, int]:

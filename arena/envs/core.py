@@ -68,6 +68,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             survey that can be scored.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
+        epochs: Whether `reset` draws without replacement: every topic once, in an order drawn anew
+            for each epoch, before one is drawn again. By default each draw is of all topics.
         render_mode: ``"ansi"`` or None.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
@@ -86,6 +88,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         *,
         surveys: Sequence[str] | int | None = None,
         tasks: str | Path | None = None,
+        epochs: bool = False,
         render_mode: str | None = None,
         plugins: Sequence[str | Path] = (),
         **settings: Any,
@@ -97,12 +100,13 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.render_mode = render_mode
         EzPickle.__init__(
             self, corpus, self.config,
-            surveys=surveys, tasks=tasks, render_mode=render_mode, plugins=plugins,
+            surveys=surveys, tasks=tasks, epochs=epochs, render_mode=render_mode, plugins=plugins,
         )  # fmt: skip
         self._factory = EpisodeFactory(corpus, self.config, surveys, tasks)
         self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
+        self._epochs, self._epoch = epochs, list[str]()  # ids that the epoch has left, last first
 
     def __str__(self) -> str:
         surveys = count(len(self.topics), "survey")
@@ -126,27 +130,36 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Corpus, engines, labels and spaces are shared; the episode and the seed are not.
         """
         env = object.__new__(type(self))  # a copy would be built from the arguments (EzPickle)
-        vars(env).update(vars(self), _episode=None, _np_random=None)
+        vars(env).update(vars(self), _episode=None, _np_random=None, _epoch=[])
         return env
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the arguments, the running episode and the state of the draws."""
         running = None if self._episode is None else self.save()
         state = EzPickle.__getstate__(self)
-        return {**state, "running": running, "draws": (self._np_random, self._np_random_seed)}
+        return {**state, "running": running, "draws": self._draws}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the environment of the arguments again, and continue the episode."""
         EzPickle.__setstate__(self, state)
-        self._np_random, self._np_random_seed = copy.deepcopy(state["draws"])
+        self._draws = state["draws"]
         if state["running"] is not None:
             self.restore(state["running"])
+
+    @property
+    def _draws(self) -> tuple[Any, ...]:
+        """What the next draws depend on, as a copy."""
+        return copy.deepcopy((self._np_random, self._np_random_seed, self._epoch))
+
+    @_draws.setter
+    def _draws(self, draws: tuple[Any, ...]) -> None:
+        self._np_random, self._np_random_seed, self._epoch = copy.deepcopy(draws)
 
     def __deepcopy__(self, memo: Any) -> SurveyEnv:
         """Return a copy that continues the episode; corpus and engines are shared."""
         env = self.fork()
         env.action_space = copy.deepcopy(self.action_space)
-        env._np_random = copy.deepcopy(self._np_random)
+        env._draws = self._draws
         if self._episode is not None:
             env.restore(self.save())
         return env
@@ -157,7 +170,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Start an episode.
 
         Args:
-            seed: Seed of the draw of the survey, >= 0.
+            seed: Seed of the draws of surveys, >= 0; it also begins a new epoch.
             options: ``{"survey": id}`` plays that survey; by default one is drawn.
 
         Returns:
@@ -166,11 +179,22 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         seed = checked_seed(seed)
         survey_id = self._factory.named(options)  # first: a refused call changes nothing
         super().reset(seed=seed)
+        if seed is not None:
+            self._epoch = []
         if survey_id is None:
-            survey_id = self._factory.draw(self.np_random)
+            survey_id = self._draw()
         self._episode = episode = self._factory.start(survey_id)
         self.action_space.look(episode.topic, episode.shown)
         return episode.observation(), {"survey": episode.survey.id}
+
+    def _draw(self) -> str:
+        """Return the id of the survey that the next episode plays."""
+        pool = self._factory.pool
+        if not self._epochs:
+            return pool[int(self.np_random.integers(len(pool)))]
+        if not self._epoch:
+            self._epoch = [pool[place] for place in self.np_random.permutation(len(pool))]
+        return self._epoch.pop()
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Carry out one tool call.

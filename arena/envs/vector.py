@@ -66,7 +66,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         return {
             **EzPickle.__getstate__(self),
             "running": running,
-            "draws": [(env._np_random, env._np_random_seed) for env in self.envs],
+            "draws": [env._draws for env in self.envs],
             "over": self._autoreset_envs.tolist(),
             "observations": list(self._env_obs),
         }
@@ -75,7 +75,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         """Make the environments of the arguments again, and continue their episodes."""
         EzPickle.__setstate__(self, state)
         for env, running, draws in zip(self.envs, state["running"], state["draws"], strict=True):
-            env._np_random, env._np_random_seed = draws
+            env._draws = draws
             if running is not None:
                 env.restore(running)
         self._autoreset_envs[:] = state["over"]
@@ -92,16 +92,45 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         Args:
             seed: Seeds of the draws of surveys: one integer s stands for s, s + 1, ...; or a list
                 of `num_envs` seeds.
-            options: As in the scalar environment, and ``reset_mask``, booleans of shape
+            options: As in the scalar environment; ``surveys``, a list of `num_envs` ids, one for
+                each episode, None where one is drawn; and ``reset_mask``, booleans of shape
                 (num_envs,).
         """
         seeds = self._seeds(seed)
         options = dict(options or {})
-        # A refused call changes nothing, no generator either.
-        self.envs[0]._factory.named({key: options[key] for key in options if key != "reset_mask"})
-        if "reset_mask" in options and any(env._episode is None for env in self.envs):
+        mask = self._mask(options.pop("reset_mask", None))
+        surveys = options.pop("surveys", None)
+        if surveys is None:
+            each = [options] * self.num_envs
+        elif isinstance(surveys, list | tuple) and len(surveys) == self.num_envs:
+            each = [{**options, "survey": survey} for survey in surveys]
+        else:
+            raise DataError(
+                f"surveys={clip(surveys)}: give a list of {self.num_envs} ids, None to draw one."
+            )
+        for one in each:  # a refused call changes nothing, no generator either
+            self.envs[0]._factory.named(one)
+        self._terminations[mask] = self._truncations[mask] = self._autoreset_envs[mask] = False
+        infos: Infos = {}
+        for number in np.flatnonzero(mask).tolist():
+            observation, info = self.envs[number].reset(seed=seeds[number], options=each[number])
+            self._env_obs[number] = observation  # type: ignore[call-overload]
+            infos = self._add_info(infos, info, number)
+        return _batched(self.single_observation_space, self._env_obs), infos
+
+    def _mask(self, mask: Any) -> NDArray[np.bool_]:
+        """Return which episodes a reset starts."""
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+        if not is_mask or mask.shape != (self.num_envs,) or not mask.any():
+            raise DataError(
+                f"reset_mask={clip(mask)}: give a NumPy array of {self.num_envs} booleans, of "
+                "which at least one is true."
+            )
+        if any(env._episode is None for env in self.envs):
             raise ResetNeeded("not all episodes have begun yet. Call reset() without a mask first.")
-        return super().reset(seed=seeds, options=options)
+        return mask  # type: ignore[no-any-return]
 
     def step(
         self, actions: Iterable[Any]

@@ -106,19 +106,26 @@ class MetricReward(Reward):
         return {self.metric.name: 0.0 - value if self.metric.lower_is_better else value}
 
 
-def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Reward]:
+def make_rewards(
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    objects: Mapping[str, Reward] | None = None,
+) -> list[Reward]:
     """Return the rewards and metrics that add up to `name`, such as ``"gain"`` or ``"gain+ari"``.
 
-    `options` has the keyword arguments of each reward by its name.
+    `options` has the keyword arguments of each reward by its name, `objects` rewards that are
+    made already.
     """
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):
         raise DataError(f"reward={clip(name)} names one reward twice.")
-    options = options or {}
+    options, objects = options or {}, objects or {}
     for key in options:
         if key not in names:
             raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, names)}")
-    return [_make(part, options.get(part, {})) for part in names]
+    return [
+        objects[part] if part in objects else _make(part, options.get(part, {})) for part in names
+    ]
 
 
 def plain_name(name: str) -> str:

@@ -119,6 +119,12 @@ def run(
     """
     load(plugins)
     config = EnvConfig.of(task, settings)
+    if config.reward_objects:
+        raise DataError(
+            f"reward: {', '.join(config.reward_objects)} is an object, and a run records names, by "
+            "which it is replayed. Register the class with @reward and give its name, and its "
+            "arguments as reward_options."
+        )
     corpus = Corpus.of(corpus, tasks)
     besides = checked_metrics(metrics or None, config.resolved_task) or []
     task_set = TaskSet(corpus, config.references)

@@ -172,6 +172,18 @@ def test_a_seed_that_is_no_integer(world, name, seed):
     assert env.step(None)[0]["budget"]["steps"] == 98
 
 
+def test_an_epoch_draws_every_topic_once(world):
+    with make_env(world, epochs=True) as env:
+        topics = env.unwrapped.topics
+        drawn = [env.reset(seed=1 if place == 0 else None)[1]["survey"] for place in range(5)]
+        twin = copy.deepcopy(env)  # continues the epoch
+        rest = [env.reset()[1]["survey"] for _ in range(2 * len(topics) - 5)]
+        assert sorted(drawn + rest[: len(topics) - 5]) == sorted(topics)
+        assert sorted(rest[len(topics) - 5 :]) == sorted(topics)
+        assert [twin.reset()[1]["survey"] for _ in range(7)] == rest[:7]
+        assert [env.reset(seed=1)[1]["survey"]] == drawn[:1]
+
+
 def test_a_survey_may_be_chosen(world):
     ids = sorted(arena_surveys(world))
     env = make_env(world)

@@ -360,8 +360,10 @@ def test_bad_arguments(corpus, options, message):
         ({"seed": 1.5}, "seed=1.5"),
         ({"seed": [1, -2, 3]}, "seed=-2: give an integer >= 0"),
         ({"seed": 5, "options": {"survey": "nowhere"}}, "no survey 'nowhere'"),
-        ({"seed": 5, "options": {"surveys": "x"}}, "Did you mean 'survey'"),
-        ({"options": {"reset_mask": np.array([True])}}, r"must have shape `\(3,\)`"),
+        ({"seed": 5, "options": {"survys": "x"}}, "Did you mean 'survey'"),
+        ({"seed": 5, "options": {"surveys": "x"}}, "surveys='x': give a list of 3 ids"),
+        ({"seed": 5, "options": {"surveys": [None, None, "nowhere"]}}, "no survey 'nowhere'"),
+        ({"options": {"reset_mask": np.array([True])}}, "a NumPy array of 3 booleans"),
     ],
 )
 def test_a_bad_reset_changes_nothing(corpus, arguments, message):
@@ -376,6 +378,16 @@ def test_a_bad_reset_changes_nothing(corpus, arguments, message):
     actions = [call("search", query="knots"), call("finish"), None]
     for _ in range(2):  # the second draws a survey
         assert_same(env.step(actions), twin.step(actions))
+
+
+def test_each_episode_may_play_a_survey_of_its_own(corpus):
+    env, one = vector(corpus), vector(corpus, num_envs=1)
+    ids = list(arena_surveys(corpus.directory))[:2]
+    _, infos = env.reset(seed=4, options={"surveys": [ids[1], None, ids[0]]})
+    drawn = one.reset(seed=5)[1]["survey"][0]  # the second environment's seed
+    assert infos["survey"].tolist() == [ids[1], drawn, ids[0]]
+    masked = {"surveys": [ids[0]] * 3, "reset_mask": np.array([True, False, False])}
+    assert env.reset(options=masked)[1]["survey"].tolist() == [ids[0], None, None]
 
 
 @pytest.mark.parametrize("mode", MODES)

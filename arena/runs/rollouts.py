@@ -1,0 +1,104 @@
+"""Episodes in memory, for training: the agent that learns is the one that a run plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from arena.agents import Agent
+from arena.envs import SurveyEnv
+from arena.errors import DataError, clip
+from arena.runs.episodes import PlayedStep, episode_seed, play
+from arena.runs.players import AgentFactory
+from arena.tasks import play_order
+from arena.tools import tool_schemas
+
+
+class Rollout(NamedTuple):
+    """One episode.
+
+    Attributes:
+        survey: Id of the survey.
+        agent: The agent that played it, with what it remembers, or the function.
+        steps: The reset, with action None and reward 0, and every step.
+    """
+
+    survey: str
+    agent: Agent | Callable[[dict[str, Any]], Any]
+    steps: list[PlayedStep]
+
+    @property
+    def rewards(self) -> list[float]:
+        """Reward of each action."""
+        return [step.reward for step in self.steps[1:]]
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Name -> score of the answers; empty without labels."""
+        return dict(self.steps[-1].info.get("metrics") or {})
+
+
+def rollouts(
+    agent: str | type[Agent] | Callable[[dict[str, Any]], Any],
+    env: gymnasium.Env[Any, Any],
+    surveys: Sequence[str] | int | None = None,
+    *,
+    agent_options: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> Iterator[Rollout]:
+    """Play episodes one after another, in memory; nothing is recorded.
+
+    Args:
+        agent: As in `arena.run`: a name, ``FILE.py:CLASS`` or a subclass of `Agent`, made afresh
+            for each episode; or a function from an observation to an action.
+        env: A `SurveyEnv`, wrapped or not.
+        surveys: Ids to play in this order, one as often as it is named; or how many episodes the
+            environment draws; by default all its topics in the order of a run.
+        agent_options: Arguments of the agent, such as the policy that it asks.
+        seed: Seed of the agents and of the draws: surveys that are named are played as by
+            `arena.run` with the same seed. By default both continue from the environment's
+            generator, so that the next call plays other episodes.
+
+    Raises:
+        DataError: The agent is none, or `env` is no environment of this project.
+    """
+    inner = env.unwrapped
+    if not isinstance(inner, SurveyEnv):
+        raise DataError(f"env={clip(env)}: give an environment of arena, such as SurveyEnv.")
+    is_agent = isinstance(agent, str | type)
+    if not is_agent and not callable(agent):
+        raise DataError(f"agent={clip(agent)}: give a name, a subclass of Agent or a function.")
+    factory, tasks = None, inner._factory.tasks  # labels, which the oracle alone receives
+    if is_agent:
+        options, task = agent_options or {}, inner.config.resolved_task
+        factory = AgentFactory(agent, options, task, tasks)  # type: ignore[arg-type]
+    chosen: list[str | None] = [None] * surveys if isinstance(surveys, int) else [*(surveys or ())]
+    if surveys is None:
+        chosen = [*play_order(tasks, inner.topics)]
+    for place, survey in enumerate(chosen):
+        own = int(inner.np_random.integers(2**32)) if seed is None else episode_seed(seed, place)
+        drawn_with = None if seed is None or (survey is None and place) else own
+        yield _play(env, survey, drawn_with, agent, factory, own)
+
+
+def _play(
+    env: gymnasium.Env[Any, Any],
+    survey: str | None,
+    drawn_with: int | None,
+    player: Any,
+    factory: AgentFactory | None,
+    seed: int,
+) -> Rollout:
+    """Play one episode with the player, or with the agent that the factory makes."""
+
+    def act(observation: dict[str, Any]) -> Any:
+        return player(observation) if factory is None else player.act(observation)
+
+    episode = play(env, act, survey, drawn_with)
+    first = next(episode)
+    if factory is not None:
+        player = factory.make(first.info["survey"], seed)
+        player.tools = tool_schemas(env)
+    return Rollout(first.info["survey"], player, [first, *episode])
