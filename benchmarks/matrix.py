@@ -7,8 +7,8 @@ from statistics import fmean
 
 import arena
 from arena.corpus import Corpus
-from arena.results.planning import figures_of_run
 from arena.tasks import TaskSet
+from benchmarks.planning import figures_of_run
 from benchmarks.report import Results, table
 from corpus_builder.question_tasks import write_question_tasks
 

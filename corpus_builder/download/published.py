@@ -28,11 +28,6 @@ RECORD = "download.json"
 _PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
 
 
-def published_names() -> list[str]:
-    """Return the names of the collections."""
-    return sorted(collections())
-
-
 def fetch_published(
     name: str,
     output: str | Path,

@@ -19,7 +19,8 @@ from test_corpus_cli import fails, run
 
 from arena.errors import DataError, UnknownNameError
 from corpus_builder import collections as named
-from corpus_builder.download import fetch_published, published_names
+from corpus_builder.collections import collections
+from corpus_builder.download import fetch_published
 
 PAPERS = [{"id": "p1", "title": "Old Nets", "abstract": "Nets.", "date": "2010-01-01"},
           {"id": "p2", "title": "New Nets", "abstract": "Nets.", "date": "2011-01-01"}]  # fmt: skip
@@ -97,7 +98,7 @@ def sha256(data: bytes) -> str:
 
 
 def test_the_addresses_are_well_formed() -> None:
-    assert published_names() == [
+    assert sorted(collections()) == [
         "autoscholarquery", "bloom-eval", "litsearch", "reportbench", "researcharena", "surge",
         "taxoalign", "taxobench",
     ]  # fmt: skip

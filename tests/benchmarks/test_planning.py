@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import arena
 from arena.corpus import Corpus
-from arena.results.planning import figures_of_run, search_figures
+from benchmarks.planning import figures_of_run, search_figures
 
 
 def test_figures_by_hand():
