@@ -67,19 +67,6 @@ def test_an_entry_in_its_style(entry, title, ids, year, names):
     assert read.text and read.key.startswith(first.lower())
 
 
-@pytest.mark.parametrize("label", ["[Fang et al., 2022]", "[FGH22]"])
-def test_a_label_before_an_entry_is_its_name(label):
-    listed = f"{label} Ke Fang, Bo Gu, and Cy Ho. Deep nets. In Proc., 2022.\n\n" + (
-        "[Li, 2021] Li An. Flat nets. In Proc., 2021."
-        if "," in label
-        else "[Li21] Li An. Flat. 2021."
-    )
-    report = read_report(f"It works {label}.\n\n# References\n\n{listed}")
-    (cited,) = report.cited
-    assert cited.title == "Deep nets" and not cited.text.startswith("[")
-    assert len(report.references) == 2
-
-
 def test_entries_without_a_full_stop_are_not_joined():
     """A line that ends in a letter continues only where the entry has no year so far."""
     listed = [

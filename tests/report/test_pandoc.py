@@ -55,18 +55,9 @@ def test_any_id_is_cited_and_read(ids):
 
 
 PIECES = st.sampled_from(
-    [
-        "word ",
-        r"\`",
-        "[@a]",
-        "[@b; @c]",
-        "`code [@d]`",
-        "\n\n",
-        ". ",
-        "\n```\n[@e]\n```\n",
-        "\n# Head\n",
-    ]
-)
+    ["word ", r"\`", "[@a]", "[@b; @c]", "`code [@d]`", "\n\n", ". ",
+     "\n```\n[@e]\n```\n", "\n# Head\n"]
+)  # fmt: skip
 
 
 @given(st.lists(PIECES, max_size=12))
