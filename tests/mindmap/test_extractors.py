@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, evaluate, forget_labels, identity, read_mind_map
-from arena.mindmap.extractors import EXTRACTORS, make_extractor
+from arena.mindmap.extractors import make_extractor
 from arena.mindmap.metrics.heading_overlap import heading_entity_recall
 
 NAME = "heading_entity_recall"
@@ -113,14 +113,6 @@ def test_an_absent_package_is_told(monkeypatch):
     assert "pip install 'researcharena[entities]'" in str(error.value)
 
 
-def test_options():
-    assert {"flair", "noun_chunks", "spacy"} <= {*EXTRACTORS.names()}
-    with pytest.raises(UnknownNameError, match="Did you mean 'noun_chunks'"):
-        make_extractor("noun-chunks", {})
-    with pytest.raises(DataError, match=r"the extractor spacy has no option 'model'\. It has none"):
-        make_extractor("spacy", {"model": "x"})
-
-
 # spaCy
 
 
@@ -167,21 +159,6 @@ def test_the_configuration(extractor):
     names = identity("static", "spacy")
     assert list(names) == ["encoder", "config", "extractor", "extractor_config"]
     assert names["extractor_config"]["sha256"] == config["sha256"]
-
-
-def test_by_name_it_is_kept(extractor, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        type(extractor),
-        "entities",
-        lambda self, labels: asked.extend(labels) or [{label} for label in labels],
-    )
-    name = "spacy" if extractor.config["finds"] == "doc.ents" else "noun_chunks"
-    forget_labels()
-    for _ in range(3):
-        assert evaluate(tree("A", "b"), tree("b"), [NAME], extractor=name) == {NAME: 1.0}
-    assert sorted(asked) == ["A", "b"]
-    forget_labels()
 
 
 # FLAIR, with a model trained here: its own are on a hub
@@ -243,15 +220,3 @@ def test_flair_fetches_nothing_by_itself(options, message, tmp_path, monkeypatch
     monkeypatch.setattr(flair, "cache_root", tmp_path)
     with pytest.raises(DataError, match=message):
         make_extractor("flair", options).entities(["x"])
-
-
-def test_flair_that_is_not_installed():
-    try:
-        import flair  # noqa: F401
-    except ImportError:
-        with pytest.raises(
-            DataError, match=r"package 'flair'.*pip install 'researcharena\[flair\]'"
-        ):
-            make_extractor("flair", {})
-    else:
-        pytest.skip("flair is installed")

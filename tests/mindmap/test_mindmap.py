@@ -394,29 +394,6 @@ def test_taxobench_itself(real_data):
         assert tree.all_papers() == papers(record["gt"])
 
 
-def test_researcharena_itself(real_data):
-    def labels(value: object) -> list[str]:
-        if not isinstance(value, dict):
-            assert value is None
-            return []
-        return [
-            label
-            for key, below in value.items()
-            if key not in ("example", "examples")
-            for label in (key, *labels(below))
-        ]
-
-    records = values(real_data.directory / "researcharena" / "survey.jsonl")
-    texts = [record["typology"] for record in records if record["typology"]]
-    assert len(texts) == 1
-    for text in texts:
-        tree, notes = read_mind_map(text)
-        assert tree.label == ""
-        assert tree.labels() == labels(json.loads(text))
-        assert tree.size == 32  # counted by hand
-        assert notes[0].startswith("noise keys dropped (15): ")
-
-
 def test_importing_is_cheap():
     code = (
         "import sys, arena.mindmap; "

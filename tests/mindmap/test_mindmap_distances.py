@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from apted import APTED, Config
@@ -87,13 +84,6 @@ def test_a_root_cannot_stand_for_a_node():
         deep = node(label, node(label, label))
         assert tree_edit_distance(deep, node(label, label)) == 1
         assert tree_semantic_distance(deep, node("x", label), encoder=PLANE) == 1
-
-
-def test_nothing_is_encoded_for_nothing():
-    encoder = Chosen()
-    assert tree_semantic_distance(node("r"), node("s"), encoder=encoder) == 0
-    assert tree_semantic_distance(node("r"), node("s", "a", "b"), encoder=encoder) == 2
-    assert encoder.asked == 0
 
 
 # Against another implementation
@@ -198,9 +188,3 @@ def test_too_deep_is_told():
         tree = MindMap(f"n{n}", (MindMap("a"), tree, MindMap("b")))
     with pytest.raises(DataError, match=r"steps for trees of this shape\. Leave this metric out"):
         tree_edit_distance(tree, tree)
-
-
-def test_numba_is_imported_late():
-    code = "import sys, arena.mindmap.metrics.tree_distance; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

@@ -75,10 +75,6 @@ def test_cardinality(labels, expected):
     assert cardinality(list(labels), PLANE) == near(expected)
 
 
-def test_a_label_without_a_direction_is_one_thing_of_its_own():
-    assert cardinality(["nought", "void", "x"], PLANE) == 3.0
-
-
 @pytest.mark.parametrize(
     ("predicted", "gold", "recall"),
     [
