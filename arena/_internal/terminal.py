@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from arena.text.display import columns, printable
@@ -181,14 +179,6 @@ def escape_markdown(value: str) -> str:
     'tree_edit_distance \\| \\<b\\>'
     """
     return _MARKDOWN.sub(lambda match: "\\" + match[0], value)
-
-
-def say_compiling(kernel: Any) -> None:
-    """Say on a terminal that numba will compile a kernel, unless it has done so before."""
-    kept = Path(kernel._cache.cache_path)
-    name = f"{kernel.py_func.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"
-    if sys.stderr.isatty() and not next(kept.glob(name), None):
-        print("Compiling the search, once on this machine: some seconds.", file=sys.stderr)
 
 
 def _is_number(value: Any) -> bool:

@@ -168,9 +168,9 @@ def _shape(tree: MindMap, mirrored: bool) -> _Shape:
 
 @functools.cache
 def _compiled() -> Callable[..., Any]:
-    from numba import njit
+    from arena._internal.kernels import kernel
 
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True)(_tree_distance)
+    compiled: Callable[..., Any] = kernel(_tree_distance)
     return compiled
 
 

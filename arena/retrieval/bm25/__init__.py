@@ -29,9 +29,9 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from arena._internal.arrays import StringTable, damaged, load_array, save_array
+from arena._internal.kernels import say_compiling
 from arena._internal.options import check_names
 from arena._internal.process import cores
-from arena._internal.terminal import say_compiling
 from arena.retrieval.base import IndexInput, Ranking, Request, Retriever, Scope, retriever
 from arena.text import ANALYZER, analyze
 

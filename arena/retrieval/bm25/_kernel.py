@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from arena._internal.kernels import kernel
 
 BLOCK = 65536  # 512 kB of sums: a second-level cache; a power of two, to be a mask
 _STRIPE = 64  # documents that are skipped together; divides a block
@@ -27,7 +28,7 @@ _SAMPLE = 8  # documents for each hit that is wanted, for a first bound
 _SPARSE = 128  # with less than one posting in so many documents, only stripes with one are visited
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(docs, low, high, document) -> Any:  # type: ignore[no-untyped-def]
     """Return the first place in `low`..`high` whose document is at least `document`, often near."""
     step = np.int64(8)
@@ -44,7 +45,7 @@ def place_of(docs, low, high, document) -> Any:  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_best(documents, scores, count, k) -> Any:  # type: ignore[no-untyped-def]
     """Move the `k` best of `count` >= `k` candidates to the front; return the worst score of them.
 
@@ -66,7 +67,7 @@ def _keep_best(documents, scores, count, k) -> Any:  # type: ignore[no-untyped-d
     return threshold
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(documents, scores, size, k, document, score) -> Any:  # type: ignore[no-untyped-def]
     """Put a candidate better than the last of `k` into the `size` <= `k` best; return the size."""
     place = min(size, k - 1)
@@ -79,7 +80,7 @@ def _insert(documents, scores, size, k, document, score) -> Any:  # type: ignore
     return min(size + 1, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound(weights, begins, ends, docs, sums, offset, k) -> Any:  # type: ignore[no-untyped-def]
     """Return a score that the `k` best documents of a block surpass; 0 if none is known.
 
@@ -103,7 +104,7 @@ def _bound(weights, begins, ends, docs, sums, offset, k) -> Any:  # type: ignore
     return np.int64(np.float64(scores[k - 1]).view(np.int64) - 1).view(np.float64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(  # type: ignore[no-untyped-def]
     terms, weights, values, first_document, end, excluded, k, starts, docs, codes, sums, marks,
     found, scores,
@@ -198,7 +199,7 @@ def _search(  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(  # type: ignore[no-untyped-def]
     terms, weights, begins, tables, rows, firsts, ends, excluded, excluded_bounds, bounds, starts,
     docs, codes, sums,
@@ -228,7 +229,7 @@ def search(  # type: ignore[no-untyped-def]
     return found, scores, sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(strings, offsets, words, bounds) -> Any:  # type: ignore[no-untyped-def]
     """Return the number of each word among ascending strings, -1 for one that is not there.
 
@@ -257,7 +258,7 @@ def find(strings, offsets, words, bounds) -> Any:  # type: ignore[no-untyped-def
     return numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count(  # type: ignore[no-untyped-def]
     numbers, bounds, horizons, documents, hidden, hidden_bounds, starts, docs
 ) -> Any:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.kernels import say_compiling
 from arena._internal.lazy import resolve_device
 from arena._internal.process import one_thread
-from arena._internal.terminal import say_compiling
 from arena.errors import DataError, clip
 from arena.retrieval.dense._codes import Codes, encode_rows, shorten
 

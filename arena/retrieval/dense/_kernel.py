@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import config, types
 from numba.extending import intrinsic
 
+from arena._internal.kernels import kernel
 from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
@@ -45,7 +46,7 @@ def _widen(bits) -> Any:  # type: ignore[no-untyped-def]
     return -value if bits & np.uint16(0x8000) else value
 
 
-widen: Any = intrinsic(_widening)
+widen: Any = _widen if config.DISABLE_JIT else intrinsic(_widening)
 """Return the float32 of a finite float16 given as its bits."""
 
 
@@ -89,11 +90,15 @@ def _multiplying(typing, codes, row, query) -> Any:  # type: ignore[no-untyped-d
     return types.int32(codes, row, query), generate
 
 
-_product: Any = intrinsic(_multiplying)
+def _multiply(codes, row, query) -> Any:  # type: ignore[no-untyped-def]
+    return np.dot(codes[row].astype(np.int64), query.astype(np.int64))
+
+
+_product: Any = _multiply if config.DISABLE_JIT else intrinsic(_multiplying)
 
 
 # In any order of summation the result is the same: it is exact.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _exact(vectors, row, query) -> Any:  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(query)):
@@ -101,14 +106,14 @@ def _exact(vectors, row, query) -> Any:  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exact(vectors, rows, query, scores) -> None:  # type: ignore[no-untyped-def]
     """Write the exact scores of some rows."""
     for i in range(len(rows)):
         scores[i] = _exact(vectors, rows[i], query)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def convert(vectors, low, high, out) -> None:  # type: ignore[no-untyped-def]
     """Write rows `low` to `high` as float32."""
     for row in range(low, high):
@@ -116,7 +121,7 @@ def convert(vectors, low, high, out) -> None:  # type: ignore[no-untyped-def]
             out[row - low, i] = widen(vectors[row, i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(  # type: ignore[no-untyped-def]
     vectors, codes, bounds, first, end, numbers, step, length, slack,
     query, k, excluded, rows, lower, upper, state,
@@ -136,7 +141,7 @@ def scan(  # type: ignore[no-untyped-def]
         _offer(vectors, low, part, below, slack, query, k, excluded, rows, lower, upper, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offer_block(  # type: ignore[no-untyped-def]
     vectors, first, scores, ends, error, queries, ks, excluded, excluded_starts,
     rows, lower, upper, starts, states,
@@ -155,7 +160,7 @@ def offer_block(  # type: ignore[no-untyped-def]
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _offer(  # type: ignore[no-untyped-def]
     vectors, first, scores, below, above, query, k, excluded, rows, lower, upper, state
 ) -> None:
@@ -181,7 +186,7 @@ def _offer(  # type: ignore[no-untyped-def]
     state[0] = size
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def _highest(scores) -> Any:  # type: ignore[no-untyped-def]
     highest = scores[0]
     for score in scores:
@@ -189,13 +194,13 @@ def _highest(scores) -> Any:  # type: ignore[no-untyped-def]
     return highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _contains(rows, row) -> Any:  # type: ignore[no-untyped-def]
     place = np.searchsorted(rows, row) if len(rows) else 0
     return place < len(rows) and rows[place] == row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shrink(  # type: ignore[no-untyped-def]
     vectors, query, k, rows, lower, upper, size, state, last
 ) -> Any:
@@ -221,7 +226,7 @@ def shrink(  # type: ignore[no-untyped-def]
     return left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _drop(k, rows, lower, upper, size, state) -> Any:  # type: ignore[no-untyped-def]
     if size > k:
         state[1] = max(state[1], np.partition(lower[:size], size - k)[size - k])
