@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import lru_cache
 from typing import Any
 
 import gymnasium
@@ -38,15 +39,18 @@ _STOPS = {*STOP_WORDS, *tokenize("using via from new how what can our more than 
 Policy = dict[str, NDArray[np.float64]]
 
 
-def phrases(text: str) -> Iterator[str]:
-    """Yield the runs of one to three words between stop words and punctuation."""
+@lru_cache(maxsize=100_000)
+def phrases(text: str) -> tuple[str, ...]:
+    """Return the runs of one to three words between stop words and punctuation, each once."""
+    found: dict[str, None] = {}
     for part in re.split(r"[^\w\s'’-]", text):
         words = [w if w not in _STOPS and len(w) > 1 else "" for w in tokenize(part)]
         for start in range(len(words)):
             for end in range(start + 1, min(start + 3, len(words)) + 1):
                 if not all(words[start:end]):
                     break
-                yield " ".join(words[start:end])
+                found[" ".join(words[start:end])] = None
+    return tuple(found)
 
 
 class Notes:
@@ -60,7 +64,8 @@ class Notes:
         self.queries = [topic]
         self.scores: dict[str, float] = {}  # of each paper: ranks in searches, and citations
         self.cited: dict[str, int] = {}
-        self._titles: dict[str, tuple[str, ...]] = {}
+        self._phrases: dict[str, int] = {}
+        self._pairs: list[tuple[int, int]] = []  # a paper and a phrase of its title, by number
         self._first: set[str] = set()
         self._plan: list[Action] = [{"tool": "search", "arguments": {"query": topic, "k": 100}}]
         self._expanded: set[str] = set()
@@ -73,7 +78,11 @@ class Notes:
         papers = result.get("hits", []) + result.get("references", [])
         for place, paper in enumerate(papers):
             name = paper["id"]
-            self._titles.setdefault(name, tuple(dict.fromkeys(phrases(paper["title"]))))
+            if name not in self.scores:
+                numbers = [
+                    self._phrases.setdefault(p, len(self._phrases)) for p in phrases(paper["title"])
+                ]
+                self._pairs += [(len(self.scores), number) for number in numbers]
             worth = 20 / (20 + place) if "hits" in result else 0.3
             self.scores[name] = self.scores.get(name, 0.0) + worth
             self.cited[name] = self.cited.get(name, 0) + ("references" in result)
@@ -101,13 +110,15 @@ class Notes:
 
     def _candidates(self) -> tuple[list[str], NDArray[np.float32]]:
         """Return phrases to search for, and features of shape (CANDIDATES, len(FEATURES))."""
-        top = {*self.ranking()[:30]}
-        sums: dict[str, NDArray[np.float64]] = {}
-        for paper, held in self._titles.items():
-            score = self.scores[paper]
-            row = np.array([1, paper in top, paper in self._first, self.cited[paper], score])
-            for phrase in held:
-                sums[phrase] = sums.get(phrase, 0.0) + row
+        top, papers = {*self.ranking()[:30]}, self.scores
+        columns = [
+            [1] * len(papers), [p in top for p in papers], [p in self._first for p in papers],
+            [self.cited[p] for p in papers], [*papers.values()],
+        ]  # fmt: skip
+        table, pairs = np.array(columns, float).T, np.array(self._pairs, int).reshape(-1, 2)
+        added = np.zeros((len(self._phrases), len(columns)))
+        np.add.at(added, pairs[:, 1], table[pairs[:, 0]])
+        sums = dict(zip(self._phrases, added.tolist(), strict=True))
         used = [{*analyze(query)} for query in self.queries]
         usable = [p for p, s in sums.items() if p not in self.queries and (s[0] > 1 or s[1])]
         usable.sort(key=lambda p: (-sums[p][4] * (1 + p.count(" ")), p))

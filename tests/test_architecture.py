@@ -156,9 +156,12 @@ EDGES = (
     "arena",  # the names of environments in its docstring
     "arena.cli", "corpus_builder.cli",  # the command line
     "arena.plugins",
-    "arena.envs", "arena.tasks", "arena.rewards",  # settings become a task and rewards, once
-    "arena.runs",  # opened runs, the agent and executor of a run, the encoder of its scores
-    "arena.corpus", "arena.retrieval",  # opened corpora and indexes
+    # Settings become a task, rewards and texts of papers, once.
+    "arena.envs.config", "arena.envs._factory", "arena.tasks.base", "arena.rewards.base",
+    "arena.runs.directory",  # opened runs
+    "arena.runs.players", "arena.runs.runner",  # the agent and the executor of a run
+    "arena.runs.scoring", "arena.runs.environment",  # the encoder and the extractor of scores
+    "arena.corpus.indexes", "arena.retrieval.dense",  # what an index is recorded with
     "arena.doors", "arena.suites",  # plug-ins, which name their own parts
     "arena.testing",  # audits whatever is registered
     "arena.results.experiments.grid", "arena.results.experiments.scores",  # a configuration
