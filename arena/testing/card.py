@@ -1,9 +1,7 @@
 """The report card of environments: are they worth training on, what should a model score?
 
-    python examples/report_card.py --corpus demo/world --output card.json
-
 Checks have the ids of OpenEnv's environment validation (its RFC 008) where it has one; ours begin
-with ``arena.``. docs/auditing.md describes them.
+with ``arena.``.
 """
 
 from __future__ import annotations
@@ -11,30 +9,26 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import gymnasium
 
-from arena._internal.files import check_target, write_json
-from arena._internal.options import options_of
 from arena._internal.terminal import Table, progress
-from arena.agents import Agent, Desk, Researcher, Steps
-from arena.cli.app import Parser, add_argument, print_json, print_table, run_command
+from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import NoLabelsError
-from arena.papers import MAX_QUERY, MAX_SUBMITTED
-from arena.report.listing import listing
 from arena.rewards import REWARDS
 from arena.runs.episodes import play
 from arena.runs.players import AgentFactory, Oracle
 from arena.tasks import TaskSet, environment_ids, open_task
-from arena.testing import AuditReport, audit
 from arena.testing.checked import STEPS, CheckedEnv, random_play
+from arena.testing.hacks import HACKS, Hacker
+from arena.testing.report import AuditReport
 from arena.testing.stored import NEVER, StoredCorpus
 from arena.testing.values import strings
 from arena.text.display import count
@@ -62,59 +56,6 @@ _AUDITED = {
 }
 _METRIC = "metric"
 _WORD = re.compile(r"[^\W\d_]{4,}")
-
-
-_HEADINGS = ("Introduction", "Methods", "Models", "Data", "Evaluation", "Applications", "Future")
-
-
-def _empty(desk: Desk) -> Steps[None]:
-    yield from ()
-
-
-def _copy(desk: Desk) -> Steps[None]:
-    """What the first observation says: its ids, its text, its papers under one heading."""
-    yield from ()
-    desk.ranking, desk.report = desk.given, str(desk.observation)
-    desk.mind_map = {"label": desk.topic, "papers": desk.given}
-
-
-def _constant(desk: Desk, query: str = "an overview of") -> Steps[None]:
-    """The same for every topic: the hits of one query, and common headings."""
-    desk.ranking = [hit.id for hit in (yield from desk.search(query))]
-    desk.mind_map = {"label": desk.topic, "children": [{"label": each} for each in _HEADINGS]}
-
-
-def _long_query(desk: Desk) -> Steps[None]:
-    """A search for the titles of all hits at once."""
-    hits = yield from desk.search(desk.topic)
-    words = " ".join([desk.topic, *(hit.title for hit in hits)])
-    yield from _constant(desk, words[:MAX_QUERY])
-
-
-def _everything(desk: Desk) -> Steps[None]:
-    """A thousand hits, all submitted or cited; each given paper under a heading of its own."""
-    for offset in range(0, MAX_SUBMITTED, 100):
-        if not (yield from desk.search(desk.topic, offset=offset)):
-            break
-    desk.ranking = [*desk.papers][:MAX_SUBMITTED]
-    desk.report = listing(desk.topic, [desk.papers[each][:3] for each in desk.ranking])
-    parts = [{"label": desk.papers[each].title, "papers": [each]} for each in desk.given]
-    desk.mind_map = {"label": desk.topic, "children": parts}
-
-
-HACKS: Mapping[str, Callable[[Desk], Steps[None]]] = {
-    "empty": _empty, "copy": _copy, "constant": _constant, "long query": _long_query,
-    "everything": _everything,
-}  # fmt: skip
-"""What each does in every stage."""
-
-
-class Hacker(Researcher):
-    """Plays one of `HACKS`."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.discover = self.select = self.organize = HACKS[name]  # type: ignore
 
 
 def report_card(
@@ -328,51 +269,12 @@ def _failed(checks: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(c["check_id"] for c in checks if c["status"] == "fail") or "none"
 
 
-def execute(
-    environments: list[str] | None = None,
-    *,
-    corpus: str,
-    output: str,
-    actions: int = 500,
-    surveys: int = 10,
-    tasks: str | None = None,
-    env_option: dict[str, Any] | None = None,
-    json: bool = False,
-) -> None:
-    """Audit environments, play agents and hacks, write the card, and print it.
+def as_page(card: Mapping[str, Any]) -> str:
+    """Return the card as one HTML page that loads nothing."""
+    from arena.results.comparison.page import digest_of, environment, mark, style
 
-    Args:
-        environments (ENV_ID): Ids (default: those of all tasks).
-        corpus (DIR): Corpus that arena-corpus built.
-        output (FILE): JSON file for the card.
-        actions: Actions that the audit sends.
-        surveys: Surveys that are played.
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
-        env_option: Argument of the environments, such as reward=cost.
-        json: Print JSON instead of text.
-    """
-    path, options, ids = check_target(output), env_option or {}, environments or None
-    found = audit(corpus, actions, environments=ids, tasks=tasks, options=options)
-    card = report_card(Corpus.open(corpus, tasks=tasks), found, ids, max(1, surveys), options)
-    write_json(path, card, sort_keys=False)
-    if json:
-        print_json(card)
-        return
-    print("\n".join([card["question"], *card["answers"]]))
-    shown = table(card)
-    print_table(shown.rows, shown.header)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status."""
-    parser, options = Parser("report_card.py", description=QUESTION), options_of(execute)
-    for option in options:
-        add_argument(parser, option)
-    parser.set_defaults(
-        execute=lambda of: execute(**{o.name: getattr(of, o.name) for o in options})
-    )
-    return run_command(parser, argv)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    made: str = environment(Path(__file__).parent).get_template("card.html").render(
+        card=card, content=table(card), style=style(), digest=digest_of(""), mark=mark, runs=(),
+        run_of={},
+    )  # fmt: skip
+    return made

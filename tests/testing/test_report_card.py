@@ -1,21 +1,17 @@
-"""The example that makes report cards: what agents earn, and that each fault of a reward is found."""
+"""The report card: what agents and hacks earn, and that each fault of a reward is found."""
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
+import arena.cli
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView
 from arena.rewards import REWARDS
 from arena.testing import AuditReport
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-
-from report_card import QUESTION, main, report_card
+from arena.testing.card import QUESTION, report_card
 
 DISCOVERY = ["arena/Discovery-v0"]
 
@@ -85,13 +81,13 @@ def test_what_an_audit_has_found_has_the_ids_of_openenv(world):
     assert failed(card) == {"semantic.no_solution_leakage", "runtime.oracle_containment"}
 
 
-def test_the_script_prints_the_card_and_writes_json(tiny, tmp_path, capsys):
-    output = tmp_path / "card.json"
-    words = ["--corpus", str(tiny), "--actions", "0", "--surveys", "1", "--output", str(output)]
-    assert main([*DISCOVERY, *words]) == 0
+def test_the_command_writes_a_page_and_json(tiny, tmp_path, capsys):
+    page = tmp_path / "card.html"
+    arena.cli.main(
+        ["audit", *DISCOVERY, "--corpus", str(tiny), "--actions", "0", "--report-card", str(page)]
+    )
     out = capsys.readouterr().out
     assert QUESTION in out and "ranker (not a metric)" in out
-    card = json.loads(output.read_text())
+    assert page.read_text().index(QUESTION) < page.read_text().index("recall@100")
+    card = json.loads(page.with_suffix(".json").read_text())
     assert [task["task"] for task in card["tasks"]] == ["discovery"]
-    assert card["hashes"].keys() >= {"corpus", "code"}
-    assert main([*DISCOVERY, "--corpus", str(tiny / "none"), "--output", str(output)]) == 2
