@@ -231,8 +231,8 @@ class _NoMessageError(httpx2.DecodingError):
 def _status_of(content: bytearray) -> int:
     """Return the status that a body of status 200 means: some gateways put errors into it."""
     with suppress(ValueError, RecursionError):
-        answer = json.loads(content)
-        error = isinstance(answer, dict) and not answer.get("choices") and answer.get("error")
+        body = json.loads(content)
+        error = isinstance(body, dict) and not body.get("choices") and body.get("error")
         if error:
             code = error.get("code") if isinstance(error, dict) else None
             return code if type(code) is int and 400 <= code < 600 else 502
