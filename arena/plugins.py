@@ -24,8 +24,8 @@ import pkgutil
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -488,28 +488,6 @@ def origin_of(item: object) -> Plugin | None:
     if _installed and package in _installed:
         return _installed[package]
     return Plugin() if file is None else _plugin_of_file(file)
-
-
-@contextmanager
-def forgotten() -> Iterator[None]:
-    """Forget at the end of the block all plug-ins that were loaded and registered in it.
-
-    For the tests of plug-ins, which are many in one process.
-    """
-    global _installed
-    before = {registry: dict(registry._items) for registry in _kinds.values()}
-    files, folders, installed, path = dict(_files), [*_folders], _installed, [*sys.path]
-    try:
-        yield
-    finally:
-        for registry in _kinds.values():
-            own = {n: each for n, each in registry._items.items() if _package_of(each) in OWN}
-            registry._items = own | before.get(registry, {})
-        for module in (each.module for file, each in _files.items() if file not in files):
-            sys.modules.pop(module.__name__, None)
-        _files.clear()
-        _files.update(files)
-        _folders[:], _installed, sys.path[:] = folders, installed, path
 
 
 def recorded_name(name: str, where: Path) -> str:

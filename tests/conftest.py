@@ -199,7 +199,7 @@ MINI = Records(
 @pytest.fixture(autouse=True)
 def plugins_forgotten() -> Iterator[None]:
     """What a test loads or registers is gone after it."""
-    from arena.plugins import forgotten
+    from helpers import forgotten
 
     with forgotten():
         yield

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,29 @@ import arena
 from arena._internal.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
 from corpus_builder.world import language
+
+
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Forget at the end of the block all plug-ins that were loaded and registered in it."""
+    from arena import plugins
+
+    registries, own = plugins._kinds.values(), plugins._package_of
+    before = {registry: dict(registry._items) for registry in registries}
+    files, folders, path = dict(plugins._files), [*plugins._folders], [*sys.path]
+    installed = plugins._installed
+    try:
+        yield
+    finally:
+        for registry in registries:
+            kept = {n: each for n, each in registry._items.items() if own(each) in plugins.OWN}
+            registry._items = kept | before.get(registry, {})
+        for module in (each.module for file, each in plugins._files.items() if file not in files):
+            sys.modules.pop(module.__name__, None)
+        plugins._files.clear()
+        plugins._files.update(files)
+        plugins._folders[:], plugins._installed, sys.path[:] = folders, installed, path
+
 
 # Corpora of a few records.
 

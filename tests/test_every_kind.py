@@ -11,6 +11,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from helpers import forgotten
 from llm_server import LLMServer
 
 import arena.cli
@@ -185,7 +186,7 @@ def without_decorators(text: str) -> tuple[str, dict[str, str]]:
 def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, world):
     if "world2" in str(CASES[kind]):
         shutil.copytree(world, "world2")
-    with plugins.forgotten(), LLMServer(scripted) as server:
+    with forgotten(), LLMServer(scripted) as server:
         names = dict[str, str]()
         if how == "file":
             file = shutil.copy(SOURCE, place / "kinds_of_mine.py")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from helpers import forgotten
 
 from arena import plugins
 from arena.errors import DataError, UnknownNameError
@@ -168,7 +169,7 @@ class Paid(Reward):
 def fresh() -> Iterator[None]:
     """What a test loads is forgotten; distributions are looked for again."""
     REWARDS.names()
-    with plugins.forgotten():
+    with forgotten():
         plugins._installed = None
         yield
 

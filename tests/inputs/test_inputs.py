@@ -6,11 +6,10 @@ import json
 import shutil
 
 import pytest
-from helpers import Memory, act, call, contents, make_env, playing
+from helpers import Memory, act, call, contents, forgotten, make_env, playing
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
-from arena import plugins
 from arena.cli.repair import build_command
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
@@ -298,7 +297,7 @@ def test_a_fourth_input_is_one_file(corpus, tmp_path):
         "@paper_text('field', heading='Abstract and field', prompts=folder)\n"
         "def read(text):\n    'It.'\n    return [f'Field: {text}']\n"
     )
-    with plugins.forgotten():
+    with forgotten():
         with LLMServer(lambda body: "sorting") as server:
             make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
         env = playing(corpus, "sv:1", NAME, show="field")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from helpers import forgotten
 
 import arena
 from arena import plugins
@@ -28,7 +29,7 @@ def command(capsys):
     """Return what a command prints; the file is loaded for it alone."""
 
     def command(*words, status=0):
-        with plugins.forgotten():
+        with forgotten():
             code = main([*map(str, words), "--plugin", str(FILE)])
         printed = capsys.readouterr()
         assert code == status, printed.err
@@ -73,7 +74,7 @@ def test_every_command_takes_it(world, tmp_path, runs, command):
 
 
 def test_pages_show_an_answer_as_json(world, runs):
-    with plugins.forgotten():
+    with forgotten():
         plugins.load([FILE])
         html = as_html(arena.compare(runs[:2]), world)
         packed = as_view(runs[:1], world).html
@@ -110,23 +111,23 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_environments_load_files(tiny, file, make):
-    with plugins.forgotten():
+    with forgotten():
         env = make("arena/Discovery-v0", corpus=tiny, reward="worth", plugins=[file])
         env.close()
-    with plugins.forgotten(), pytest.raises(UnknownNameError, match="worth"):
+    with forgotten(), pytest.raises(UnknownNameError, match="worth"):
         make("arena/Discovery-v0", corpus=tiny, reward="worth")
 
 
 def test_functions_load_files(world, runs, file, title_run, tmp_path):
     """Each in turn has nothing but what its own `plugins` name."""
     long, short, _ = runs
-    with plugins.forgotten():
+    with forgotten():
         assert arena.replay(long, world, plugins=[FILE]).difference is None
-    with plugins.forgotten():
+    with forgotten():
         assert arena.rescore(long, world, plugins=[FILE])["task"] == "tabulation"
-    with plugins.forgotten():
+    with forgotten():
         assert arena.compare([long, short], plugins=[FILE]).task == "tabulation"
-    with plugins.forgotten():
+    with forgotten():
         scores = arena.score(world, "discovery", title_run, metrics=["worth"], plugins=[file])
         assert scores["mean"] == {"worth": 7.0}
     config = {
@@ -135,8 +136,8 @@ def test_functions_load_files(world, runs, file, title_run, tmp_path):
         "retrievers": {"bm25": "bm25"},
         "surveys": 1,
     }
-    with plugins.forgotten():
+    with forgotten():
         content = arena.run_experiment(config, world, tmp_path / "experiment", plugins=[file])
     assert "7.0" in json.dumps(content)
-    with plugins.forgotten(), pytest.raises(CorpusError, match=r"--plugin table\.py"):
+    with forgotten(), pytest.raises(CorpusError, match=r"--plugin table\.py"):
         arena.replay(long, world)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import helpers
 import pytest
 
 import arena
@@ -70,7 +71,7 @@ class Shouts(arena.Agent):
 @pytest.fixture(autouse=True)
 def forgotten():
     """What a file registers is gone after the test."""
-    with plugins.forgotten():
+    with helpers.forgotten():
         yield
 
 

@@ -8,8 +8,8 @@ import sys
 
 import gymnasium
 import pytest
+from helpers import forgotten
 
-from arena import plugins
 from arena.errors import DataError
 from arena.report import PaperName
 from arena.tasks import Task, TaskSet, task
@@ -28,7 +28,7 @@ class Ten(Task):
 def test_two_names_cannot_have_one_environment(monkeypatch):
     monkeypatch.setitem(gymnasium.registry, "arena/TwoLists-v0", None)
     del gymnasium.registry["arena/TwoLists-v0"]
-    with plugins.forgotten():
+    with forgotten():
         task("two-lists")(Ten)
         task("two-lists")(Ten)  # once more, as a notebook does
         with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
