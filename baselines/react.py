@@ -136,8 +136,11 @@ class React(LLMAgent):
         answer = self.llm.complete(
             self._messages, tools=list(self.tools), tool_choice=self._tool_choice
         )
+        actions = actions_from(answer.message)
+        calls = any(isinstance(action["arguments"], dict) for _, action in actions)
+        self.llm.note(answer, "turn", "" if calls else "it calls no tool that can be read")
         said: dict[str, Any] = {"role": "assistant", "content": answer.text, **answer.extra}
-        for sent, (_, action) in zip(answer.tool_calls, actions_from(answer.message), strict=True):
+        for sent, (_, action) in zip(answer.tool_calls, actions, strict=True):
             assert isinstance(action, dict)
             # Servers draw ids by chance, and refuse a conversation with arguments that are not JSON
             # or names that no function can have: a 400, which ends the run.

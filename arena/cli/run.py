@@ -116,7 +116,7 @@ def run(
         print_json(summary)
         return
     print_summary(summary, summary["agent"])
-    for line in _refused(episodes):
+    for line in (*_refused(episodes), *_answered(episodes)):
         print(line)
     if before == episodes.stat().st_size:
         print("The run was finished before: no episode was played.")
@@ -138,6 +138,14 @@ def _refused(episodes: Path) -> Iterator[str]:
         yield f"{refused.total()} of {count(steps, 'action')} were refused, for example:"
     for kind, times in refused.most_common(3):
         yield f"{count(times, 'time'):>12}: {printable(kinds[kind], 150)}"
+
+
+def _answered(episodes: Path) -> Iterator[str]:
+    from arena.llm.outcomes import describe_answers
+    from arena.runs.trajectories import read_episodes
+
+    for line in describe_answers((r["survey"], r["notes"]) for r in read_episodes(episodes)):
+        yield printable(line, 400)
 
 
 def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
@@ -255,10 +263,12 @@ def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
 
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
+    from arena.llm.outcomes import UNREAD, is_unread
     from arena.mindmap import FLOORS_NOTE
 
     floors = summary.get("floors", {})
     values = floors.get("predicted", {}) | summary["mean"]
+    name += f" {UNREAD}" * is_unread(summary)
     columns = [values, *(floors[kind] for kind in floors and ("other_topics", "random"))]
     columns.append(summary["ceiling"])
     titles = ("other topics", "random map") if floors else ()

@@ -21,6 +21,7 @@ from arena.llm.answers import (
     RequestRefusedError,
 )
 from arena.llm.client import Client, Model
+from arena.llm.outcomes import kind_of, trouble_of
 from arena.llm.prompts import Fields, Template, load_templates
 from arena.llm.question import Failed, Question
 
@@ -60,8 +61,17 @@ class ModelSession(Model):
                 "dollars": completion.cost,
             }
             self._calls.append(note | ({"refused": True} if completion.refused else {}))
+            self.note(completion, "", trouble_of(completion))
             self.meter.charge(completion)
         return completions
+
+    def note(self, answer: Completion, step: str, why: str = "") -> None:
+        """Note at which step an answer was asked for, and `why` it could not be read, if so."""
+        calls = (c for c in reversed(self._calls) if c["request"] == answer.key)
+        call = next((c for c in calls if not c.get("step")), {})  # of equal requests each its own
+        for name in ("kind", "why"):
+            call.pop(name, None)
+        call |= {"step": step, **({"kind": kind_of(answer, why), "why": why[:200]} if why else {})}
 
     def failed(self, reason: str, key: str) -> None:
         """Note a step that failed."""
@@ -70,7 +80,8 @@ class ModelSession(Model):
     def notes(self) -> dict[str, Any]:
         """Return the notes for a trajectory, without times.
 
-        ``model``; ``calls``: hash of the request, tokens and dollars of each; ``total``;
+        ``model``; ``calls``: hash of the request, tokens and dollars of each, the ``step`` that
+        asked, and of an answer that could not be read its ``kind`` and ``why``; ``total``;
         ``failed``: hash and reason of the steps that failed.
         """
         return {

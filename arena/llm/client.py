@@ -76,6 +76,9 @@ class Model(ABC):
     def failed(self, reason: str, key: str) -> None:  # noqa: B027 - a client keeps none
         """Note a step that failed; see `ask`."""
 
+    def note(self, answer: Completion, step: str, why: str = "") -> None:  # noqa: B027
+        """Note at which step an answer was asked for, and `why` it could not be read, if so."""
+
 
 class Client(Model):
     """A model behind an OpenAI-compatible endpoint; threads may share one.

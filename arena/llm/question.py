@@ -27,19 +27,29 @@ class Failed:
 
 
 def ask(
-    model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
+    model: Model,
+    messages: Sequence[Message],
+    parse: Callable[[str], T],
+    *,
+    step: str = "",
+    **options: Any,
 ) -> T | Failed:
     """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
 
     `Failed` if the second answer cannot be read either, or the server refuses the request. The
-    `ModelSession` of an episode notes failed steps. Options and errors are those of
-    `Model.complete`.
+    `ModelSession` of an episode notes failed steps, and each answer under the name `step`. Options
+    and errors are those of `Model.complete`.
     """
-    return ask_many(model, [messages], parse, **options)[0]
+    return ask_many(model, [messages], parse, step=step, **options)[0]
 
 
 def ask_many(
-    model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
+    model: Model,
+    many: Sequence[Sequence[Message]],
+    parse: Callable[[str], T],
+    *,
+    step: str = "",
+    **options: Any,
 ) -> list[T | Failed]:
     """Return for each request what `ask` returns; the requests are made side by side."""
     conversations = [list(messages) for messages in many]
@@ -73,6 +83,8 @@ def ask_many(
                     {"role": "user", "content": reminder},
                 ]
                 unread.append(place)
+            result = results[place]
+            model.note(answer, step, result.reason if isinstance(result, Failed) else "")
         if not unread:
             break
     for result, key in zip(results, keys, strict=True):
@@ -104,4 +116,4 @@ class Question(Generic[T]):
         if self.schema is not None:
             options |= response_format(Path(self.template.name).stem, self.schema)
         messages = [self.template.messages(**values) for values in many]
-        return ask_many(model, messages, self.read, **options)
+        return ask_many(model, messages, self.read, step=Path(self.template.name).stem, **options)

@@ -30,6 +30,7 @@ from arena.llm.answers import (
     describe_request,
 )
 from arena.llm.network import problem_of, proxy_of
+from arena.llm.outcomes import FILTER
 from arena.text.display import count
 
 OPENAI = "https://api.openai.com/v1"
@@ -37,7 +38,6 @@ LARGEST_ANSWER = 16 << 20  # bytes; a larger answer is an error
 _LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
 _RETURNED = re.compile("reason|think|thought|signature|extra_content|provider_specific")
 """Fields of a message that servers want back with it, as those of thinking models do."""
-_FILTER = re.compile("filter|prohibited|safety|blocked|recitation", re.IGNORECASE)
 _PLACEHOLDER = 8  # characters; a shorter key is a placeholder, whose text an answer may contain
 _REFUSED = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|(?:prompt|input|request)"
@@ -250,7 +250,7 @@ def completion_of(content: bytes | bytearray, key: str) -> Completion:
         if message is None:
             said = content[:2000].decode(errors="replace")
             why = f"the answer has no message: {clip(said, 300)}"
-            if not _FILTER.search(said):  # a filter says the same when it is asked again
+            if not FILTER.search(said):  # a filter says the same when it is asked again
                 raise _NoMessageError(why)
             return Completion(key, "", refused=f"200: {why}")
         calls = message.get("tool_calls")

@@ -21,6 +21,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError
 from arena.executors import EXECUTORS, make_executor
+from arena.llm.outcomes import count_answers
 from arena.metrics import ENCODER, Metric
 from arena.mindmap import identity
 from arena.plugins import load
@@ -280,6 +281,8 @@ def write_results(
     summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     summary |= {key: manifest[key] for key in ("left_out",) if key in manifest}
+    if counts := count_answers(record["notes"] for record in records):
+        summary["model"] = counts
     names = list[str]()
     for stage in task.stages:
         of_stage = {s: each[stage.name] for s, each in answers.items() if stage.name in each}

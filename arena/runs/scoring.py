@@ -18,6 +18,7 @@ from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.failures import failure_of_answer
+from arena.llm.outcomes import count_answers
 from arena.metrics import ENCODER, EXTRACTOR, Metric, ScoreContext, mean
 from arena.mindmap import identity
 from arena.mindmap.extractors import EXTRACTORS
@@ -247,7 +248,8 @@ def rescore(
         ``per_survey`` and ``counts``; ``task``, ``agent``, ``encoder`` (None where no heading is
         compared; names the extractor too where entities are counted), ``remarks``, and ``sha256``
         of corpus, tasks, ``answers`` and code. In a task of several stages the metrics in
-        `metrics` are called ``STAGE.METRIC``. Among the counts is ``not_visible``, the number of
+        `metrics` are called ``STAGE.METRIC``. ``model`` counts the answers of the agent's
+        language model, see `arena.llm.outcomes`. Among the counts is ``not_visible``, the number of
         papers in rankings that are not visible.
     """
     load(plugins)
@@ -281,7 +283,9 @@ def rescore(
     summary["counts"]["not_visible"] = sum(
         _not_visible(recorded.task, corpus, task_set, a) for a in every
     )
+    counts = count_answers(record["notes"] for record in records)
     return summary | {
+        **({"model": counts} if counts else {}),
         "task": recorded.task.name,
         "agent": recorded.manifest["agent"],
         "encoder": scorer.encoder(),

@@ -10,6 +10,7 @@ from typing import Any
 
 from arena._internal.terminal import Table, best, escape_markdown
 from arena.dates import GUESS_MARK, guess_note
+from arena.llm.outcomes import UNREAD, describe_counts, is_unread
 from arena.results.comparison.comparing import (
     PERMUTATIONS,
     RESAMPLES,
@@ -18,6 +19,7 @@ from arena.results.comparison.comparing import (
     MetricComparison,
     PairedDifference,
 )
+from arena.results.comparison.opening import ComparedRun
 from arena.runs.players import ORACLE
 from arena.text.display import count, printable
 
@@ -48,8 +50,15 @@ def tables(comparison: Comparison) -> list[Table]:
 def verdict(comparison: Comparison) -> str:
     """Return one sentence: which run is best by the headline metric, and how surely.
 
-    The agent that knows the labels is left out where there are others.
+    The agent that knows the labels is left out where there are others. A run in which no answer of
+    the model was readable is named.
     """
+    silent = [run.name for run in comparison.runs if is_unread(run.metrics)]
+    none = f" No answer of the model was readable in {'; '.join(silent)}." if silent else ""
+    return _verdict(comparison) + none
+
+
+def _verdict(comparison: Comparison) -> str:
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
     if not metric.means:
         return f"No survey has labels that {metric.metric} counts, so nothing is compared."
@@ -81,8 +90,8 @@ def means(comparison: Comparison) -> Table:
     """Return the means of all runs by all metrics, with the ceiling; the best ones bold."""
     metrics = comparison.metrics
     rows: list[list[Any]] = [
-        [name, *(m.means[name].mean if name in m.means else None for m in metrics)]
-        for name in comparison.names
+        [_marked(run), *(m.means[run.name].mean if run.name in m.means else None for m in metrics)]
+        for run in comparison.runs
     ]
     # The oracle's cells, never the best, are empty here, so that the place of a row is its number.
     fair = [
@@ -134,9 +143,9 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
     rows: list[list[Any]] = []
-    for name in comparison.names:
-        mean = metric.means.get(name)
-        shown = f"{name} (baseline)" if name == against else name
+    for run in comparison.runs:
+        name, mean = run.name, metric.means.get(run.name)
+        shown = f"{_marked(run)} (baseline)" if name == against else _marked(run)
         rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
             rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
@@ -211,6 +220,7 @@ def remarks(comparison: Comparison) -> list[str]:
         rows = run.metrics["per_survey"].values()
         for missing in run.task.nothing_submitted(rows) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
+        sentences += [f"{run.name}: {sentence}" for sentence in describe_counts(run.metrics)]
     if floors(comparison):
         sentences.append(
             "A score near its floors says little: (other topics) is the same maps scored against "
@@ -237,6 +247,10 @@ def _table(
     title: str, key: str, header: Sequence[str], rows: Sequence[Sequence[Any]], bold: Any = ()
 ) -> Table:
     return Table(header, rows, "l" + "r" * (len(header) - 1), bold, title, key)
+
+
+def _marked(run: ComparedRun) -> str:
+    return run.name + f" {UNREAD}" * is_unread(run.metrics)
 
 
 def _mark(comparison: Comparison) -> str:
@@ -322,6 +336,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
                 "retriever": run.manifest["environment"]["retriever"],
                 "seed": run.manifest["seed"],
                 "sha256": run.manifest["sha256"],
+                **({"model": run.metrics["model"]} if "model" in run.metrics else {}),
                 "effort": dataclasses.asdict(run.effort) | {"models": list(run.effort.models)},
                 "shown_after_searches": curve and list(curve),
             }

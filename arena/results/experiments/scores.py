@@ -11,6 +11,7 @@ from arena._internal.files import read_sealed, sha256_json
 from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.llm.outcomes import describe_answers
 from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
@@ -92,6 +93,8 @@ def _score(
     ((name, opened),) = open_runs([directory]).items()
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
+    every = ((each["survey"], each["notes"]) for each in opened[0].episodes(every=True))
+    answers = [*describe_answers(every)]
     filing = [record["notes"].get("filing") or {} for record in opened[0].episodes()]
     return {
         "mean": {name: scores["mean"][name] for name in metrics},
@@ -101,6 +104,8 @@ def _score(
         "sha256": hashes
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(run.manifest)},
         "effort": asdict(run.effort),
+        **({"model": counts} if (counts := scores.get("model")) else {}),
+        **({"answers": answers} if answers else {}),
         "nothing": sum(
             any(not entry["submitted"].get(stage.name) for stage in opened[0].task.stages)
             for entry in scores["per_survey"].values()

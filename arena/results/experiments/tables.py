@@ -11,6 +11,7 @@ from arena._internal.files import atomic_write, write_json
 from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
+from arena.llm.outcomes import UNREAD, is_unread
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
@@ -89,7 +90,8 @@ class _Layout(NamedTuple):
         texts = {}
         for heading, metric in self.reported.items():
             values = _texts([self.scores[key]["mean"].get(metric) for *_, key in runs])
-            for (label, _, engine, _), text in zip(runs, values, strict=True):
+            for (label, _, engine, key), text in zip(runs, values, strict=True):
+                text = text and text + f" {UNREAD}" * is_unread(self.scores[key])
                 texts[heading, engine if by_retriever else "", label] = text
         first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
         header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
@@ -146,6 +148,7 @@ class _Layout(NamedTuple):
                     f"{name}: abstracts of {score['read'][0]} of "
                     f"{count(score['read'][1], 'paper')}."
                 )
+            yield from (f"{name}: {sentence}" for sentence in score.get("answers", ()))
             if troubles := _troubles(score):
                 yield f"{name}: {', '.join(troubles)}; they count."
         if gone := [name for name in names if name not in scored]:

@@ -17,6 +17,7 @@ from arena._internal.files import read_json
 from arena._internal.terminal import Table, progress
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.llm.outcomes import UNREAD, count_answers, is_unread
 from arena.results.comparison.comparing import bootstrap
 from arena.results.comparison.opening import (
     Effort,
@@ -137,7 +138,9 @@ class _Page:
         self.runs.append(about)
         if efforts:
             manifest, played = run.manifest, run.manifest["surveys"]
-            row = [name, run.task.name, manifest["agent"], manifest["environment"]["retriever"]]
+            counts = {"model": count_answers(record["notes"] for record in run.episodes())}
+            agent = manifest["agent"] + f" {UNREAD} (no answer readable)" * is_unread(counts)
+            row = [name, run.task.name, agent, manifest["environment"]["retriever"]]
             row.append(f"{len(efforts)} of {len(played)}")
             if self._labels:
                 # A survey counts once, in the order in which comparisons resample

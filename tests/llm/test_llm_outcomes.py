@@ -1,0 +1,113 @@
+"""Answers of a model that could not be used are counted, said and marked, never silent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from llm_server import HELLO, LLMServer, Trouble, says
+
+import arena
+from arena.cli import main
+from arena.llm import ModelSession, ParseError, ask, ask_many
+from arena.llm.outcomes import count_answers, describe_answers
+from arena.results import comparison
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+def ended(reason, text=""):
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": reason}
+    return Trouble(200, json.dumps({"choices": [choice]}).encode())
+
+
+def digits(text):
+    if not text.isdigit():
+        raise ParseError("It has no digits.")
+    return int(text)
+
+
+def test_each_answer_is_of_one_kind(make_client):
+    script = {
+        "a": "7", "b": "seven", "c": ended("length", "se"), "d": ended("length", "70"),
+        "e": ended("content_filter"), "f": Trouble(413), "g": ended("SAFETY", "no"),
+    }  # fmt: skip
+    with LLMServer(lambda body: script[body["messages"][0]["content"]]) as server:
+        session = ModelSession(make_client(server))
+        ask_many(session, [says(name) for name in script], digits, step="count")
+    notes = session.notes()
+    # Asked again: b, c, e and g. The answer of d was cut, and could be read.
+    assert count_answers([{"llm": notes}]) == {
+        "asked": 11, "readable": 2, "unreadable": 2, "refused": 1, "cut": 2, "filtered": 4,
+    }  # fmt: skip
+    assert {call["step"] for call in notes["calls"]} == {"count"}
+    assert notes["calls"][1]["kind"] == "unreadable"
+    assert notes["calls"][1]["why"] == "It has no digits."
+    assert not notes["calls"][0].keys() & {"kind", "why"}
+
+
+def test_answers_that_an_agent_reads_itself(make_client):
+    with LLMServer(["hm", "", ended("length", "long"), "words"]) as server:
+        session = ModelSession(make_client(server))
+        for name in "abc":
+            session.complete(says(name))
+        assert ask(session, HELLO, str) == "words"  # a step without a name
+    counts = count_answers([{"llm": session.notes()}, {"llm": "free in form"}, {}])
+    assert counts == {
+        "asked": 4, "readable": 2, "unreadable": 1, "refused": 0, "cut": 1, "filtered": 0,
+    }  # fmt: skip
+    assert list(describe_answers([("s", {"llm": session.notes()})])) == [
+        "2 of 4 answers of the model could not be used: 1 unreadable (elsewhere 1), 1 cut "
+        "(elsewhere 1).",
+        "For example, survey 's': unreadable, 'it is empty'",
+    ]
+    assert count_answers([{}, {"llm": {"calls": [{"request": "of an earlier release"}]}}]) is None
+
+
+def play(world, output, answer):
+    """Run zero-shot on three surveys; return the exit status."""
+    with LLMServer(lambda body: answer) as server:
+        given = ("model=scripted", f"base_url={server.url}", "mode=live")
+        options = [part for option in given for part in ("--agent-option", option)]
+        return main(["run", "--corpus", str(world), "--task", "discovery", "--agent", "zero-shot",
+                     "--surveys", "3", "--output", str(output), *options])  # fmt: skip
+
+
+def test_a_model_that_never_answers_readably_marks_its_run(world, tmp_path, capsys):
+    silent, fine = tmp_path / "silent", tmp_path / "fine"
+    assert play(world, silent, ended("length")) == 0
+    said = capsys.readouterr().out
+    assert "zero-shot ‡" in said.splitlines()[0]
+    assert "Warning: no answer of the model was readable" in said
+    assert "6 of 6 answers of the model could not be used: 6 cut (query 6)." in said
+    assert "For example, survey " in said
+    counts = json.loads((silent / "metrics.json").read_text())["model"]
+    assert counts == {
+        "asked": 6, "readable": 0, "unreadable": 0, "refused": 0, "cut": 6, "filtered": 0,
+    }  # fmt: skip
+    assert play(world, fine, "<Queries>\n- membrane\n- graphs\n</Queries>") == 0
+    said = capsys.readouterr().out
+    assert "‡" not in said and "could not be used" not in said
+    both = arena.compare([f"silent={silent}", f"fine={fine}"])
+    verdict = "No answer of the model was readable in silent."
+    assert comparison.as_text(both).splitlines()[0].endswith(verdict)
+    for text in (comparison.as_text(both), comparison.as_html(both), comparison.as_latex(both)):
+        assert "silent ‡" in text and "fine ‡" not in text
+        assert "silent: 6 of 6 answers of the model could not be used: 6 cut." in text
+    assert comparison.as_json(both)["runs"]["silent"]["model"] == counts
+    assert arena.replay(silent, world).equal
+
+
+def test_an_experiment_marks_the_row_and_says_why(world, tmp_path):
+    config = {
+        "name": "two", "retrievers": {"BM25": "bm25"}, "surveys": 2,
+        "tables": {"1": {"task": "discovery", "metrics": {"R": "recall@100"}, "title": "T",
+                         "rows": {"Asks": "zero-shot", "Title": "title"}}},
+    }  # fmt: skip
+    with LLMServer(lambda body: ended("stop")) as server:
+        config["llm"] = {"model": "scripted", "base_url": server.url, "mode": "live"}
+        result = arena.run_experiment(config, world, tmp_path / "out")
+    asks, title = result["tables"]["1"]["blocks"][0]["rows"]
+    assert asks[-1].endswith(" ‡") and not title[-1].endswith("‡")
+    notes = " ".join(result["tables"]["1"]["notes"])
+    assert "4 of 4 answers of the model could not be used: 4 unreadable (query 4)." in notes
