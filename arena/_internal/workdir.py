@@ -80,7 +80,8 @@ def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None
 def exclusive_lock(lock: Path, output: Path, patience: float = 0.0) -> Iterator[None]:
     """Lock the file `lock` while writing `output`; the system unlocks it even after a kill.
 
-    Raise ArenaError if another process has it for more than `patience` seconds.
+    Raise ArenaError if another process has it for more than `patience` seconds, or if the file
+    system has no locks, as some of networks.
     """
     held = FileLock(lock, is_singleton=False)
     try:
@@ -89,6 +90,14 @@ def exclusive_lock(lock: Path, output: Path, patience: float = 0.0) -> Iterator[
         lock.touch()  # an OSError if nobody has it: it cannot be made there
         raise ArenaError(
             f"another process is writing {str(output)!r}. Wait for it or name another directory."
+        ) from None
+    except OSError as error:
+        if error.filename is not None:  # the file cannot be made there
+            raise
+        lock.unlink(missing_ok=True)
+        raise ArenaError(
+            f"cannot lock {str(lock)!r}: its file system has no locks ({error.strerror}). Name a "
+            "directory on another one, such as a local disk."
         ) from None
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -103,6 +104,22 @@ def test_one_writer_at_a_time_and_none_after_a_kill(tmp_path):
     with exclusive_lock(lock, tmp_path):
         assert lock.exists()
     assert not lock.exists()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL])
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch, code):
+    def flock(descriptor, operation):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with (
+        pytest.raises(
+            ArenaError, match=rf"\.lock': its file system has no locks \({os.strerror(code)}"
+        ),
+        exclusive_lock(tmp_path / LOCK, tmp_path),
+    ):
+        raise AssertionError
+    assert not (tmp_path / LOCK).exists()
 
 
 def test_what_killed_writers_left_is_cleared_at_any_depth(tmp_path):
