@@ -7,11 +7,12 @@ search. A plain call needs its checks and its serialization alone, and gets the 
 from __future__ import annotations
 
 import json
-import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
+
+from arena.text.display import whole_letters
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
 _METHOD = "tools/call"
 _ONCE = {b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"}
 _JSON = "application/json"
-_ESCAPES = re.compile(
-    rb"(?is)\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(ud[89a-f][0-9a-f]{2})|.)"
-)
-
-
-def whole_letters(text: bytes) -> bytes:
-    """Return JSON text with U+FFFD for escaped halves of surrogate pairs, which the SDK refuses.
-
-    A model that is cut in the middle of an emoji writes one. The length stays the same.
-    """
-    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], text)
 
 
 class PlainCalls:

@@ -20,9 +20,10 @@ from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import integration
 from arena.doors._http import refusal, serve_app
-from arena.doors._mcp_calls import PlainCalls, whole_letters
+from arena.doors._mcp_calls import PlainCalls
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import EpisodeSession, Sessions
+from arena.text.display import whole_letters
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
 from arena.tools.base import parse_action, schemas_of_tools
 

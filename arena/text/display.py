@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+_ESCAPES = re.compile(
+    rb"(?is)\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(ud[89a-f][0-9a-f]{2})|.)"
+)
 _JOINERS = "\u200c\u200d"  # without them Persian and the scripts of India fall apart
 _LONGEST = 2_000  # characters of a value on a page
 _PAPERS = 10  # of a list that people read
@@ -112,3 +116,11 @@ def replace_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def whole_letters(text: bytes) -> bytes:
+    """Return JSON text with U+FFFD for escaped halves of surrogate pairs, in as many bytes.
+
+    A model that is cut in the middle of an emoji writes one, and strict readers refuse it.
+    """
+    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], text)

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 import orjson
 from annotated_types import Ge, Interval
 
+from arena._internal.files import json_value, misfit
 from arena._internal.options import checked
 from arena._internal.terminal import progress
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import DataError, clip
-from arena.text.display import count
+from arena.text.display import count, whole_letters
 from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, RetryError, writing
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.release import RecordLimits, RejectError, Sink
@@ -34,6 +36,8 @@ _PAGE = 100  # works, and values of a filter, at most
 _PRICES = {"search": 0.001, "list": 0.0001}  # dollars a call (OpenAlex, "Authentication & Pricing")
 _FREE = 1.0  # dollars a day with a free key
 _LONGEST_WAIT = 60  # seconds; a spent budget asks for hours
+_LARGEST, _LONGEST = 64 << 20, 60  # bytes of an answer, unpacked, and seconds that it may take
+_PAGE_FORM = {"request": str, "count": int, "next": str | None, "results": list}
 _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,type,is_paratext,authorships,"
     "primary_location,locations,topics,referenced_works,referenced_works_count,"
@@ -146,11 +150,14 @@ class _Pages:
         """Read the answers that are there; remove one that a kill has cut."""
         whole = 0
         with self._path.open("rb+") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
                 whole += len(line)
-                page = orjson.loads(line)
+                page = json_value(line)
+                if misfit(page, _PAGE_FORM):
+                    where = f"{str(self._path)!r} line {number}"
+                    raise DataError(f"{where} is no answer of OpenAlex. Delete the line.")
                 page["results"] = [*map(_slim, page["results"])]
                 self._known[page["request"]] = page
             file.truncate(whole)
@@ -191,41 +198,50 @@ class _Pages:
             raise DataError(
                 f"{error}. {count(len(self.works), 'work is', 'works are')} here. {CONTINUES}"
             ) from None
-        page = {"request": urlencode(wanted), "count": answer["meta"]["count"],
-                "next": answer["meta"].get("next_cursor") if answer["results"] else None,
-                "results": self._usable(answer["results"])}  # fmt: skip
+        page = {**answer, "request": urlencode(wanted), "results": self._usable(answer["results"])}
         with self._path.open("ab") as file:
             file.write(orjson.dumps(page) + b"\n")
         return {**page, "results": [*map(_slim, page["results"])]}
 
     def _answer(self, wanted: dict[str, str]) -> dict[str, Any]:
-        """Return the server's answer, or raise RetryError if another attempt may succeed."""
+        """Return count, next and results of the server's answer, as it is stored.
+
+        Raise RetryError if another attempt may succeed.
+        """
         self.calls += 1
-        response = self._fetcher.get(self._url, params=wanted, timeout=30, allow_redirects=False)
-        status, wait = response.status_code, response.headers.get("Retry-After", "")
-        if wait.isdecimal() and int(wait) > _LONGEST_WAIT:
-            raise FailedError(
-                f"OpenAlex answered {status} and asks to wait {int(wait) / 3600:.1f} hours, as "
-                "when the day's budget of a key is spent"
-            )
-        if status == 429 or status >= 500:
-            waits = response.raw if wait.isdecimal() else None
-            raise RetryError(f"OpenAlex answered {status}", waits)
-        if status in (401, 403):
-            raise FailedError(f"OpenAlex answered {status}: it does not take the key in {KEY}")
+        with self._fetcher.get(
+            self._url, params=wanted, timeout=30, allow_redirects=False, stream=True
+        ) as response:
+            status, wait = response.status_code, response.headers.get("Retry-After", "")
+            if wait.isdecimal() and float(wait) > _LONGEST_WAIT:
+                raise FailedError(
+                    f"OpenAlex answered {status} and asks to wait {float(wait) / 3600:.1f} hours, "
+                    "as when the day's budget of a key is spent"
+                )
+            if status == 429 or status >= 500:
+                waits = response.raw if wait.isdecimal() else None
+                raise RetryError(f"OpenAlex answered {status}", waits)
+            if status in (401, 403):
+                raise FailedError(f"OpenAlex answered {status}: it does not take the key in {KEY}")
+            body, key = _read(response), wanted["api_key"]
         try:
-            answer = orjson.loads(response.content)
-        except orjson.JSONDecodeError:
+            answer = orjson.loads(_without(orjson.dumps(orjson.loads(whole_letters(body))), key))
+        except (ValueError, TypeError):  # of depth
             raise RetryError(
                 f"OpenAlex answered {status} with something that is not JSON"
             ) from None
-        if status != 200 or not isinstance(answer, dict):
-            why = clip(answer.get("message")) if isinstance(answer, dict) else "no object"
-            raise FailedError(f"OpenAlex answered {status}: {why}")
-        meta = answer.get("meta")
-        if not isinstance(answer.get("results"), list) or "count" not in (meta or ()):
-            raise RetryError("OpenAlex' answer has no results")
-        return answer
+        if not isinstance(answer, dict):
+            raise RetryError(f"OpenAlex answered {status} with {clip(answer)}")
+        if status != 200:
+            raise FailedError(f"OpenAlex answered {status}: {clip(answer.get('message'))}")
+        if why := misfit(answer, {"meta": {"count": int}, "results": list}):
+            raise RetryError(f"OpenAlex' answer is no page of works: {why}")
+        works, meta = answer["results"], answer["meta"]
+        page = {"request": "", "count": meta["count"], "results": works,
+                "next": meta.get("next_cursor") if works else None}  # fmt: skip
+        if why := misfit(page, _PAGE_FORM):
+            raise RetryError(f"OpenAlex' answer is no page of works: {why}")
+        return page
 
     def _usable(self, works: list[Any]) -> list[dict[str, Any]]:
         """Return the works that are new, before the day, and make sense; count the others."""
@@ -257,6 +273,27 @@ class _Pages:
         return list(usable.values())
 
 
+def _read(response: Any) -> bytes:
+    """Return the body of a response, unpacked."""
+    parts, size, end = [], 0, time.monotonic() + _LONGEST
+    while part := response.raw.read1(1 << 16, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST:
+            raise FailedError(f"OpenAlex' answer has more than {_LARGEST:,} bytes")
+        if time.monotonic() > end:
+            raise FailedError(f"OpenAlex' answer takes more than {_LONGEST} s")
+    return b"".join(parts)
+
+
+def _without(body: bytes, key: str) -> bytes:
+    """Return an answer without the key, as it is or as in an address; real keys are long."""
+    for form in (key, quote(key, safe=""), quote_plus(key)) if len(key) > 5 else ():
+        body = body.replace(form.encode(), b"***")
+    return body
+
+
 def _slim(work: dict[str, Any]) -> dict[str, Any]:
-    cited = map(work_id, work.get("referenced_works") or ())
+    listed = work.get("referenced_works")
+    cited = map(work_id, listed if isinstance(listed, list) else ())
     return {"id": work_id(work["id"]), "cites": [other for other in cited if other]}

@@ -38,7 +38,7 @@ class Server(ThreadingHTTPServer):
         ]  # fmt: skip
         self.answers: list[Any] = []
         self.requests: list[dict[str, str]] = []
-        self.cursor = "c{}"
+        self.cursor, self.body = "c{}", b"{}"
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def page(self, asked: dict[str, str]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         if asked.get("api_key") != SECRET:
             answer = (401, {})
         status, headers = answer if isinstance(answer, tuple) else (200, {})
-        body = answer if isinstance(answer, bytes) else b"{}"
+        body = answer if isinstance(answer, bytes) else self.server.body
         if answer is None:
             body = json.dumps(self.server.page(asked)).encode()
         self.send_response(status)
@@ -147,7 +147,7 @@ def test_a_spent_budget_ends_it_and_it_continues(server: Server, tmp_path: Path)
         ((429, {}), "OpenAlex answered 429 .in each of 3 attempts"),
         ((500, {}), "OpenAlex answered 500 .in each of 3 attempts"),
         (b"<!DOCTYPE html>", "something that is not JSON .in each of 3 attempts"),
-        (b'{"meta": {}}', "no results .in each of 3 attempts"),
+        (b'{"meta": {}}', "meta.count is missing .in each of 3 attempts"),
         ((400, {}), "OpenAlex answered 400"),
     ],
     ids=["429", "500", "a page", "no results", "400"],

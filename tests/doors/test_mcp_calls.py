@@ -21,7 +21,8 @@ pytest.importorskip("mcp")
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
-from arena.doors._mcp_calls import plain_call, whole_letters
+from arena.doors._mcp_calls import plain_call
+from arena.text.display import whole_letters
 
 NEW = "2026-07-28"
 META = {
