@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from arena._internal.files import misfit
 from arena.errors import DataError
 
 COLLECTIONS = "ARENA_COLLECTIONS"
+_FORM = {"files": dict, "archive": str, "folder": str, "sha256": str | None}
 
 
 @cache
@@ -36,6 +38,10 @@ def collections() -> dict[str, Any]:
     for path in filter(None, os.environ.get(COLLECTIONS, "").split(os.pathsep)):
         try:
             own = json.loads(Path(path).read_bytes())
+            for name, about in own.items():
+                given = {key: kind for key, kind in _FORM.items() if key in about}
+                if why := misfit(about, given | {"base": str} if "files" in about else given):
+                    raise ValueError(f"{name}: {why}")
             found |= {name: {"home": path, "licence": None, **about} for name, about in own.items()}
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise DataError(

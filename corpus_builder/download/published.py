@@ -62,6 +62,9 @@ def fetch_published(
     if mirror and not mirror.startswith(("http://", "https://")):
         raise DataError(f"mirror {clip(mirror)}: must begin with https:// or http://.")
     directory = Path(output)
+    for place in (*about["files"], name):
+        if {"", ".", ".."} & {*place.split("/")} or not place.isprintable():
+            raise DataError(f"{name}: {clip(place)} is not the path of a file below a folder.")
     files = {f: sha256 for f, sha256 in about["files"].items() if not fnmatchcase(f, leave_out)}
     if directory.name in files:  # taxobench takes the file as well
         directory = directory.parent

@@ -292,3 +292,31 @@ def fails_late(capsys: Any, *arguments: object) -> str:
     status, _, error = run(capsys, *arguments)
     assert status == 2
     return error
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "message"),
+    [
+        ("up", {"base": "URL/", "files": {"../data.jsonl": None}}, "'../data.jsonl' is not"),
+        ("up", {"base": "URL/", "files": {"/tmp/data.jsonl": None}}, "'/tmp/data.jsonl' is not"),
+        ("up", {"base": "URL/", "files": {"a/./b": None}}, "'a/./b' is not the path of a file"),
+        ("../up", {"archive": "URL/bad.tar"}, "'../up' is not the path of a file below"),
+        ("up", {"archive": "URL/.."}, "'..' is not the path"),
+        ("up", {"archive": "URL/"}, "'' is not the path"),
+        ("up", {"files": {"data.jsonl": None}}, "up: base is missing"),
+        ("up", {"files": ["data.jsonl"], "base": "URL/"}, r"up: files=\['data.jsonl'\]"),
+        ("up", {"archive": 7}, "up: archive=7"),
+    ],
+)
+def test_no_collection_leaves_the_output(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    name: str, about: dict[str, Any], message: str,
+) -> None:  # fmt: skip
+    own = json.dumps({name: about}).replace("URL", server.url)
+    (tmp_path / "own.json").write_text(own)
+    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
+    (tmp_path / "in").mkdir()
+    before = {*tmp_path.rglob("*")}
+    with pytest.raises(DataError, match=message):
+        fetch_published(name, tmp_path / "in/output")
+    assert {*tmp_path.rglob("*")} == before and not server.paths
