@@ -60,7 +60,7 @@ test-slow: $(VENV)/.tests
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
 DOORS := inspect openenv trackio verifiers verl
 # These go beside the packages of the tests, or over them; their requirements/NAME.txt has what differs.
-BESIDE := langchain openai-agents rllib skyrl smolagents verl
+BESIDE := langchain openai-agents rllib sb3 skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
 	$(VENV)-skyrl/bin/python -m pytest -q -k skyrl tests/doors/test_retrieve.py

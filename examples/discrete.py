@@ -200,7 +200,7 @@ def probabilities(policy: Mapping[str, Any], features: NDArray[np.float32]) -> N
 
 
 def learn(
-    envs: Mapping[str, Queries], seed: int = 0, updates: int = 100, group: int = 4, topics: int = 4,
+    envs: Mapping[str, Queries], seed: int = 0, updates: int = 60, group: int = 4, topics: int = 8,
     hidden: int = 16, rate: float = 0.02, report: Callable[[int, float], None] | None = None,
 ) -> Policy:  # fmt: skip
     """Return a policy that `updates` steps of Adam on the policy gradient have made.
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("--test", nargs="*", default=[], help="directories to test on")
     parser.add_argument("--weights", default="weights.npz", help="file to write")
     parser.add_argument("--reward", default="final", help="of training, such as gain+final")
-    parser.add_argument("--updates", type=int, default=100)
+    parser.add_argument("--updates", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     envs = {path: Queries(corpus=path, reward=given.reward) for path in given.corpus}

@@ -52,6 +52,7 @@ ENVIRONMENTS = {
     "openai-agents": Environment((), ("openai-agents",), over="dev"),
     # Of ray[rllib] what dev lacks: it asks for an older gymnasium.
     "rllib": Environment((), ("dm-tree", "ormsgpack", "tensorboardX"), alone=True),
+    "sb3": Environment((), ("stable-baselines3",), over="dev"),
     "skyrl": Environment((), ("skyrl-gym",), over="dev"),
     "smolagents": Environment((), ("smolagents[mcp,openai]",), over="dev"),
     # Without what only verl's GPUs need: its registry of tools and its agent loop.

@@ -141,3 +141,9 @@ assert result["num_env_steps_sampled_lifetime"] >= 256
 """
     printed = run("rllib", "ormsgpack", {"demo/world": str(world)}, then)
     assert 0 <= float(printed.splitlines()[-1]) <= 1
+
+
+@pytest.mark.slow
+def test_stable_baselines_trains(world: Path) -> None:
+    printed = run("sb3", "stable_baselines3", {"demo/world": str(world)})
+    assert 0 <= float(printed.splitlines()[-1]) <= 1
