@@ -19,7 +19,6 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.report import PaperName
 from arena.tasks.surveys import EXPERT, Gold, Survey, topic_of
 from arena.text.display import count
 from arena.text.identifiers import normal_title
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from arena.corpus import Corpus
     from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
+    from arena.report import PaperName
 
 _IDENTIFIERS = (("arxiv", "arxiv_id"), ("doi", "doi"))
 _GAINS = {True: 2, False: 1}
@@ -293,6 +293,8 @@ def _tree(text: str | None) -> MindMap | None:
 
 
 def _name(row: dict[str, Any]) -> PaperName:
+    from arena.report import PaperName  # whose patterns take long to compile
+
     ids = (f"{kind}:{row[key]}" for kind, key in _IDENTIFIERS if row[key])
     return PaperName(row["id"], row["title"], tuple(ids))
 
