@@ -15,8 +15,6 @@ import pytest
 
 from corpus_builder.build import build
 from corpus_builder.card import write_card
-from corpus_builder.card.figures import bars_of_years
-from corpus_builder.card.page import losses
 from corpus_builder.sources.example import Example
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -260,20 +258,6 @@ def test_a_world_can_be_made_again_by_its_card(
         for name in ("corpus", "again")
     ]
     assert hashes[0] == hashes[1]
-
-
-def test_reports_of_stages_are_rendered() -> None:
-    parse = {"datasets": {"papers": {"rejected": {"no title": 9}}}, "papers": 1187}
-    text = "\n".join(losses({"source": "x", "stages": {"parse": parse, "surveys": {}}}))
-    cells = {tuple(c.strip() for c in line.split("|")[1:-1]) for line in text.splitlines()}
-    no_title = ("datasets: papers: rejected: no title", "9", "records that cannot be used")
-    assert {no_title, ("papers", "1,187", "")} < cells
-    assert "### Stage surveys\nNo counts." in text
-
-
-def test_earlier_years_share_a_bar() -> None:
-    bars = bars_of_years({1000: 1, **dict.fromkeys(range(1980, 2019), 5), 9999: 2})
-    assert bars[0] == ("before 1980", 1) and bars[-1] == ("9999", 2) and len(bars) == 41
 
 
 def test_two_processes_draw_the_same_bytes(tiny: Path, tmp_path: Path) -> None:

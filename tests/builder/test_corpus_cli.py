@@ -19,7 +19,6 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.cli import main, make_parser
 from corpus_builder.manifest import verify
-from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 
 @pytest.fixture
@@ -44,41 +43,6 @@ def fails(capsys: Any, *arguments: object) -> str:
     assert err.count("\n") == 1 and err.endswith("\n")
     assert re.match(r"arena-corpus( [a-z ]+)?: error: ", err)
     return err
-
-
-class Single:
-    """One paper.
-
-    Args:
-        title: Title of the paper.
-        year (YEAR): Year of its publication.
-    """
-
-    def __init__(self, title: str, year: int = 2015) -> None:
-        self._paper = {"id": "a", "title": title, "date": str(year)}
-
-    def papers(self) -> list[LocatedRecord]:
-        return [LocatedRecord(self._paper, "papers", 1)]
-
-    def surveys(self) -> list[LocatedRecord]:
-        return []
-
-    def describe(self) -> dict[str, Any]:
-        return {"source": "single"}
-
-
-def test_a_plain_class_is_a_source_with_the_options_of_its_constructor(
-    tmp_path, monkeypatch, capsys
-):
-    SOURCES.names()
-    monkeypatch.setitem(SOURCES._items, "single", Single)
-    _, shown, _ = run(capsys, "build", "single", "--help")
-    assert "--title TITLE    Title of the paper" in shown
-    assert "--year YEAR      Year of its publication (default: 2015)" in shown
-    corpus = tmp_path / "corpus"
-    given = ("build", "single", "--title", "Reefs", "--year", 2014, "--output", corpus)
-    assert run(capsys, *given)[0] == 0
-    assert Corpus.open(corpus).at("2015-01-01").paper("a").title == "Reefs"
 
 
 CARD = """\
@@ -139,21 +103,9 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
         return path
 
     good = papers.read_text()
-    assert "/absent' does not exist. Name a file" in build(papers=tmp_path / "absent")
-    assert "is a directory. Name a file" in build(surveys=tmp_path)
-    assert "bad' is empty: it contains no papers." in build(papers=file(""))
-    assert "bad' is empty: it contains no surveys." in build(surveys=file("\n"))
-    assert "bad line 18 is not JSON (" in build(papers=file(good + "{'id': 1}\n"))
     twice = good + '{"id": "12345", "title": "Again"}\n'  # a number in line 11
     assert "bad lines 11 and 18: both have id '12345'." in build(papers=file(twice))
     assert "bad line 1: title=None: every record needs a title" in build(papers=file('{"id": 1}'))
-    assert "bad line 1: id=None: every record needs an id" in build(papers=file('{"title": "T"}'))
-    assert "bad line 1: id='a b': an id has" in build(papers=file('{"id": "a b", "title": "T"}'))
-    undated = '{"id": 1, "title": "T", "date": "soon"}'
-    assert "bad line 1: date: 'soon' is not a date. Write YYYY, YYYY-MM" in build(
-        papers=file(undated)
-    )
-    assert "bad line 1: a survey needs a date" in build(surveys=file('{"id": 1, "title": "T"}'))
     assert "bad line 1: [] is not a JSON object" in build(papers=file("[]"))
     assert "no field 'titel' to index. Did you mean 'title'?" in build(fields="titel")
     assert "Did you mean 'bm25'?" in build(engines="bm52")

@@ -116,18 +116,6 @@ def test_a_broken_record(server: ReleaseServer, tmp_path: Path, text: str) -> No
     assert not server.requests
 
 
-def test_a_file_of_another_size_is_fetched_again(server: ReleaseServer, tmp_path: Path) -> None:
-    get(server, tmp_path)
-    before, sent = files_in(tmp_path), server.sent
-    (tmp_path / "papers/part_000.gz").write_bytes(b"short")
-    (tmp_path / "papers/part_001.gz").unlink()
-    messages: list[str] = []
-    assert get(server, tmp_path, on_message=messages.append)["fetched"]["files"] == 2
-    assert files_in(tmp_path) == before
-    assert server.sent - sent == len(SHARDS["papers"][0]) + len(SHARDS["papers"][1])
-    assert messages == ["papers/part_000.gz is damaged: fetching it again"]
-
-
 def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> None:
     get(server, tmp_path)
     path = tmp_path / "papers/part_000.gz"

@@ -119,30 +119,6 @@ def test_the_checksums_are_those_of_the_real_files(real_data: Any) -> None:
             assert sha256((real_data.directory / folder / file).read_bytes()) == digest
 
 
-def test_all_topics_of_bloom_eval_are_fetched(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    about = named.addresses()["bloom-eval"]
-    files = dict.fromkeys(about["files"])
-    for name in files:
-        path = tmp_path / "www" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
-    monkeypatch.setattr(named, "addresses", lambda: {"bloom-eval": about | {"files": files}})
-    assert get(tmp_path / "d", server.url, "bloom-eval")["files"] == 85
-    record = json.loads((tmp_path / "d/download.json").read_text())["files"]
-    assert record == {name: sha256(name.encode()) for name in files}
-    for topic in (f"{kind}_{n:02}" for kind in ("cs", "gs") for n in range(1, 11)):
-        names = sorted(path.name for path in (tmp_path / "d" / topic / "human").iterdir())
-        assert names == ["content.json", "expert_article.json", "outline.json", "reference.json"]
-    names = sorted(path.name for path in (tmp_path / "d/cs_01/llm").iterdir())
-    assert names == ["content.json", "llm_article.json", "outline.json", "reference.json"]
-    # A file whose checksum was recorded at the first download must have it.
-    (tmp_path / "d/cs_05/human/content.json").write_text("another")
-    with pytest.raises(DataError, match="another file than bloom-eval publishes"):
-        get(tmp_path / "d", server.url, "bloom-eval")
-
-
 def test_it_is_fetched_once(server: Server, tmp_path: Path) -> None:
     report = get(tmp_path / "d", server.url)
     assert report == {"files": 1, "bytes": len(DATA), "unverified": 1}

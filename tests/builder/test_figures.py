@@ -151,13 +151,6 @@ def test_trees(text):
     assert made == json.dumps(json.loads(made))
 
 
-def test_repeated_keys_are_merged_and_papers_left_out():
-    made = read_tree('{"A": {"B": null}, "A": {"C": null}}')
-    assert read_mind_map(made)[0] == MindMap("", (MindMap("A", (MindMap("B"), MindMap("C"))),))
-    made = read_tree('{"label": "A", "children": ["B"], "papers": ["p1"]}')
-    assert read_mind_map(made)[0] == MindMap("A", (MindMap("B"),))
-
-
 @pytest.mark.parametrize(
     "text", ["NULL", " null.\n", "<typology>NULL</typology>", "```\nnull\n```"]
 )

@@ -11,7 +11,6 @@ from arena.errors import DataError, UnknownNameError
 from arena.llm import ParseError
 from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, make_judge
 from corpus_builder.judges.llm import true_or_false
-from corpus_builder.judges.rules import RULES, fired
 
 REVIEW = Candidate("r", "A Survey on Graph Learning", "We review the literature.")
 POLL = Candidate("q", "Dental Pain: a survey", "We sent a questionnaire. Respondents were adults.")
@@ -46,47 +45,6 @@ def test_names_and_options():
 
 def test_all():
     assert [v.verdict for v in make_judge("all", {}).judge([REVIEW, POLL])] == [SURVEY, SURVEY]
-
-
-# What each title should be follows from what it says; they are made up, one a rule.
-MADE_UP = {
-    "asked people": "Pain at work: an online survey",
-    "health": "Iodine in Fiji: a nutrition survey",
-    "sky": "a deep 1.4 ghz survey of one field",
-    "land and life": "An aeromagnetic survey of an island",
-    "called by name": "Five Years of The Long Night Sky Watching Survey",
-    "national": "Sleep in Danish survey data",
-    "survey of people": "Sleep: a survey of 500 night shift nurses",
-    "among": "A survey among bakers",
-    "in a country": "Cheese: a survey of shops in rural Nepal",
-    "survey methods": "Survey propagation revisited",
-    "sampling": "Calibration of complex surveys",
-    "results of a survey": "Cheese: results from a large survey",
-    "survey study": "Cheese in cities: a survey study",
-    "of practice": "Survey of current practice in bakeries",
-    "an experiment": "An experimental survey of solvers",
-    "found in nature": "A survey of ticks on islands",
-    "survey for": "A survey for faint companions",
-    "instruments": "A Chandra survey of nearby groups",
-    "state of a population": "Prevalence of caries: a survey",
-    "no review of papers": "Fraud in product reviews",
-    "a survey at the end": "Cheese making: a short survey",
-    "a survey of": "A brief survey on cheese",
-    "and taxonomy": "Cheese making, survey and taxonomy",
-    "survey paper": "Cheese making: a literature survey",
-    "of methods": "Survey of cheese making techniques",
-}
-
-
-@pytest.mark.parametrize(("rule", "title"), MADE_UP.items())
-def test_every_rule_of_titles_speaks(rule, title):
-    assert rule in [r.name for r in fired(title)]
-
-
-def test_the_table_is_in_order():
-    assert len({(r.where, r.name) for r in RULES}) == len(RULES)
-    assert {r.name for r in RULES if r.where == "title"} == set(MADE_UP)
-    assert all(r.weight and r.reason for r in RULES)
 
 
 @pytest.mark.parametrize(

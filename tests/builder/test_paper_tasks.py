@@ -234,7 +234,6 @@ def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path)
         ("--test s1 --before 2017", "after the first test survey, 's1' of 2016-05-02"),
         ("--test s9", "no survey 's9'"),
         ("--least 0", "least=0"),
-        ("--most 0", "most=0"),
         ("--test s1 --output {tiny}/train", "inside the corpus"),
         ("--test s1 --output {tiny}/..", "exists"),
     ],

@@ -33,9 +33,7 @@ def test_levels(prompt, level):
     ("prompt", "cutoff"),
     [
         ("papers published before April 2025 count", "2025-04"),
-        ("published **before July 2024**.", "2024-07"),
         ("on or before May 2021", "2021-05"),
-        ("**Deadline**: before **June 2024**", "2024-06"),
         ("before 3 May 2019", "2019-05-03"),
         ("prior to Sept. 3rd, 2020", None),
         ("prior to Sep. 3rd, 2020", "2020-09-03"),
@@ -43,7 +41,6 @@ def test_levels(prompt, level):
         ("until 2019-02", "2019-02"),
         ("before deep learning, in March 2020", None),
         ("developed by 2020 people", None),
-        ("none", None),
     ],
 )
 def test_cutoffs(prompt, cutoff):

@@ -182,7 +182,6 @@ def test_domains():
     [
         ("", "empty"),
         ("On fish, before May 2020.", "another day than the one that was asked for: 2020-05"),
-        ("On fish, before 2020.", "another day than the one that was asked for: 2020"),
         ("On fish, before 4 May 2020.", "another day than the one that was asked for: 2020-05-04"),
         ("On the reefs of fish, before 3 May 2020.", "title of the survey"),
     ],

@@ -5,13 +5,8 @@ The tests share one cluster, and the last one kills half of it.
 
 from __future__ import annotations
 
-import json
-import os
 import pickle
-import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +14,6 @@ import pytest
 from helpers import contents
 from toy_release import ToyRelease, write_toy
 
-from arena._internal.cluster import versions
 from arena.errors import DataError, WorkerError
 from arena.executors import make_executor
 from arena.executors import ray as ray_executor
@@ -173,34 +167,6 @@ def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, reply
         list(make_executor("ray", None).run(abs, [1]))
 
 
-RUN = """
-import json, sys
-from ray import cloudpickle
-print(json.dumps(cloudpickle.load(sys.stdin.buffer)(b"", b"")))
-"""
-
-
-def test_a_node_with_another_version(tmp_path: Path) -> None:
-    """The check travels to a process that has another release of this project."""
-    from ray import cloudpickle
-
-    (tmp_path / "arena").mkdir()
-    (tmp_path / "arena" / "__init__.py").write_text('__version__ = "0.0.1"\n')
-    known = versions(*ray_executor.DISTRIBUTIONS)
-    answer = subprocess.run(
-        [sys.executable, "-c", RUN], env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        input=cloudpickle.dumps(ray_executor.guard(known, None, 0.0)),
-        capture_output=True, cwd=tmp_path, timeout=60, check=True,
-    )  # fmt: skip
-    refusal, value = json.loads(answer.stdout)
-    assert re.search(r"the Ray node .* has researcharena 0\.0\.1, this machine", refusal)
-    assert value is None
-
-
-def test_a_package_of_another_extra_may_be_absent() -> None:
-    assert list(versions("numpy", "no-such-package")) == ["researcharena", "Python", "numpy"]
-
-
 def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
     guarded = ray_executor.guard(expected, probe, 0.0)
     return guarded(pickle.dumps(abs), pickle.dumps(-3))
@@ -216,18 +182,6 @@ def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) ->
         assert f"does not share '{tmp_path}' with this machine" in refusal
     probe.write_text("token")
     assert called({}, (str(probe), "token")) == (None, 3)
-
-
-def test_no_room_for_a_task() -> None:
-    nodes = [
-        {"Alive": True, "Resources": {"CPU": 4.0, "memory": 1e8}},
-        {"Alive": True, "Resources": {"memory": 1e9}},
-        {"Alive": False, "Resources": {"CPU": 4.0, "memory": 1e9}},
-    ]
-    with pytest.raises(WorkerError, match=r"none of the 2 nodes .* 500 MB"):
-        ray_executor.check_capacity(nodes, 500 * 10**6)
-    nodes.append({"Alive": True, "Resources": {"CPU": 1.0, "memory": 5e8}})
-    ray_executor.check_capacity(nodes, 500 * 10**6)
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from release_helpers import citation, full_text, paper, read_shard, write_shard
+from release_helpers import citation, paper, read_shard, write_shard
 
 from arena.errors import ArenaError, DataError
 from corpus_builder.cli import main
@@ -53,12 +53,9 @@ def test_a_paper_of_which_little_is_known(tmp_path):
     ("date", "year", "resolved", "precision", "flaw"),
     [
         ("2018-05-17", 2018, "2018-05-17", "day", None),
-        ("2018-05-17", None, "2018-05-17", "day", None),
         (None, 2018, "2018-12-31", "year", None),
-        (None, "2018", "2018-12-31", "year", None),
         # The first of a month is what is written where only the month is known.
         ("2018-05-01", 2018, "2018-05-31", "month", None),
-        ("2018-01-01", 2018, "2018-01-31", "month", None),
         ("2018-05", 2018, "2018-05-31", "month", None),
         # Where two years are told, the later counts.
         ("2017-05-17", 2018, "2018-12-31", "year", "date and year disagree"),
@@ -67,13 +64,9 @@ def test_a_paper_of_which_little_is_known(tmp_path):
         ("2018-05-17", 2099, None, None, "date implausible"),
         ("2018-05-17", 0, None, None, "date unreadable"),
         ("0001-01-01", 2018, None, None, "date implausible"),
-        ("1900-01-01", 2018, None, None, "date implausible"),
         ("2099-03-05", 2018, None, None, "date implausible"),
-        ("2099-03-05", 2099, None, None, "date implausible"),
         (None, 2099, None, None, "date implausible"),
-        (None, 1, None, None, "date unreadable"),
         ("2018-02-30", 2018, None, None, "date unreadable"),
-        ("May 2018", None, None, None, "date unreadable"),
         ({"y": 2018}, None, None, None, "date unreadable"),
         (None, None, None, None, None),
     ],
@@ -92,7 +85,6 @@ def test_dates(tmp_path, date, year, resolved, precision, flaw):
         ({"authors": [{"name": None}, {"name": "Ada Low"}]}, "authors unreadable"),
         ({"authors": ["x", {"name": "Ada Low"}]}, "authors unreadable"),
         ({"referencecount": -1}, "referencecount unreadable"),
-        ({"referencecount": 2**31}, "referencecount unreadable"),
         ({"s2fieldsofstudy": "Biology"}, "s2fieldsofstudy unreadable"),
     ],
 )
@@ -350,19 +342,3 @@ def test_the_real_full_texts(samples, tmp_path):
     paragraphs = json.loads(records[1]["content"]["annotations"]["paragraph"])
     whole = "\n\n".join(part["text"] for part in economics[2])
     assert all(text[p["start"] : p["end"]].strip() in whole for p in paragraphs)
-
-
-def test_the_samples_in_the_second_format(samples, tmp_path):
-    """The same texts under the names of the second format give the same rows."""
-    with (samples / "s2orc-sample.jsonl").open(encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    lines = []
-    for record in records:
-        told = record["content"]["annotations"]
-        kinds = {name: None if value is None else json.loads(value) for name, value in told.items()}
-        lines.append(full_text(record["corpusid"], record["content"]["text"], 2, **kinds))
-    write_shard(tmp_path / "r" / "papers" / "a.gz", [paper()])
-    write_shard(tmp_path / "r" / "s2orc_v2" / "a.gz", lines)
-    second = read_shard(S2orc(tmp_path / "r"), "s2orc_v2/a.gz", tmp_path / "second")
-    first = read_shard(S2orc(samples), "s2orc/s2orc-sample.jsonl", tmp_path / "first")
-    assert second.rows == first.rows

@@ -59,12 +59,6 @@ def test_arxiv_identifiers_that_passed_through_a_number():
     }  # 10.1/A is no DOI: a registrant has four digits or more
 
 
-@given(month=st.integers(1, 12), year=st.integers(15, 26), number=st.integers(1, 99999))
-def test_an_identifier_survives_a_floating_point_number(month, year, number):
-    identifier = f"{year}{month:02}.{number:05}"
-    assert f"arxiv:{identifier}" in paper_keys({"id": f"arxiv:{float(identifier)}"})
-
-
 PAPERS = [
     {"id": "t:1", "title": "Deep nets", "date": "2019"},
     {"id": "arxiv:1801.0000300000001", "title": "Deep Nets.", "date": "2018-01-05"},

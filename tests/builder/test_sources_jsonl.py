@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from arena.errors import DataError
-from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLines
 
 A, B = {"id": "a", "title": "Ä"}, {"id": "b", "title": "B"}
@@ -111,14 +110,6 @@ def test_no_such_file(tmp_path: Path) -> None:
             with pytest.raises(DataError) as caught:
                 JsonLines(papers, surveys)
             assert str(caught.value) == f"{str(path)!r} {problem}. Name a file of JSON lines."
-
-
-def test_registered() -> None:
-    assert SOURCES.get("jsonl") is JsonLines
-    assert SOURCES.names() == [
-        "bloom-eval", "example", "jsonl", "library", "openalex", "reportbench", "researcharena",
-        "s2orc", "taxoalign", "taxobench", "world",
-    ]  # fmt: skip
 
 
 def test_the_real_files(real_data: Any) -> None:

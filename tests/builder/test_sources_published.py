@@ -339,21 +339,15 @@ REFUSED = [
     ("taxobench", lambda d: d, "contains no data.jsonl. Name TaxoBench"),
     ("taxobench", lambda d: reportbench(d / "r") / "ReportBench_v1.1.jsonl",
      "line 1: 'survey' is missing: this is not TaxoBench's data.jsonl."),
-    ("taxobench", lambda d: taxobench(d / "t", pdfs=["x"]), "'x' is not a JSON object"),
     ("taxobench", lambda d: taxobench(d / "t", id=None), "id=None: this is not TaxoBench"),
-    ("reportbench", lambda d: taxobench(d / "t"), "contains no ReportBench_*.jsonl"),
     ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT") or d / "r",
      "has a file of references for every survey in it. Put it next to"),
     ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT/2005.00009.jsonl")
      or d / "r", "2005.00009.jsonl' does not exist"),
     ("reportbench", lambda d: reportbench(d / "r", versions=[]), "versions=[]: expected arXiv's"),
-    ("reportbench", lambda d: taxobench(d / "t") / "data.jsonl", "data_GT' does not exist"),
-    ("bloom-eval", lambda d: taxobench(d / "t"), "no TOPIC/human/{expert_article,outline,"),
     ("bloom-eval", lambda d: remove(bloom_eval(d / "b") / "gs_01/human/outline.json") or d / "b",
      "outline.json' cannot be read: No such file"),
     ("bloom-eval", lambda d: bloom_eval(d / "b", context=None), "'context' is None: this is not B"),
-    ("taxoalign", lambda d: taxobench(d / "t") / "data.jsonl", "'id' is 2: this is not TaxoAlign"),
-    ("taxoalign", lambda d: write(d / "e.jsonl", []), "e.jsonl' is empty"),
     ("taxoalign", lambda d: (d / "x").write_text('{"id"') and d / "x", "x line 1 is not JSON"),
 ]  # fmt: skip
 

@@ -135,10 +135,8 @@ def test_another_folder(tmp_path, capsys, name):
     [
         ({"surveys": [SURVEY | {"references": "11"}]}, "survey.jsonl.gz line 1: references: "),
         ({"surveys": [OTHER, SURVEY | {"referenceCount": "x"}]}, "line 2: referenceCount='x'"),
-        ({"surveys": [{"title": "x"}]}, "line 1: id=None: expected a number or a string under id"),
         ({"surveys": [[]]}, "line 1: [] is not a JSON object: this is not ResearchArena."),
         ({"public": [*PUBLIC[:3], {"title": "x"}]}, "public_01.jsonl.gz line 2: id=None"),
-        ({"texts": [{"text": "x"}]}, "corpus_019b4979.jsonl.gz line 1: id=None"),
         ({"texts": [{"id": 12, "text": 5}]}, "public_00.jsonl.gz line 2: full text 5: expected"),
         ({"public": [{"id": 11}, *PUBLIC[1:]]}, "public_00.jsonl.gz line 1: title=None"),
     ],

@@ -20,7 +20,6 @@ from arena.corpus import layout
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
 from corpus_builder.manifest import verify
 from corpus_builder.sources import SOURCES
@@ -402,24 +401,6 @@ def test_the_command(
         assert main(words(toy, tmp_path / "d", *options)) == 2
         errors = capsys.readouterr().err
         assert extra in errors and errors.count("\n") == 1
-
-
-def test_what_was_lost_is_said(tmp_path: Path) -> None:
-    late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
-    reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
-    assert stage_lines("references", reports["references"])[0] == (
-        "1 survey is a task; dropped too few references available 1"
-    )
-    papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
-              "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
-    report = {"datasets": {"papers": papers}, "duplicate_ids": {"papers": 2}, "papers": 6,
-              "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
-    assert stage_lines("parse", report) == [
-        "papers: 9 records in 2 shards; 1 of them DAMAGED; "
-        "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
-        "duplicate ids, the first record counts: papers 2",
-        "6 papers; 7 left out, without full text; 8 full texts of no paper",
-    ]
 
 
 SLOW = """

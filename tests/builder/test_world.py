@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from arena.report import cited_ids
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder.world import World, WorldConfig, language
+from corpus_builder.world import World, WorldConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -189,39 +189,6 @@ def test_small_worlds_have_surveys_with_five_references():
     for seed in range(20):
         for survey in World(WorldConfig(seed=seed, papers=50, surveys=2)).surveys():
             assert len(survey["references"]) >= 5
-
-
-def test_no_two_concepts_share_a_stem_with_each_other_or_with_the_general_words():
-    stemmer = pytest.importorskip("Stemmer").Stemmer("porter")
-    concepts = [*language.OBJECTS, *language.ADJECTIVES, *language.PROCESSES]
-    stems = [stemmer.stemWord(word) for concept in concepts for word in concept]
-    stems += [stemmer.stemWord(language.plural(w)) for c in language.OBJECTS for w in c]
-    assert len(set(stems)) == 4 * len(concepts)
-    patterns = [*language.TITLES, *language.OPENINGS, *language.PATTERNS]
-    patterns += [*language.BEARINGS, *language.ASIDES]
-    patterns += [*language.ALIASES, *language.SURVEY_TITLES, *language.SURVEY_ABSTRACT]
-    headings = [heading for choice in language.HEADINGS for heading in choice]
-    nouns = [*language.VIRTUES, *language.COSTS]
-    spoken = " ".join([*patterns, *headings, *nouns, *language.QUALITIES])
-    general = {stemmer.stemWord(word) for word in re.findall("[a-z]+", spoken.lower())}
-    assert not general & set(stems)
-
-
-def test_topics_below_those_of_surveys_take_a_concept_from_their_parent(default):
-    concepts = [*language.OBJECTS, *language.ADJECTIVES, *language.PROCESSES]
-    concept = {word: k for k, words in enumerate(concepts) for word in words}
-
-    def meant(name):
-        return {concept[w] for w in name.lower().split() if w in concept}
-
-    for survey in default[1]:
-        for node in survey["mind_map"]["subtopics"]:
-            if node["name"] != "Related Areas":
-                assert meant(node["name"]) & meant(survey["mind_map"]["name"])
-                words = set(survey["mind_map"]["name"].lower().split())
-                assert not words & set(node["name"].lower().split()[1:2]), "found by the title"
-                for below in node["subtopics"]:
-                    assert meant(below["name"]) & meant(node["name"])
 
 
 # --- the same world every time -------------------------------------------------------------------

@@ -18,10 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         ("seed", -1, "from 0 to"),
         ("papers", 19, "from 20 to"),
-        ("papers", 3000.0, "from 20 to"),
         ("depth", 7, "from 1 to 6"),
         ("synonymy", 1.01, "from 0 to 1"),
-        ("distractors", -0.1, "from 0 to 1"),
         ("reference_noise", None, "from 0 to 1"),
         ("year_only", float("nan"), "from 0 to 1"),
     ],
