@@ -13,9 +13,7 @@ import gymnasium
 import pytest
 from llm_server import LLMServer, last_text, tool_call
 
-from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
-from arena.tasks import TaskSet
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: see docs/doors.md")
 
@@ -101,29 +99,6 @@ def test_steps_are_those_of_the_environment(world, run):
     assert log.results.scores[0].name == "recall@100"  # the headline
 
 
-def test_what_was_selected_counts_where_the_model_stops(world, run):
-    """It is reminded once; two texts in a row end the sample."""
-    tasks = TaskSet(world)
-    survey = next(iter(tasks.surveys))
-    gold = list(tasks.gold(survey).gains)
-    script = ("select", {"paper_ids": gold[:1]}), "I am done.", "Really."
-    log = run(model(*script), surveys=survey)
-    (sample,) = log.samples
-    assert [message.role for message in sample.messages][-3:] == ["assistant", "user", "assistant"]
-    assert values(log, "recall@100") == [1 / len(gold)]
-
-
-def test_what_inspect_refuses_costs_no_step(run):
-    bad = [("search", {"query": "x", "k": 10**6}), ("no_tool", {}), ("search", {"query": ["x"]})]
-    log = run(model(*bad, ("read", {"paper_id": "nobody's"}), ("finish", {})), surveys=1)
-    (sample,) = log.samples
-    large, unknown, typed, ours, _ = results(sample)
-    assert "1000000 is greater than the maximum of 100" in large
-    assert "Tool no_tool not found" in unknown and "is not of type 'string'" in typed
-    assert json.loads(ours)["budget"]["steps"] == 99 and "nobody's" in ours
-    assert sample.scores["metrics"].metadata["steps"] == 2
-
-
 def test_a_model_that_only_makes_bad_calls_is_stopped(run):
     log = run(model(("no_tool", {})), surveys=1, options={"max_steps": 3})
     (sample,) = log.samples
@@ -144,32 +119,6 @@ def test_a_failing_solver_leaves_no_session_and_epochs_have_their_own(run):
     assert ["not today" in sample.error.message for sample in log.samples] == [True] * SURVEYS
     log = run(model(("finish", {})), surveys=2, epochs=2)
     assert len(log.samples) == 4 and all(len(s.messages) == 3 for s in log.samples)
-
-
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        ("selection", ("submit", {"paper_ids": []})),
-        ("organization", ("organize", {"mind_map": {"label": "All"}})),
-        ("survey", ("finish", {})),
-        ("report", ("submit_report", {"text": "Nothing."})),
-    ],
-)
-def test_every_task(world, run, name, call):
-    (sample,) = run(model(call), name=name, surveys=1).samples
-    env = gymnasium.make(f"arena/{name.capitalize()}-v0", corpus=world)
-    env.reset(options={"survey": sample.id})
-    _, paid, *_, info = env.step({"tool": call[0], "arguments": call[1]})
-    assert sample.scores["metrics"].value == info["metrics"] | {"reward": paid}
-
-
-def test_bad_arguments_are_ours_to_explain(world):
-    with pytest.raises(UnknownNameError, match="no task named 'discover'"):
-        door.episodes("discover", world)
-    with pytest.raises(UnknownNameError, match="nobody"):
-        door.episodes("discovery", world, ["nobody"])
-    with pytest.raises(DataError, match="max_steps"):
-        door.episodes("discovery", world, max_steps=0)
 
 
 def answers(body):

@@ -164,12 +164,6 @@ def test_keys(env: Any) -> None:
     assert len(sessions) == 2
 
 
-def test_a_session_opens_nothing_again(env: Any) -> None:
-    fork = env.unwrapped.fork()
-    assert fork is not env.unwrapped
-    assert fork._factory is env.unwrapped._factory
-
-
 def test_all_in_use(env: Any) -> None:
     sessions = Sessions(env, most=2)
     sessions.open("a")
@@ -230,23 +224,6 @@ def test_nobody_needs_to_ask_for_it(env: Any) -> None:
     gc.collect()
     assert len(sessions) == 0
     assert gone() is None
-
-
-@pytest.mark.parametrize("idle", [100.0, math.inf])
-def test_what_closes_them_rests_and_ends_with_them(env: Any, idle: float) -> None:
-    known = set(threading.enumerate())
-    sessions = Sessions(env, idle=idle)
-    sessions.open()
-    (reaper,) = set(threading.enumerate()) - known
-    called = threading.Event()
-    sessions._open.clear()
-    sessions.reap = lambda: called.set() or idle  # type: ignore[func-returns-value, method-assign]
-    assert not called.wait(0.2)
-    assert reaper.is_alive()
-    del sessions
-    gc.collect()
-    reaper.join(20)
-    assert not reaper.is_alive()
 
 
 def test_many_threads_play_many_sessions(env: Any) -> None:

@@ -13,16 +13,14 @@ from typing import Any
 
 import gymnasium
 import pytest
-from gymnasium.error import ResetNeeded
 from llm_server import LLMServer, Trouble, completion, tool_call
 
-from arena.errors import ArenaError, UnknownNameError
+from arena.errors import ArenaError
 from arena.session import Sessions, opening_text, step_text
 from arena.tasks import TaskSet
 
 vf = pytest.importorskip("verifiers.v1")
 
-from door_clients import DoorEnv  # noqa: E402
 from door_clients.verifiers import VerifiersDoor  # noqa: E402
 
 from arena.doors import verifiers as door  # noqa: E402
@@ -149,21 +147,6 @@ def test_rows_name_surveys_and_hold_no_label(world: Path) -> None:
     assert len(list(taskset(world))) == len(TaskSet(world).scorable)
 
 
-def test_a_wrong_option_is_refused(world: Path, tmp_path: Path) -> None:
-    for wrong, message in (
-        ({"options": {"max_step": 2}}, "no argument 'max_step'"),
-        ({"options": {"reward": "gian"}}, "Did you mean 'gain'"),
-        ({"arena_task": "discover"}, "Did you mean 'discovery'"),
-        ({"corpus": str(tmp_path)}, "contains no built corpus"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            door.SurveyConfig(**({"corpus": str(world)} | wrong))  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError):
-        list(taskset(world, surveys=["nobody's"]))
-    read = [door.SurveyConfig(surveys=given).surveys for given in ("w1,9", "9,", "9", 9, None)]
-    assert read == [["w1", "9"], ["9"], 9, 9, None]
-
-
 def test_vf_eval_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("vf-eval")), "arena-verifiers"]
     command += ["--env.taskset.corpus", "nowhere", "-m", "scripted", "-o", "out"]
@@ -171,33 +154,6 @@ def test_vf_eval_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "there is no directory" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_harness_knows_no_other_tools(world: Path) -> None:
-    behind = DoorEnv(VerifiersDoor(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
-    behind.reset(seed=1)
-    unknown: dict[str, Any] = {"tool": "seek", "arguments": {}}
-    assert not behind.accepts(unknown)
-    with pytest.raises(ResetNeeded, match=r"^error: unknown tool 'seek'$"):
-        behind.step(unknown)
-    # Arguments that no tool has reach the episode, which says so and takes a step.
-    observation, *_ = behind.step({"tool": "search", "arguments": {"self": 1, "q": "x"}})
-    assert observation["budget"]["steps"] == 99
-    assert '"error"' in observation["result"]
-    behind.close()
-
-
-def test_a_closed_session_is_not_opened_again(world: Path) -> None:
-    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
-    door_of = VerifiersDoor(sessions)
-    door_of.open(1, None)
-    door_of.call("finish", {})
-    sessions._open.clear()
-    result = door_of._portal.call(door_of._client.call_tool, "finish", {})
-    assert result.is_error
-    assert "no open session" in result.content[0].text
-    assert len(sessions) == 0
-    door_of.close()
 
 
 def test_without_a_session_there_is_no_reward(world: Path) -> None:

@@ -72,14 +72,14 @@ def test_the_score_is_the_sum_of_the_rewards() -> None:
 class Rollouts:
     """Rollouts of verl's agent loop over a file of tools, without its language model."""
 
-    def __init__(self, path: Path, length: int = 10**6) -> None:
+    def __init__(self, path: Path) -> None:
         registry = pytest.importorskip("verl.tools.tool_registry", reason="needs verl")
         self.loop = pytest.importorskip("verl.experimental.agent_loop.tool_agent_loop")
         tools = {tool.name: tool for tool in registry.load_all_tools(str(path), None)}
         self.sessions = tools["search"]._sessions
         assert all(tool._sessions is self.sessions for tool in tools.values())
         self.worker = SimpleNamespace(
-            tools=tools, max_tool_response_length=length, tool_response_truncate_side="middle"
+            tools=tools, max_tool_response_length=10**6, tool_response_truncate_side="middle"
         )
 
     def open(self, row: dict[str, Any]) -> Any:
@@ -152,14 +152,6 @@ def test_what_cannot_be_opened_is_not_trained_on(world: Path, written: Path) -> 
     assert "Error executing tool" in text
     with pytest.raises(DataError, match="nobody's"):
         door.compute_score("", "", "", rollout.extra_fields)
-
-
-def test_verl_cuts_long_results_unless_told_otherwise(world: Path, written: Path) -> None:
-    verl = Rollouts(written, 256)
-    (row,) = door.rows(str(world), 1)
-    text, _ = asyncio.run(verl.call(verl.open(row), "search", '{"query": "lattice"}'))
-    assert "...(truncated)..." in text
-    assert len(text) == 256 + len("...(truncated)...")
 
 
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
