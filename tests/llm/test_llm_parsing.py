@@ -15,18 +15,15 @@ from arena.llm import ParseError, as_json, as_list, tagged, unfenced, without_th
 TAGGED = [
     ("<Queries>a</Queries>", "a"),
     ("Sure!\n<queries>\n - a\n - b\n</QUERIES> Good luck!", "- a\n - b"),
-    ("< Queries type='x' >a< / Queries >", "a"),
     ("Put them in the <Queries> tag. <Queries>a</Queries>", "a"),
     ("<Queries></Queries> <Queries>a</Queries><Queries>b</Queries>", "a"),
     ("<Queries><Queries>a</Queries></Queries>", "a"),
     ("<Queries>- a\n- b", "- a\n- b"),
     ("<Queries>- a\n</Query>", "- a"),
     ("- a\n- b\n</Queries> and so on", "- a\n- b"),
-    ("```xml\n<Queries>\na\n</Queries>\n```", "a"),
     ("<Queries>\n```\na\n```\n</Queries>", "a"),
     ("<think>In <Queries>x</Queries>?</think><Queries>a</Queries>", "a"),
     ("Should I say <Queries>x</Queries>?\n</think>\n\n<Queries>a</Queries>", "a"),
-    ("<Queries>\na </think> b\n</Queries>", "a </think> b"),
     ("<Queries>a < b and <i>c</i></Queries>", "a < b and <i>c</i>"),
 ]
 
@@ -54,20 +51,16 @@ JSON = [
      {"a": None, "b": True, "c": "two words", "d": -3}),
     ('{"a": {"b": null}, "c": {"d": [1, {"e": "cut o',
      {"a": {"b": None}, "c": {"d": [1, {"e": "cut o"}]}}),
-    ('{"a": 1 "b": 2}', {"a": 1, "b": 2}),
     ('{"a": 1, // a note\n "b": 2,}', {"a": 1, "b": 2}),
     ('As [1] and [2] show: {"a": [1]} [3]', {"a": [1]}),
-    ('He said 5" in [4]; {"a": "the longest part"}', {"a": "the longest part"}),
     ('["x}", "]"]', ["x}", "]"]),
     ("<think>{\"x\": 12345}</think>[1]", [1]),
     ('{"n": NaN, "i": -Infinity, "e": 1e999}', {"n": None, "i": None, "e": None}),
     ("{'n': NaN, 'e': 1e999, }", {"n": "NaN", "e": None}),
     (r'{"s": "\ud83d", }', {"s": "\ufffd"}),
-    (r'{"s": "\ud83d\ude00 \n"}', {"s": "\U0001f600 \n"}),
     ('{"LLM4Rec": {"Tuning": {"Prompt": null}}}', {"LLM4Rec": {"Tuning": {"Prompt": None}}}),
     ('{Methods: {"Search", "Ranking"}}', {"Methods": ["Search", "Ranking"]}),
     ('{"a": "he said "hi" to me", "b": 2}', {"a": 'he said "hi" to me', "b": 2}),
-    ("[1, 2}", [1, 2]),
     ('{"big": ' + "9" * 5000 + "}", {"big": "9" * 5000}),
 ]  # fmt: skip
 
@@ -91,16 +84,12 @@ LAST = [
     "```json\n{draft}\n```\nMine:\n```json\n{verdict}\n```",
     "It says {draft}.\n{verdict,}",  # repaired
     'The set [0, 1) and "{"a": {"score": 5}, "x": "\n\n{verdict}',  # nothing is closed
-    "[THINK]Or {draft}?[/THINK]\n{verdict}",
     "<thinking>Or {draft}?</thinking>{verdict}",
     "Well. <reasoning>\n{draft}\n</reasoning>\n{verdict} <thought>Or {draft}?</thought>",
     "{draft}\n</think>\n\n{verdict}",
     "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|message|>{verdict}",
     "analysisOr {draft}?assistantfinal{verdict}",
     "<|channel>thought\n{draft}<channel|>{verdict}",
-    "<|START_THINKING|>{draft}<|END_THINKING|>{verdict}",
-    "◁think▷{draft}◁/think▷{verdict}",
-    "{draft} {verdict}<|end|>",
 ]  # fmt: skip
 
 
@@ -153,7 +142,6 @@ LISTS = [
     ),
     ("a) first\nb) second", ["first", "second"]),
     ('["a b", "c"]', ["a b", "c"]),
-    ('Sure: ["a b", "c"] as asked', ["a b", "c"]),
     ('{"queries": ["a", 5, null, true]}', ["a", "5"]),
     ('[{"query": "a", "why": "x"}, {"query": "b"}]', ["a", "b"]),
     ('```json\n["a",\n "b"]\n```', ["a", "b"]),
@@ -161,9 +149,7 @@ LISTS = [
     ("Queries:\na one\n\nb two\n", ["a one", "b two"]),
     ("only one line", ["only one line"]),
     ("1. a [survey]\n2. b", ["a [survey]", "b"]),
-    ("  - nested\n    - deeper", ["nested", "deeper"]),
     ("2019 was good", ["2019 was good"]),
-    ("- \n- ---\n- a", ["a"]),
 ]
 
 
