@@ -160,12 +160,6 @@ def test_the_curve_does_not_depend_on_the_reward(world, title_run, tmp_path):
     assert any("reward" in note for note in found.notes)
 
 
-def test_a_step_without_its_gain_is_no_step(title_run, tmp_path):
-    run = forge(title_run, tmp_path / "run", rewrite=lambda record: record["steps"][0].pop("gain"))
-    with pytest.raises(DataError, match="line 1 is not an episode of version"):
-        arena.compare([run])
-
-
 def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
     arena.run(world, "discovery", "random", tmp_path / "some", surveys=surveys[2:5])
     with pytest.raises(DataError, match=r"differ in surveys .* --common compares the surveys"):

@@ -17,7 +17,6 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError
 from arena.results.comparison import as_html, as_text
-from arena.results.comparison.page import GOLD_SHOWN, MARKS, QUERIES_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 
@@ -195,55 +194,6 @@ def test_what_a_survey_shows(world, tmp_path):
 def test_another_corpus_is_refused(title_run, mini):
     with pytest.raises(CorpusError, match="is not the corpus of these runs"):
         as_html(arena.compare([title_run]), mini)
-
-
-class Many(Agent):
-    """A hundred queries and as many papers as may be submitted."""
-
-    def __init__(self, seed=0):
-        super().__init__(seed)
-        self.turn, self.found = 0, {}
-
-    def act(self, observation):
-        self.turn += 1
-        hits = json.loads(observation["result"]).get("hits", ())
-        self.found |= dict.fromkeys(hit["id"] for hit in hits)
-        if self.turn <= 100:
-            return call("search", query=f"graphs {self.turn}", k=100)
-        return call("submit", paper_ids=list(self.found))
-
-
-def test_long_lists_are_cut_and_counted(tmp_path):
-    papers = [{"id": f"p{n:03}", "title": f"graphs {n}", "date": "2019"} for n in range(400)]
-    survey = {
-        "id": "s", "title": "t", "date": "2020-06",
-        "references": [f"p{n:03}" for n in range(100, 400)],
-    }  # fmt: skip
-    build(Memory(papers, [survey]), tmp_path / "corpus")
-    budget = {"max_searches": 200, "max_steps": 200}
-    arena.run(tmp_path / "corpus", "discovery", Many, tmp_path / "run", **budget)
-    page = check_safe(as_html(arena.compare([tmp_path / "run"]), tmp_path / "corpus"))
-    submitted = json.loads((tmp_path / "run" / "metrics.json").read_text())
-    submitted = submitted["per_survey"]["s"]["submitted"]["discovery"]
-    assert f"and {100 - QUERIES_SHOWN} more queries" in page.text
-    assert f"and {300 - GOLD_SHOWN} more references" in page.text
-    assert f"and {submitted - RANKED_SHOWN} more papers" in page.text
-
-
-def test_marks_distinguish_runs_without_colours(title_run, tmp_path):
-    copies = [forge(title_run, tmp_path / f"r{n:02}") for n in range(14)]
-    found = arena.compare(copies)
-    html = as_html(found)
-    check_safe(html)
-    # In the line of a survey; each says whose it is.
-    (line, *_) = re.findall(r'<span class="scores">(.*?)</summary>', html)
-    marks = re.findall(r'<span class="key"[^>]*>(.*?)</span>', line)
-    assert marks == [*MARKS, "13", "14"]
-    assert re.findall(r'aria-label="([^"]+)"', line) == list(found.names)
-    # The legend draws each on a piece of its curve: the first of each colour differ in that too.
-    pieces = re.findall(r'<svg class="key long".*?class="curve (d\d)"', html)
-    assert (pieces[0], pieces[6], pieces[12]) == ("d0", "d1", "d2")
-    assert re.findall(r'<path class="curve (d\d)" d="M[\d.]+ [\d.]+L', html) == pieces
 
 
 def test_starting_papers_are_told_in_words(world, tmp_path):

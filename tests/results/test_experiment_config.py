@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena._internal.settings import read_source
 from arena.agents import AGENTS
 from arena.cli import main
 from arena.cli.repair import build_command
@@ -47,26 +46,10 @@ def edited(path: Path, old: str, new: str) -> Path:
     return path
 
 
-def test_keys_stay_text_and_anchors_and_merges_work(tmp_path):
-    path = tmp_path / "c.yaml"
-    path.write_text(
-        "a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\nNo: yes\n1: [2020-01-01, 0.5, ~]\nc: *a\n"
-    )
-    source = read_source(path, "experiment", "docs/experiments.md")
-    assert source.data == {
-        "a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "No": True,
-        "1": ["2020-01-01", 0.5, None], "c": {"x": 1, "y": 2},
-    }  # fmt: skip
-    assert source.where(("1", 2, "deeper")) == f"{str(path)!r}, 1.2.deeper"
-    assert source.changed({("c", "x"): 5}).data == source.data | {"c": {"x": 5, "y": 2}}
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("a: 1\nb: 2\na: 3\n", "is not YAML: .*the key a is given twice"),
-        ("a: !!bool maybe\n", "is not YAML"),
-        ("a: &a [*a]\n", "is not YAML"),
         ("- 1\n", "contains no experiment"),
         ("a: !!python/object/apply:os.system [ls]\n", "is not YAML"),
     ],
@@ -84,13 +67,10 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         ("surveys: 2", "survey: 2", r"small.yaml', survey: no such key. Did you mean 'surveys'"),
         ("surveys: 2", "seed: -1", "small.yaml', seed: expected a number >= 0, not -1"),
         ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
-        ("  BM25: bm25", "  BM25: {retreiver: bm25}", "retrievers.BM25.retreiver: .*'retriever'"),
         ("Title: title", "Title: {agent: title, retriever: BM52}", "Title.retriever: .*'BM25'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
-        ("      Title: title", "      Title: title\n    columns: metric",
-         "expected 'retrievers' or 'metrics', not 'metric'"),
         ("      Title: title", "      Title: title\n    paper: {source: x, header: [a, b], "
          "rows: [[c]]}", "expected 2 cells"),
     ],
@@ -108,8 +88,6 @@ def test_forms_are_checked_with_file_and_key(config, old, new, told):
         ("task: discovery", "task: discvery", "tables.1.task: .*Did you mean 'discovery'"),
         ("recall@10", "recal@10", "tables.1.metrics.recal@10: .*'recall'"),
         ("recall@10", "heading_soft_recall", "scores a map, and the task 'discovery'"),
-        ("BM25: bm25", "BM25: bm52", "retrievers.BM25: no retriever named 'bm52'"),
-        ("name: small", "name: small\nencoder: statik", "encoder: .*Did you mean 'static'"),
         ("Title: title", "Zero: zero-shot", "name one as `model` under `llm`"),
         ("Title: title", "Zero: zero-shot\nllm: {model: m, temprature: 0}", "'temperature'"),
         ("Title: title", "Ceiling: {agent: oracle, options: {a: 1}}", "takes no options"),
@@ -268,21 +246,6 @@ def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
     (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Next"))
     monkeypatch.chdir(Path("/"))
     assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Next"]
-
-
-def test_a_mapping_is_a_configuration_too(world, tmp_path):
-    class Mine(AGENTS.get("title")):
-        pass
-
-    config = {
-        "name": "mine", "surveys": 1, "retrievers": {"BM25": {"retriever": "bm25"}},
-        "tables": {"a": {"task": "discovery", "metrics": ["mrr"], "rows": {"Mine": Mine}}},
-    }  # fmt: skip
-    found = arena.run_experiment(config, world, tmp_path / "out")
-    assert found["runs"]["runs/discovery/mine/bm25"]["agent"].endswith("Mine")
-    assert json.loads((tmp_path / "out" / "tables.json").read_text()) == found
-    with pytest.raises(DataError, match="the configuration, survey: no such key"):
-        arena.run_experiment(config | {"survey": 1}, world, tmp_path / "out")
 
 
 def test_an_added_agent_replaces_no_row(world, tmp_path):

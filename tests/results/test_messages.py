@@ -49,12 +49,6 @@ def test_a_row_by_hand(tiny, run, tmp_path, capsys):
     assert json.loads(call["function"]["arguments"]) == function["arguments"]
 
 
-def test_the_corpus_of_another_run_is_named(run, world, tmp_path, capsys):
-    words = ["export", "messages", str(run), "--corpus", str(world)]
-    assert main([*words, "--output", str(tmp_path / "x.jsonl")]) == 2
-    assert "was run with another corpus" in capsys.readouterr().err
-
-
 def words(body):
     said = sum(message["role"] == "assistant" for message in body["messages"])
     return [tool_call("search", {"query": "ranking"}) | {"content": "Now \ud800."}, "Done."][said]
