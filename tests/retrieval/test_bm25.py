@@ -74,23 +74,6 @@ def test_the_sizes_of_blocks_and_runs_leave_no_trace(papers, block, run, gathere
         assert whole == blocks
 
 
-def test_any_number_of_blocks_keeps_few_files_open(tmp_path, monkeypatch):
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    monkeypatch.setattr(_build, "_BLOCK_TOKENS", 2)
-    monkeypatch.setattr(_build, "_GATHERED", 8)
-    papers = [f"graph w{n}" for n in range(150)]
-    highest = max(int(path.name) for path in Path("/proc/self/fd").iterdir())
-    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 60, hard))
-    try:
-        engine = build(papers, tmp_path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert engine.search("w149", 3, Scope(150)).documents.tolist() == [149]
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".bin"] + [".npy"] * 9
-
-
 def test_by_hand(tmp_path):
     # N = 3, avgdl = (2 + 1 + 3) / 3 = 2; "graph" is in documents 0 and 2, "x" only in 2.
     engine = build(["graph net", "net", "graph graph x"], tmp_path)

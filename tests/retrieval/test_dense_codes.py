@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from arena.retrieval.dense import _codes, _flat, _kernel
+from arena.retrieval.dense import _flat, _kernel
 from arena.retrieval.dense._codes import encode_rows, shorten
 from arena.retrieval.dense._flat import FlatSearch, RowRequest
 from arena.retrieval.dense._vectors import MAX_DIMENSION, normalised
@@ -140,12 +140,3 @@ def test_products_of_codes_by_any_processor():
     environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
     name = f"{__file__}::test_products_of_codes"
     subprocess.run([sys.executable, "-m", "pytest", "-q", "-n0", name], env=environment, check=True)
-
-
-def test_codes_do_not_depend_on_the_blocks(tmp_path, monkeypatch):
-    vectors = rows_of("unequal", 50, 70, np.random.default_rng(0))
-    whole = encode_rows(vectors)
-    monkeypatch.setattr(_codes, "_BLOCK_ROWS", 7)
-    _codes.write_codes(tmp_path, vectors)
-    for array, stored in zip(whole, _codes.load_codes(tmp_path, vectors.shape), strict=True):
-        assert stored.tobytes() == array.tobytes()

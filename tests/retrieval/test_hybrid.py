@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena._internal.files import sha256_json
 from arena.cli import main
-from arena.errors import DataError, UnknownNameError
-from arena.retrieval import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, parse_name
+from arena.errors import DataError
+from arena.retrieval import Ranking, Request, Retriever, Scope, parse_name
 from arena.retrieval.hybrid import Hybrid
 from corpus_builder.build import build
 from corpus_builder.index import build_index
@@ -57,9 +56,7 @@ def test_a_name_is_made_canonical(text: str, canonical: str) -> None:
     ("text", "message"),
     [
         ("hybrid(bm25,dense", "a closing parenthesis is missing"),
-        ("hybrid(bm25,dense))", r"'\)' comes after its end"),
         ("hybrid(bm25,)", "a name is missing"),
-        ("(a,b)", "a name is missing"),
         ("hybrid(a,b(c,d)e)", "'e' stands where a comma or parenthesis should"),
         ("hybrid(h(a,b),h( a , b ))", "hybrid has the same part twice"),
         ("h(h(h(h(h(h(a,b),c),d),e),f),g)", "nested deeper than 5"),
@@ -71,22 +68,6 @@ def test_a_malformed_name_says_what_is_wrong(text: str, message: str) -> None:
         parse_name(text)
     assert "Write it like hybrid(bm25,dense)." in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-def test_unknown_parts(titled: Path) -> None:
-    corpus = arena.Corpus.open(titled)
-    for name, message in (
-        ("hybrid(bm25,titels)", r"no retriever named 'titels'. Did you mean 'titles'"),
-        ("hybird(bm25,titles)", r"no retriever named 'hybird'. Did you mean 'hybrid'"),
-    ):
-        with pytest.raises(UnknownNameError, match=message):
-            corpus.retriever(name)
-    with pytest.raises(DataError, match=r"bm25 combines nothing\. Name it alone"):
-        corpus.retriever("bm25(titles,bm25)")
-    with pytest.raises(DataError, match=r"hybrid has no index of its own; name it as hybrid\("):
-        corpus.retriever("hybrid")
-    with pytest.raises(DataError, match="hybrid has no index of its own"):
-        corpus.retriever("hybrid(bm25,hybrid)")
 
 
 # Options, hashes, records.
@@ -122,16 +103,12 @@ def test_options_of_parts(titled: Path) -> None:
     ("options", "message"),
     [
         ({"wieghts": [1, 2]}, "hybrid has no option 'wieghts'. Did you mean 'weights'"),
-        ({"title": {}}, "hybrid has no option 'title'. Did you mean 'titles'"),
         ({"bm25": 3}, "bm25=3: the options of a part are given as a mapping"),
         ({"bm25": {"slope": 1}}, "bm25 has no option 'slope'"),
         ({"k": -1}, "k=-1: give a number from 0"),
         ({"weights": [1]}, "give a list of 2 numbers, one for each of bm25, titles"),
         ({"weights": [1, 0]}, r"weights=\[1, 0\]: give a list, each a number above 0"),
-        ({"depth": 0}, "depth=0: give an integer >= 1"),
         ({"fusion": "rfr"}, "fusion='rfr'. Did you mean 'rrf'"),
-        ({"fusion": "score", "k": 60}, "k=60: only fusion='rrf' has a k"),
-        ({"bm25": {"k1": object()}}, "must be JSON values"),
     ],
 )
 def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> None:
@@ -150,39 +127,6 @@ def test_engines_are_shared(titled: Path) -> None:
     named = arena.Corpus.open(titled).at("2015", retriever="hybrid(bm25,titles)")
     assert [hit.id for hit in named.search("membrane erosion", 5)]
     assert len(opened) == 5
-
-
-def test_the_hash_of_a_combination_is_over_its_parts(titled: Path) -> None:
-    corpus = arena.Corpus.open(titled)
-    bm25, titles = corpus.index_sha256("bm25"), corpus.index_sha256("titles")
-    whole = corpus.index_sha256("hybrid( bm25, titles)")
-    assert whole == sha256_json(["hybrid(bm25,titles)", [bm25, titles]])
-    assert whole != corpus.index_sha256("hybrid(titles,bm25)")
-    with pytest.raises(UnknownNameError):
-        corpus.index_sha256("hybrid(bm25,nothing)")
-
-
-class Third(Combiner):
-    """Ranks as its last part does."""
-
-    config: dict[str, Any] = {"third": True}  # noqa: RUF012
-
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        return self.parts[-1].search(query, k, scope)
-
-
-def test_another_combiner_is_one_class(titled: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(RETRIEVERS, "_items", {**RETRIEVERS._items, "third": Third})
-    corpus = arena.Corpus.open(titled)
-    engine = corpus.retriever("third(titles,hybrid(titles,bm25))")
-    alone = corpus.retriever("hybrid(titles,bm25)")
-    same = [e.search("membrane", 9, Scope(300)).documents.tolist() for e in (engine, alone)]
-    assert same[0] == same[1] != []
-    assert [kind.__name__ for kind in engine.classes()] == [
-        "Third", "BM25Retriever", "Hybrid", "BM25Retriever", "BM25Retriever",
-    ]  # fmt: skip
-    with pytest.raises(DataError, match="third has no index of its own; name it as third"):
-        build_index(titled, "third")
 
 
 def test_runs_and_environments(titled: Path, tmp_path: Path, capsys: Any) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import lucene_helpers  # noqa: F401 - skips where Java is absent
 import numpy as np
 import pytest
-from bm25_reference import one_byte
 
 import arena
 from arena.retrieval import Scope
 from arena.tasks import TaskSet
-from arena.text import analyze
 from corpus_builder.build import build
 from corpus_builder.sources.jsonl import JsonLines
 
@@ -57,55 +53,6 @@ def test_nearly_the_same_papers_as_bm25(corpus, searches, statistics):
     assert round(np.mean(overlaps), 2) == 0.99
     assert min(overlaps) >= 0.96
     assert max(differences) < 0.036
-
-
-def test_only_the_lengths_differ(corpus, searches):
-    """BM25 in numpy with lengths of one byte: Lucene's order to the last of 100 papers."""
-    papers = {}
-    lengths = np.zeros(len(corpus._store.days), np.int64)
-    for document, text in texts(corpus):
-        terms = analyze(text)
-        lengths[document] = len(terms)
-        for term, tf in Counter(terms).items():
-            papers.setdefault(term, []).append((document, tf))
-    rounded = np.array([one_byte(length) for length in lengths.tolist()], np.float64)
-    searchable = np.zeros(len(lengths), bool)
-    searchable[[document for document, _ in texts(corpus)]] = True
-    lucene = corpus.retriever("lucene")
-    for query, scope in searches:
-        visible = searchable.copy()
-        visible[scope.end :] = False
-        visible[list(scope.excluded)] = False
-        count, average = visible.sum(), lengths[visible].mean()
-        scores = np.zeros(len(lengths))
-        for term, times in Counter(analyze(query)).items():
-            if term in papers:
-                documents, tf = np.array(papers[term]).T
-                df = visible[documents].sum()
-                idf = np.log(1 + (count - df + 0.5) / (df + 0.5))
-                norm = 0.9 * (0.6 + 0.4 * rounded[documents] / average)
-                scores[documents] += times * idf * tf / (tf + norm)
-        scores[~visible] = 0
-        found = lucene.search(query, 100, scope)
-        np.testing.assert_allclose(found.scores, np.sort(scores)[::-1][:100], rtol=1e-6)
-        np.testing.assert_allclose(found.scores, scores[found.documents], rtol=1e-6)
-
-
-def texts(corpus):
-    from corpus_builder.index import PaperTexts
-
-    return PaperTexts(corpus.directory).texts(("title", "abstract", "fulltext"))
-
-
-def test_title_with_lucene(corpus, tmp_path):
-    """The agent that searches for the title alone, on both tasks."""
-    for task, expected in (
-        ("discovery", {"recall@10": 0.138, "recall@100": 0.388}),
-        ("selection", {"ndcg@10": 0.452, "mrr": 0.639}),
-    ):
-        summary = arena.run(corpus, task, "title", tmp_path / task, retriever="lucene")
-        for name, value in expected.items():
-            assert summary["mean"][name] == pytest.approx(value, abs=0.001)
 
 
 def test_a_survey_finds_nothing_of_its_own_day_or_later(corpus, searches):

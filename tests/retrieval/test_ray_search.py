@@ -23,17 +23,8 @@ from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
 WORDS = [
-    "membrane",
-    "selective",
-    "erosion",
-    "knots",
-    "lattice",
-    "seepage",
-    "of",
-    "a",
-    "the",
-    "zzzz",
-]
+    "membrane", "selective", "erosion", "knots", "lattice", "seepage", "of", "a", "the", "zzzz"
+]  # fmt: skip
 ENGINES = ("bm25", "dense")
 
 
