@@ -171,15 +171,6 @@ def test_a_registration_changes_no_environment_that_exists(world, file):
     assert [metric.score for metric in env.config.resolved_task.own_metrics] == metrics
 
 
-def test_a_metric_of_a_file_as_a_reward(world, tmp_path, file):
-    """`FILE.py:NAME` and `FILE.py:NAME@k` name metrics as rewards, too (D5)."""
-    arena.run(
-        world, "discovery", "title", tmp_path / "run", surveys=2, reward=f"gain+{file}:found@5"
-    )
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert manifest["environment"]["reward"] == "gain+found@5"
-
-
 @pytest.mark.parametrize(
     ("option", "setting"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import shutil
@@ -186,12 +185,9 @@ def test_a_mind_map_task_without_one(mini, tmp_path):
     ("arguments", "error", "message"),
     [
         ({"metrics": ["ndgc@20"]}, UnknownNameError, "Did you mean 'ndcg'"),
-        ({"metrics": ["heading_soft_recal"]}, UnknownNameError, "mean 'heading_soft_recall'"),
         ({"metrics": ["ndcg@0"]}, DataError, "from 1 to"),
-        ({"metrics": ["heading_soft_recall@5"]}, DataError, "it has no cutoff"),
         ({"metrics": ["heading_soft_recall"]}, DataError, "'discovery' has none"),
         ({"metrics": []}, DataError, "give a list"),
-        ({"metrics": "mrr"}, DataError, "give a list"),
         ({"encoder": "statik"}, UnknownNameError, "Did you mean 'static'"),
     ],
 )  # fmt: skip
@@ -210,20 +206,6 @@ def unfinished(run):
     manifest = json.loads((run / "manifest.json").read_text())
     del manifest["files"]
     (run / "manifest.json").write_text(json.dumps(manifest))
-
-
-def test_edited_trajectories_of_a_finished_run_are_refused(world, title_run, tmp_path, capsys):
-    shutil.copytree(title_run, tmp_path / "run")
-    path = tmp_path / "run/trajectories.jsonl"
-    before = hashlib.sha256(path.read_bytes()).hexdigest()
-    path.write_text(path.read_text().replace('"searches":1', '"searches":0'))
-    after = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert before != after
-    assert arena.cli.main(["rescore", str(tmp_path / "run"), "--corpus", str(world)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert f"{str(path)!r} is not as the run left it: its SHA-256 is {after}" in error
-    assert before in error
 
 
 def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from helpers import run_contents
 
 import arena
 from arena.answers import file_name
 from arena.answers.map import write_pictures
-from arena.cli import main
 from arena.mindmap import MindMap
 from arena.tasks import TASKS, open_task
 
@@ -44,67 +41,6 @@ def test_overwriting_leaves_nothing_of_the_run_before(world, title_run, tmp_path
                for f in kind.files if "run." not in f)  # fmt: skip
     arena.run(world, "discovery", "title", run, overwrite=True)
     assert run_contents(run) == run_contents(title_run)
-
-
-def test_a_new_kind_of_answer_is_one_file(world, tmp_path, capsys):
-    """Tool, scores, best answer and files of it, with the task and the metric that use it."""
-    file, run = tmp_path / "words.py", tmp_path / "run"
-    file.write_text(WORDS)
-    command = ["--corpus", str(world), "--task", f"{file}:naming", "--agent", "oracle"]
-    assert main(["run", *command, "--output", str(run), "--surveys", "2"]) == 0
-    summary = json.loads((run / "metrics.json").read_text())
-    assert summary["mean"] == summary["ceiling"] == {"same": 1.0}
-    assert {entry["submitted"]["naming"] for entry in summary["per_survey"].values()} == {1}
-    assert len((run / "words.jsonl").read_text().splitlines()) == 2
-    assert arena.replay(run, world).difference is None
-    assert arena.rescore(run, world)["mean"] == {"same": 1.0}
-    arena.run(world, "discovery", "title", run, overwrite=True)
-    assert not (run / "words.jsonl").exists()
-
-
-WORDS = '''
-from arena.answers import AnswerKind, answer, write_rows
-from arena.metrics import metric
-from arena.tasks import Task, task
-from arena.tools import Episode, tool
-
-@tool("name")
-def name(episode: Episode, word: str) -> dict:
-    """Name the first word of the survey's title.
-
-    Args:
-        episode: the running episode.
-        word: the word.
-    """
-    return {"named": word} | episode.submit("word", word)
-
-@answer("word")
-class Word(AnswerKind):
-    tool, argument, scored, files = "name", "word", ("word",), ("words.jsonl",)
-
-    def compare(self, answer, kind, context):
-        return answer or "", self.ideal(context.tasks, context.survey)
-
-    def ideal(self, tasks, survey_id):
-        return tasks.survey(survey_id).title.split()[0]
-
-    def size(self, answer):
-        return 1
-
-    def write(self, output, stage, answers, tag, tasks):
-        write_rows(output / "words.jsonl", "word", answers)
-        return ["words.jsonl"]
-
-@metric("same", "word")
-def same(answer, gold, context):
-    return float(answer == gold)
-
-@task("naming")
-class Naming(Task):
-    """Name it."""
-    instruction = "Name it with name."
-    metrics, headline, answer, reward = ("same",), "same", "word", "final"
-'''
 
 
 def test_other_files_among_the_pictures(world, tmp_path):

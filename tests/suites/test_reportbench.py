@@ -244,7 +244,6 @@ def test_files_by_their_names(score):
         ("2004.05937.md", "", "no citations"),
         ("2004.05937.md", "Nothing [cited] here.", "no citations"),
         ("2004.05937.json", "{", "2004.05937.json is not JSON."),
-        ("2004.05937.json", 200_000 * "[", "2004.05937.json is not JSON."),
         ("2004.05937.json", '{"response": null}', "has no text under 'response'"),
         ("2004.05937.md", b"\x00\x01\x02\xff" * 9, "is not text"),
     ],
@@ -256,11 +255,6 @@ def test_an_unreadable_report_is_a_row_with_its_reason(score, name, text, reason
     assert reason in row["reason"]
     assert row["precision" if official else "reference_precision"] == 0
     assert next(iter(result["mean"].values())) == (None if official else 0)
-
-
-def test_other_encodings(score):
-    for text in (REPORT.encode("utf-16"), REPORT.replace("Nobody", "Nöbödy").encode("latin-1")):
-        assert score({"2004.05937.md": text})["surveys"]["2004.05937"]["hits"] == 2
 
 
 def test_wrong_folders(tmp_path, data, score, capsys):

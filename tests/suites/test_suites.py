@@ -81,11 +81,7 @@ def test_a_suite_scores_one_system_or_compares_several(name):
 
 def test_groups_have_means_of_their_own():
     surveys = {
-        "a": {"f1": 0.5},
-        "b": {"f1": 1.0},
-        "c": {"f1": 0.0},
-        "d": {"f1": 0.2},
-        "e": {"f1": None},
+        name: {"f1": f1} for name, f1 in zip("abcde", (0.5, 1.0, 0.0, 0.2, None), strict=True)
     }
     groups = {"a": "X", "b": "X", "c": "X", "d": "Y", "e": "Y"}
     found = Evaluation({"f1": 0.5}, surveys, [], groups=groups, left_out={"c"})

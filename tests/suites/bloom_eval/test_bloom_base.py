@@ -37,10 +37,6 @@ def test_embeddings_match_one_to_one() -> None:
     assert pair.match(["Graphs", "Trees", ""], ["Trees", "Tree", "Soup"], "x") == [(1, 0)]
 
 
-def test_the_same_survey_twice_is_the_same() -> None:
-    assert compare(SurveyPair(PAIR[0], PAIR[0]), ["scons"])["scons"]["finding"].scores == {"": 1.0}
-
-
 def test_ratios_have_no_value_without_gold() -> None:
     assert ratios(0, 0, 3) == {"f1": None, "precision": None, "recall": None}
     assert ratios(0, 3, 0) == {"f1": 0.0, "precision": 0.0, "recall": 0.0}

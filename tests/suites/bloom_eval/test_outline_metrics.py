@@ -90,19 +90,6 @@ def test_without_an_outline():
         assert set(row["finding"].scores.values()) == {0.0}, name
 
 
-@pytest.mark.parametrize(
-    ("heading", "text"),
-    [
-        ("3.1.2. Foo", "Foo"), ("(iii) Foo", "Foo"), ("A. Foo", "Foo"), ("2) Foo", "Foo"),
-        ("II-B2 Foo", "Foo"), ("Appendix B: Foo", "Foo"), ("A.1 Foo", "Foo"), ("4", ""),
-        ("A Survey", "A Survey"), ("V Model", "V Model"), ("2024 in review", "2024 in review"),
-        ("i.e. foo", "i.e. foo"), ("Part of speech", "Part of speech"), ("Mix) a", "Mix) a"),
-    ],
-)  # fmt: skip
-def test_section_numbers(heading, text):
-    assert unnumbered(heading) == text
-
-
 def test_topic_coverage_by_embeddings():
     # c is nearer to b than to a; d and the second a have no partner, the blank one is not a heading
     generated = survey((1, "1 c"), (1, "2 d"), (1, "3"), (1, "4 a"), (1, "5 A1"))

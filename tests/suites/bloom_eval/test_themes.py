@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from llm_server import LLMServer
 from arena.errors import DataError
 from arena.report import Report
 from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, Work, compare
-from arena.suites.bloom_eval.metrics import themes
 from arena.suites.bloom_eval.metrics.themes import gini, themes_of
 
 FISH, BANKS = "Salmon and trout in cold rivers", "Inflation rates of central banks"
@@ -109,43 +107,6 @@ def test_without_a_shared_theme_everything_is_0() -> None:
 def test_an_absent_package_is_named() -> None:
     with pytest.raises(DataError, match=r"pip install 'researcharena\[bertopic\]'"):
         scores(EXPERTS, GENERATED, "tbal", clusters="bertopic")
-
-
-def test_bertopic_has_the_settings_of_the_released_code(monkeypatch) -> None:
-    made: dict[str, Any] = {}
-
-    class Model:
-        def __init__(self, **settings: Any) -> None:
-            made["bertopic"] = settings
-
-        def fit_transform(self, documents: list[str], vectors: Any) -> tuple[list[int], None]:
-            made["documents"] = documents
-            return [-1, *(place % 2 for place in range(len(documents) - 1))], None
-
-    stands_in = SimpleNamespace(BERTopic=Model, UMAP=lambda **settings: settings)
-    real = themes.load
-    monkeypatch.setattr(themes, "require", lambda *_: None)
-    monkeypatch.setattr(
-        themes, "load", lambda name, *why: real(name, *why) if "." in name else stands_in
-    )
-    works = [Work(f"{FISH} {n}", f"About {n}.") for n in range(9)] + [
-        Work(BANKS),
-        Work("", "Text."),
-    ]
-    pair = SurveyPair(EXPERTS, survey()._replace(works=tuple(works)),
-                      SurveyComparison(clusters="bertopic"))  # fmt: skip
-    found = themes_of(pair, "generated")
-    # Neither what has no title or abstract, nor the first one, which fits no theme.
-    assert [theme.works for theme in found] == [(1, 3, 5, 7), (2, 4, 6, 8)]
-    assert made["documents"] == [f"{FISH} {n}. About {n}" for n in range(9)]
-    settings = made["bertopic"]
-    assert settings["min_topic_size"] == 2
-    assert settings["vectorizer_model"].ngram_range == (1, 3)
-    assert settings["vectorizer_model"].stop_words == "english"
-    wanted = {"n_neighbors": 5, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}
-    assert settings["umap_model"].items() >= (wanted | {"random_state": 42}).items()
-    few = survey()._replace(works=tuple(works[:4] + works[9:]))  # four have an abstract
-    assert scores(EXPERTS, few, "tbal", clusters="bertopic") == {"": 0.0}
 
 
 @pytest.mark.skipif(not HAS_BERTOPIC, reason="needs the extra bertopic")
