@@ -151,8 +151,6 @@ def test_the_papers_own_prompt(graphs, tmp_path):
         ("<typology>{'A': {'B': None, 'example': 'e.g. [3]',},", {"A": {"B": {}}}),
         ('{"name": "Graphs", "subtopics": [{"name": "A", "papers": ["p1", 7]}, "B"]}',
          {"A": {}, "B": {}}),
-        ('[{"label": "A", "children": [{"label": "B"}]}, {"C": "D"}, 3, true]',
-         {"A": {"B": {}}, "C": {"D": {}}}),
         ('{"A": {"B": {"C"', {"A": {"B": {"C": {}}}}),
         ('{" A ": {"": {"B": 2016}}, "a": {"C": null}}', {"A": {"B": {}, "C": {}}}),
     ],

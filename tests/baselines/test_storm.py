@@ -21,9 +21,6 @@ from baselines.storm import (
     NO_ANSWER,
     NOTHING_FOUND,
     Storm,
-    Talk,
-    Turn,
-    all_of,
     answer_in,
     closest,
     outline,
@@ -409,13 +406,9 @@ def test_searches_go_before_reads(helper, world, survey):
     ("said", "expected"),
     [
         ("# The Topic!\n## A\n### A1\n## B", "# the topic\n## A\n### A1\n## B"),
-        ("# Another title\n## A\n## B", "# the topic\n## A\n## B"),
         ("# A\n## A1\n# B", "# the topic\n## A\n### A1\n## B"),
         ("# The topic\n# A\n# B", "# the topic\n## A\n## B"),
         ("# A\n# B", "# the topic\n## A\n## B"),
-        ("# A", "# the topic\n## A"),
-        ("## A\n### A1", "# the topic\n## A\n### A1"),
-        ("#### A\n###### A1", "# the topic\n## A\n#### A1"),
         ("- A\n  - A1\n- B", "# the topic\n## A\n### A1\n## B"),
         ("# T\n## A\n\tText.\n* **A1**: b\n1. A2: b: c", "# the topic\n## A\n### A1\n### A2"),
         ("Sure!\n<outline>\n# T\n## A\n</outline>\n## Bye", "# the topic\n## A"),
@@ -440,10 +433,7 @@ def test_texts_without_an_outline(said):
         ("<question>Why?</question>", "Why?"),
         ("Well. <Question>\nWhy\nnot?", "Why not?"),
         ("<question>done</question>", ""),
-        ("<question>[Done]</question>", ""),
         ("<question>Nothing else.</question>", ""),
-        ("<question>Thank you so much for your help!</question>", ""),
-        ("<question>No more questions from me.</question>", ""),
         ("<question>None of the models learns?</question>", "None of the models learns?"),
         ("<question>Done by whom?</question>", "Done by whom?"),
     ],
@@ -461,22 +451,6 @@ def test_no_questions(said):
 def test_perspectives_are_read_once_each():
     said = "<Perspectives>\n1. Maker: how\n2. Buyer:\twhat\n3. Maker: how\n</Perspectives>"
     assert perspectives_in(said) == ["Maker: how", "Buyer: what"]
-
-
-def test_old_answers_are_left_out():
-    talk = Talk("Maker", [Turn(f"q{n}", f"a{n}") for n in range(6)])
-    assert talk.so_far().splitlines()[:6] == [
-        "You: q0", "Expert: (left out)", "You: q1", "Expert: (left out)", "You: q2", "Expert: a2"
-    ]  # fmt: skip
-
-
-def test_conversations_share_the_space():
-    talks = [Talk(name, [Turn("q", name * 50_000)]) for name in "ab"] + [Talk("c")]
-    told = all_of(talks)
-    assert len(told) == 40_000 + 2
-    assert told.count("a" * 19_000) == told.count("b" * 19_000) == 1
-    assert "Perspective: c" not in told
-    assert all_of([Talk("c")]) == ""
 
 
 def test_the_closest_titles_by_hand():
