@@ -157,16 +157,13 @@ def test_a_run_directory_names_the_starting_papers(world, title_run):
     ("options", "message"),
     [
         ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
-        ({"references": 5}, r"references=5. Known: expert, found, oracle"),
         ({"references": "oracle", "found": {}}, "goes with references='found'"),
         ({"references": "found", "found": "missing"}, "missing: no such file"),
         ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),
-        ({"references": "found", "found": ["p:day"]}, "give a run, or a mapping"),
         (
             {"references": "found", "found": {"sv:1": "p:day"}},
             r"found\['sv:1'\]='p:day': give a list",
         ),
-        ({"references": "found", "found": {"sv:1": [5]}}, "give a list of ids"),
         ({"references": "found", "found": {"sv:9": ["p:day"]}}, "Did you mean 'sv:"),
     ],
 )
@@ -274,11 +271,7 @@ def test_organize_counts_how_papers_are_filed(mini):
 
 NO_TREES = [  # a few refusals of the reader, which its own tests have, and those of the corpus
     ({}, "the mind-map has no node"),
-    ("no JSON", "cannot be read as JSON"),
     ("[" * 100_000, "nests too deep"),
-    ({"label": "x", "children": [{"label": "y", "papers": "p:day"}]}, "expected a list"),
-    ({"label": "x", "children": ["y" * 1_000_000]}, "longer than 500 characters"),
-    ({"label": "x", "children": [str(n) for n in range(10_001)]}, "more than 10,000 nodes"),
     ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
     ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),
     (

@@ -12,11 +12,11 @@ import pytest
 from helpers import SURVEY, Memory
 
 import arena.testing
-from arena.errors import UnknownPaperError, clip
-from arena.testing.attacks import Attacker, decoy_of, mutated, probes, without_id
+from arena.errors import UnknownPaperError
+from arena.testing.attacks import Attacker, decoy_of, mutated, probes
 from arena.testing.audited import check_info
 from arena.testing.reference import Bm25, PlainView, wrong_scores
-from arena.testing.stored import StoredCorpus, last_day, title_key
+from arena.testing.stored import StoredCorpus, last_day
 
 # The second reading itself.
 
@@ -120,19 +120,6 @@ def test_last_days(date, precision, wanted):
     assert last_day(date, precision) == wanted
 
 
-@pytest.mark.parametrize(
-    "form",
-    ["Naïve Ranking: a Survey", "NAIVE   RANKING, A SURVEY", "Ｎai\u0308ve—ranking (a survey)!"],
-)
-def test_titles_are_one_however_they_are_written(form):
-    assert title_key(form) == "naiverankingasurvey" != title_key(f"{form} 2")
-
-
-def test_titles_of_other_scripts_are_kept():
-    assert title_key("R&amp;D") == title_key("R&D") == "rd"
-    assert title_key("深層 学習") == "深層学習"
-
-
 def test_a_decoy_has_the_same_shape_and_never_was():
     rng = random.Random(1)
     for paper_id in ("w7-55bc4a51a7", "arXiv:2101.00001v2", "é:Tie 'x'"):
@@ -143,13 +130,6 @@ def test_a_decoy_has_the_same_shape_and_never_was():
         ]
     assert decoy_of("—", set(), rng) is None
     assert decoy_of("1", set("0123456789"), rng) is None
-
-
-@pytest.mark.parametrize("paper_id", ["w7-55", "t", "it's", "é"])
-def test_texts_without_their_ids(paper_id):
-    message = f"no paper {clip(paper_id)} here (1 of 4 ids)."
-    assert without_id(message, paper_id) == "no paper <id> here (1 of 4 ids)."
-    assert without_id(paper_id, paper_id) == "<id>"
 
 
 def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):

@@ -23,9 +23,8 @@ from arena.tasks import TaskSet
 from arena.testing import AuditReport, audit
 from arena.testing.checked import CheckedEnv, random_play, record, replay
 from arena.testing.contract import CONTRACT, check_contract
-from arena.testing.labels import attributes, relabelled
-from arena.testing.report import CheckError
-from arena.testing.values import first_difference, plain, strings
+from arena.testing.labels import relabelled
+from arena.testing.values import strings
 
 
 def gold_rows(corpus, survey):
@@ -489,31 +488,6 @@ def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
                 assert 0 < len(old) < len(new)
             assert one.article(survey) != two.article(survey) != own.article(survey)
             assert one.mind_map(survey) != two.mind_map(survey) != own.mind_map(survey)
-
-
-def test_public_attributes_are_values_of_json():
-    class Thing:
-        kind = "class"
-
-        def __init__(self):
-            self.public, self._private = {"a": [1, ("x", {"z", "y"})]}, "secret"
-
-        def method(self):
-            return "unreached"
-
-    thing = Thing()
-    assert attributes(thing, "t") == {"kind": "class", "public": {"a": [1, ["x", ["y", "z"]]]}}
-    thing.other = Thing()
-    with pytest.raises(CheckError, match=r"t\.other is a Thing, which may lead to labels"):
-        attributes(thing, "t")
-
-
-def test_the_first_difference():
-    one, other = {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}
-    assert first_difference(one, other) == "value.a[1].b is 2 and then 3"
-    assert first_difference({"a": 1}, {}) == "value.a is there only the first time"
-    assert first_difference("abc", "abd").startswith("value at character 2 is 'abc' and")
-    assert plain((np.int64(1), {2: np.array([1.5])}, float("nan"))) == [1, {"2": [1.5]}, "nan"]
 
 
 def test_recorded_episodes_do_something(world):
