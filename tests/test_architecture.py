@@ -226,15 +226,6 @@ def kinds_tested(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['kind.name == "map"', 'stage.answer != "report"', "isinstance(stage.answer, Ranking)",
-     "isinstance(answer, dict)"],
-)  # fmt: skip
-def test_a_tested_kind_is_found(text: str) -> None:
-    assert [*kinds_tested(ast.parse(text))] == [1]
-
-
 def test_what_differs_by_kind_of_answer_is_with_the_kind() -> None:
     # Suites and inputs read answers of models; audits read answers by themselves.
     others = ("arena.answers", "arena.suites", "arena.inputs", "arena.testing")

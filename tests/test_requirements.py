@@ -59,18 +59,6 @@ def test_every_optional_module_comes_with_its_extra():
         assert indirect or not provided or provided & wanted, (module, extra)
 
 
-@pytest.mark.parametrize("name", lock.ENVIRONMENTS)
-def test_the_pins_are_those_of_pyproject(name):
-    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    assert text.startswith(lock.HEAD)
-    pins = dict(line.split("==") for line in lock.pins(name))
-    versions = {canonicalize_name(package): version for package, version in pins.items()}
-    for wanted in map(Requirement, lock.requirements_of(lock.ENVIRONMENTS[name])):
-        assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)]), wanted
-    if not lock.ENVIRONMENTS[name].alone and not lock.ENVIRONMENTS[name].over:
-        assert {package.lower() for package in CORE & {"numpy", "pyarrow"}} <= versions.keys()
-
-
 @pytest.mark.slow
 def test_a_wheel_has_every_file_of_the_packages_and_every_page(tmp_path):
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -156,30 +144,6 @@ CORE_ALONE = f"""
 import importlib, pkgutil, sys
 sys.modules |= dict.fromkeys({sorted({*EXTRAS, *OWN_EXTRAS, *INSIDE} - sys.stdlib_module_names)!r})
 """
-
-
-def test_every_door_is_imported_or_names_its_extra_where_only_the_core_is(mini):
-    code = f"""{CORE_ALONE}
-import arena.doors as doors, arena.doors.trl
-from arena.errors import DataError
-names = [each.name for each in pkgutil.iter_modules(doors.__path__)]
-calls = dict.fromkeys(names, lambda name: importlib.import_module("arena.doors." + name))
-for name, call in (calls | {{"rows": lambda _: doors.trl.rows({str(mini)!r})}}).items():
-    try:
-        call(name)
-    except DataError as error:
-        print(name, str(error).partition("Run: ")[2])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
-        f"{name} pip install 'researcharena[{extra}]'"
-        for name, extra in (
-            ("inspect", "inspect"),
-            ("pyterrier", "ir"),
-            ("verifiers", "verifiers"),
-            ("rows", "trl"),
-        )
-    ]
 
 
 TREE = {"name": "Agents", "subtopics": [{"name": "Tools", "papers": ["ReAct"]}]}

@@ -23,8 +23,3 @@ def test_every_door_answers_every_call(world: Path, tmp_path: Path, capsys: Any)
         assert (len(row["calls"]), row["lost"], row["left"]) == (128, 0, 0)
         assert min(row["server"], row["client"]) > 0
     assert "| mcp-2025 " in capsys.readouterr().out
-
-
-def test_an_unknown_door_is_one_line(world: Path, capsys: Any) -> None:
-    assert main(["doors", "--corpus", str(world), "--doors", "mpc"]) == 2
-    assert "--doors mpc: give some of mcp," in capsys.readouterr().err

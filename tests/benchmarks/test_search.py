@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.engines import ENGINES
-from benchmarks.report import Clock
 from benchmarks.search import agreement
 
 
@@ -49,30 +46,3 @@ def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any) -> None
             exact |= cutoff == "100" and name != "tantivy"
             assert at["agreement"] >= (0.9 if exact else 0.6), (name, cutoff)
         assert engine["build"]["disk"] > 0 and engine["memory"] > 0 and engine["open"] > 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--engines", "bm52"], "unknown engine 'bm52'. Did you mean 'bm25'"),
-        (["--warm", "nan"], "--warm nan: give a number of at least 0"),
-        (["--cutoffs", "0"], "--cutoffs 0.0: give a number from"),
-        (["--cutoffs", "all"], "--cutoffs 'all': give numbers with commas"),
-        (["--docs", "5", "--k", "6"], "--k 6: there are 5 documents"),
-    ],
-)
-def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: Any) -> None:
-    assert main(["search", *arguments]) == 2
-    err = capsys.readouterr().err
-    assert message in err and err.count("\n") == 1
-
-
-def test_the_cpu_time_of_an_engine_counts_its_process() -> None:
-    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
-    with Clock() as clock:
-        child = subprocess.Popen(
-            [sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        assert child.stdout is not None and child.stdout.readline()
-    child.communicate(b"\n")
-    assert clock.cpu >= 0.3

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import Memory, contents
 
-from arena.errors import CorpusError
 from benchmarks.simulate import corpus_id, measure
 from corpus_builder.build import build
 from corpus_builder.cli import main
@@ -157,17 +156,3 @@ def test_a_world_through_a_release_is_that_world(tmp_path: Path, release: Path) 
 
 
 # --- the directory -------------------------------------------------------------------------------
-
-
-def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
-    with pytest.raises(CorpusError, match="contains other files, 'abstracts' for one"):
-        simulate(CONFIG, release)
-    simulate(CONFIG, tmp_path / "other", shards=3)
-    assert contents(tmp_path / "other") == contents(release)
-    simulate(CONFIG, tmp_path / "more", shards=4)
-    for dataset in ("papers", "abstracts", "citations", "s2orc"):
-        one, other = (
-            sorted(json.dumps(row) for row in rows(place, dataset))
-            for place in (release, tmp_path / "more")
-        )
-        assert one == other, "the number of shards changes nothing but the files"

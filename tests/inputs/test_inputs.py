@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from helpers import Memory, act, call, contents, forgotten, make_env, playing
+from helpers import Memory, act, call, contents, make_env, playing
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
@@ -232,13 +232,6 @@ def test_an_episode_shows_the_digests_of_its_papers(corpus):
     assert info["digests"] == {"shown": 2, "missing": 3}
 
 
-def test_the_usual_input_needs_no_digest(corpus):
-    plain, named = (playing(corpus, "sv:1", NAME, **o) for o in ({}, {"show": "title_abstract"}))
-    action = call("read", paper_id="p:day")
-    assert plain.step(action)[0] == named.step(action)[0]
-    assert plain.step(call("finish"))[4] == named.step(call("finish"))[4]
-
-
 def test_digests_of_references_are_no_labels(corpus):
     """Where not all papers have a digest, one would tell that a survey cites the paper."""
     digested(corpus, "summary")
@@ -277,31 +270,9 @@ def test_the_experts_papers_have_digests_whatever_their_dates(tmp_path):
     assert any("show='summary'" in name for name in report.environments)
 
 
-def test_unknown_inputs(mini):
-    with pytest.raises(UnknownNameError, match=r"no input named .*summary"):
-        make_env(mini, NAME, show="sumary")
-
-
 def test_digests_that_were_not_made(mini):
     with pytest.raises(CorpusError, match=r"has no digests 'summary'\. Make them first"):
         make_env(mini, NAME, show="summary")
-
-
-def test_a_fourth_input_is_one_file(corpus, tmp_path):
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts/field.txt").write_text("Field of $title? $text")
-    (tmp_path / "field.py").write_text(
-        "from pathlib import Path\n"
-        "from arena.inputs import paper_text\n"
-        "folder = Path(__file__).parent / 'prompts'\n"
-        "@paper_text('field', heading='Abstract and field', prompts=folder)\n"
-        "def read(text):\n    'It.'\n    return [f'Field: {text}']\n"
-    )
-    with forgotten():
-        with LLMServer(lambda body: "sorting") as server:
-            make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
-        env = playing(corpus, "sv:1", NAME, show="field")
-    assert act(env, "read", paper_id="p:leap")["text"] == "Field: sorting"
 
 
 @pytest.mark.slow

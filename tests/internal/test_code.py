@@ -70,21 +70,16 @@ ADDED = ("from __future__", "ADDED = 1\nfrom __future__")
         ("arena/metrics/ndcg.py", '"""', '"""Another docstring. ', True),
         ("arena/metrics/ndcg.py", *ADDED, False),
         ("arena/metrics/mrr.py", *ADDED, True),  # another metric
-        ("arena/metrics/base.py", *ADDED, False),
         ("arena/tools/search.py", "from __future__", "# A comment.\nfrom __future__", True),
         ("arena/tools/search.py", '"""', '"""Another docstring. ', False),  # it describes a tool
         ("arena/retrieval/bm25/_kernel.py", *ADDED, False),
         ("arena/runs/scoring.py", *ADDED, False),
-        ("arena/inputs/__init__.py", *ADDED, False),  # imported inside a function
         ("baselines/title.py", "100", "99", False),
-        ("baselines/random.py", *ADDED, True),  # another agent
         ("arena/cli/run.py", *ADDED, True),
         ("arena/doors/mcp.py", *ADDED, True),
         ("arena/session.py", *ADDED, True),
         ("arena/results/comparison/report.py", *ADDED, True),
-        ("arena/testing/auditor.py", *ADDED, True),
         ("arena/configs/world.yaml", "seed: 7", "seed: 7  # A comment", True),
-        ("arena/llm/prices.yaml", ":", ": # A comment", True),
     ],
 )
 def test_what_changes_the_hash_of_a_run(copy, hash_of, file, before, after, same):

@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from llm_server import LLMServer, last_text
-from local_model_server import LocalModel, missing
 
 import arena
 from arena.cli import main
-from arena.judging import judge_pairs
-from arena.llm import Client
-from arena.mindmap import MindMap
 
 DIMENSIONS = ("coverage", "organization", "logic", "topology")
 
@@ -91,18 +87,6 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 2
 
 
-def test_a_rubric_in_a_file_of_ones_own(clustering_run, world, capsys):
-    Path("mine.py").write_text(
-        "from arena.judging import Rubric\n"
-        "SHAPE = Rubric('shape', 'Shape alone.', ('shape',), ('expert', 'generated'),\n"
-        "               'Alike? $expert $generated {\"shape\": ...}', (0, 3))\n"
-    )
-    with LLMServer(lambda body: '{"shape": 2}') as server:
-        assert judge(clustering_run, world, server, "--rubric", "mine.py:SHAPE") == 0
-    assert json.loads((clustering_run / "judgements/shape.json").read_text())["mean"]["shape"] == 2
-    assert "0 to 3" in capsys.readouterr().out
-
-
 def test_bad_input_is_one_line(clustering_run, world, title_run, capsys):
     def refused(*words):
         assert main(["judge", *map(str, words)]) == 2
@@ -124,22 +108,6 @@ def test_bad_input_is_one_line(clustering_run, world, title_run, capsys):
     del manifest["files"]
     path.write_text(json.dumps(manifest))
     assert "is not finished: 8 of 8 episodes" in refused(*run, "taxobench", *model)
-
-
-@pytest.mark.slow  # a local model
-@pytest.mark.skipif(bool(missing()), reason="no local model (docs/llm.md)")
-def test_a_small_model_answers_in_a_form_or_counts_as_missing(tmp_path):
-    tree = MindMap("Graphs", (MindMap("Search"), MindMap("Colouring")))
-    one = {"type": "integer", "minimum": 1, "maximum": 5}
-    schema = {"type": "object", "properties": dict.fromkeys(DIMENSIONS, one)}
-    schema["required"] = list(DIMENSIONS)
-    form = {"type": "json_schema", "json_schema": {"name": "judgement", "schema": schema}}
-    with LocalModel() as model:
-        for request, tokens, judged in ({}, 16, 0), ({"response_format": form}, 60, 1):
-            client = Client(model.name, base_url=model.url, store=tmp_path / "answers.db",
-                            max_tokens=tokens, request=request)  # fmt: skip
-            found = judge_pairs("taxobench", {"s": (tree, tree)}, client)
-            assert (found.counts["judged"], found.counts["missing"]) == (judged, 1 - judged)
 
 
 def test_two_judges_do_not_write_one_file(clustering_run, world, capsys):

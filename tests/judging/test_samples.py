@@ -52,17 +52,8 @@ def answered(sheet: Path, key: Judgements, answers, path: Path) -> Path:
 
 def test_mind_maps_of_several_runs_are_checked_by_several_people(judged, world, tmp_path, capsys):
     sheet = tmp_path / "sheet.csv"
-    command = [
-        "judge",
-        "sample",
-        *judged,
-        "--what",
-        "mind-maps",
-        "--rubric",
-        "taxobench",
-        "--corpus",
-        str(world),
-    ]
+    command = ["judge", "sample", *judged, "--what", "mind-maps", "--rubric", "taxobench"]
+    command += ["--corpus", str(world)]
     assert main([*command, "--output", str(sheet), "--n", "10"]) == 0
     assert "10 of 12 decisions" in capsys.readouterr().out
     first, key = sheet.read_bytes(), read_judgements(sheet.with_suffix(".key.json"))

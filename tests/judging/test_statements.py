@@ -285,20 +285,6 @@ def test_a_long_report_is_cut_at_sections(views, make_client):
     assert sum(text.count("Fact 4 holds") for text in texts) == 20
 
 
-def test_prompts_of_ones_own(views, make_client, tmp_path):
-    folder = tmp_path / "prompts"
-    folder.mkdir()
-    (folder / "verdict.txt").write_text("Agree? $statement / $evidence")
-    report = {"s": read("Depth first search visits every vertex once [@a].")}
-    with LLMServer([PAPERS[0]["abstract"], '{"match": true}']) as server:
-        found = judge_reports(report, views, make_client(server), votes=0, prompts=folder)
-        assert server.requests[1]["messages"][0]["content"].startswith("Agree? Depth first")
-        assert found.reports["s"]["cited"][0]["outcome"] == "match"
-        (folder / "votes.txt").write_text("$statement")
-        with pytest.raises(DataError, match=r"votes.txt' is not a template .* mean 'vote'"):
-            judge_reports(report, views, make_client(server), votes=0, prompts=folder)
-
-
 def test_agreement_of_matches_with_people(views, make_client, tmp_path):
     with LLMServer(script) as server:
         found = judge_reports({"s": read(REPORT)}, views, make_client(server), votes=0)

@@ -232,6 +232,29 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     assert re.search(r"\| +- \|\n", (tmp_path / "out" / "tables.md").read_text())
 
 
+def test_options_of_the_extractor_are_recorded_and_shape_scores(world, tmp_path):
+    file = tmp_path / "same.py"
+    file.write_text(
+        "class Same:\n"
+        "    config = {}\n"
+        "    def __init__(self, entity: str = ''):\n"
+        "        self.entity = entity\n"
+        "    def entities(self, labels):\n"
+        "        return [{self.entity or label} for label in labels]\n"
+    )
+    table = CONFIG["tables"]["3"] | {"metrics": ["heading_entity_recall"]}
+    table |= {"rows": {"Clustering": table["rows"]["Clustering"]}}
+    config = CONFIG | {"tables": {"3": table}, "extractor": f"{file}:Same"}
+    with pytest.raises(DataError, match=r"extractor_options.*has no option 'entitty'"):
+        arena.run_experiment(config | {"extractor_options": {"entitty": "x"}}, world, tmp_path)
+    output = tmp_path / "out"
+    changes = {"extractor_options.entity": "x"}  # as --set extractor_options.entity=x
+    found = arena.run_experiment(config, world, output, changes=changes)
+    assert found["tables"]["3"]["blocks"][0]["rows"][0][-1] == "1.0000"  # x alone
+    manifest = json.loads((output / "experiment.json").read_text())
+    assert manifest["config"]["extractor_options"] == {"entity": "x"}
+
+
 def test_a_metric_that_scores_some_surveys_says_how_many(world, tmp_path, monkeypatch):
     def odd(predicted, gold, context):
         return None if gold.size % 2 else 1.0
