@@ -25,7 +25,7 @@ from arena.tasks import TaskSet, choose_surveys
 from arena.text.display import count
 from corpus_builder.asking import ask_records, open_model
 from corpus_builder.files import read_rows
-from corpus_builder.manifest import list_files, register
+from corpus_builder.manifest import list_files, made_before, register
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
@@ -83,7 +83,8 @@ def make_digests(
     }
     wanted = json.loads(json.dumps(wanted))  # as it is read again
     output = layout.digest_directory(root, name)
-    if not overwrite and (made := _made_before(root, output, wanted)):
+    known = name in layout.read_manifest(root).get("digests", {})
+    if known and not overwrite and (made := made_before(output, "digest", wanted)):
         return made | {"made_before": True}
     check(root)
     client.check()
@@ -113,16 +114,6 @@ def _chosen(corpus: Corpus, surveys: Sequence[str] | int | None, every: bool) ->
     chosen = choose_surveys(tasks, surveys)
     cited = {paper for s in chosen for paper in (*tasks.gold(s).gains, *tasks.expert_papers(s))}
     return sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
-
-
-def _made_before(root: Path, output: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the manifest of intact digests that were made of the same input, or None."""
-    if output.name not in layout.read_manifest(root).get("digests", {}):
-        return None
-    manifest, files = layout.read_manifest(output, "digest"), list_files(output)
-    files.pop(layout.MANIFEST, None)
-    same = {key: manifest.get(key) for key in wanted} == wanted and manifest["files"] == files
-    return manifest if same else None
 
 
 def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:

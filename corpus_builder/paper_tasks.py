@@ -29,7 +29,7 @@ from arena.text.display import count
 from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
-from corpus_builder.manifest import list_files
+from corpus_builder.manifest import list_files, made_before
 
 LEAST = 10
 """References in reach that a paper needs by default."""
@@ -119,7 +119,7 @@ def make_task_set(
     `write` takes an empty database and a directory, and returns the hash of the tasks and counts.
     `wanted` identifies the input: the hash of the corpus, ``options``, the code.
     """
-    if not overwrite and (made := _made_before(output, wanted)):
+    if not overwrite and (made := made_before(output, layout.TASK_SET, wanted)):
         return made | {"made_before": True}
 
     def check(place: Path) -> None:
@@ -150,17 +150,6 @@ def make_task_set(
         manifest["manifest_sha256"] = sha256_json(manifest)
         write_json(new / layout.MANIFEST, manifest, sort_keys=False)  # counts keep their order
     return manifest
-
-
-def _made_before(output: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the manifest of an intact task set that was made of the same input, or None."""
-    manifest = read_manifest_of(output, _KIND)
-    if manifest is None:
-        return None
-    files = list_files(output)
-    files.pop(layout.MANIFEST)
-    same = {key: manifest.get(key) for key in wanted} == wanted and manifest.get("files") == files
-    return manifest if same else None
 
 
 def _end(
