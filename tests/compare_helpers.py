@@ -57,9 +57,11 @@ def forge(
     scores: Mapping[str, Mapping[str, float | None]] | None = None,
     change: Callable[[dict[str, Any]], None] = lambda manifest: None,
     rewrite: Callable[[dict[str, Any]], None] = lambda record: None,
+    clusters: Mapping[str, str] | None = None,
 ) -> Path:
     """Copy a run, with other scores (metric -> survey -> value), manifest or episodes.
 
+    With scores of its own every survey is its own cluster, unless `clusters` names that of each.
     The hashes of the files are computed again, as if the run had left them so.
     """
     shutil.copytree(template, target)
@@ -68,6 +70,8 @@ def forge(
     metrics = json.loads((target / "metrics.json").read_text())
     if scores is not None:
         metrics["mean"], metrics["ceiling"] = {}, {}
+        for survey, entry in metrics["per_survey"].items():
+            entry["cluster"] = (clusters or {}).get(survey, "")
         for metric, values in scores.items():
             for survey, entry in metrics["per_survey"].items():
                 entry[metric] = values[survey]

@@ -30,6 +30,7 @@ def compare(
     test: str = "fisher",
     correction: str = "holm",
     level: float = 0.95,
+    clusters: str = "cluster",
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
     funnel: bool = False,
@@ -49,6 +50,8 @@ def compare(
         test (NAME): Fisher (randomization) or student (paired t).
         correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
         level (X): Confidence level of the intervals.
+        clusters (NAME): What surveys share that depend on each other: cluster (the subject of
+            synthetic surveys, the paper that asks a question) or domain.
         format: Format of the printed comparison; csv has a line for each run and survey, and its
             means.
         html (FILE): Write one page with everything, labels too.
@@ -78,10 +81,12 @@ def compare(
         raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
-    names = metric and [*map(METRICS.resolve, metric)]
-    compared = comparison.compare(
-        runs, baseline, names, test, correction, level, all_pairs=all_pairs, common=common
-    )
+    options: dict[str, Any] = {
+        "baseline": baseline, "metrics": metric and [*map(METRICS.resolve, metric)],
+        "test": test, "correction": correction,
+        "level": level, "clusters": clusters, "all_pairs": all_pairs, "common": common,
+    }  # fmt: skip
+    compared = comparison.compare(runs, **options)
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     if opened and format != "csv":
         compared = comparison.split_by_day(compared, opened, model_cutoff)

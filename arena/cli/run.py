@@ -320,12 +320,15 @@ def _intervals(summary: dict[str, Any]) -> dict[str, str]:
     """Return metric -> the interval of its mean over surveys, as `arena compare` takes it."""
     from numpy import array
 
+    from arena.results.comparison.clusters import clusters_of, numbered
     from arena.results.comparison.comparing import bootstrap
 
-    found = {}
+    found, inside = {}, clusters_of(summary["per_survey"])
     for name in summary["mean"]:
-        rows = [[row[name]] for row in summary["per_survey"].values() if row[name] is not None]
-        ((low, high),) = bootstrap(array(rows), 0.95) if rows else ((None, None),)
+        rows = {s: [r[name]] for s, r in summary["per_survey"].items() if r[name] is not None}
+        groups = numbered(inside[survey] for survey in rows)
+        values = array([*rows.values()]).reshape(-1, 1)
+        ((low, high),) = bootstrap(values, 0.95, groups)
         found[name] = "-" if low is None else f"{low:.4f} to {high:.4f}"
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -124,8 +124,10 @@ class Scorer:
             or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
             task's mind-maps. ``headlines`` names that of each stage. If a metric is None for a
             survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
-            ``dates_guessed`` lists the surveys whose date is guessed, if there are any. ``papers``
-            names what every episode began with, if these are `EXPERT_PAPERS`.
+            ``unit`` is what a survey is here, such as a question, and rows have the ``cluster`` and
+            ``domain`` that it shares with others. ``dates_guessed`` lists the surveys whose date is
+            guessed, if there are any. ``papers`` names what every episode began with, if these are
+            `EXPERT_PAPERS`.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         failed, scored, ceilings = dict(failed), [], []
@@ -146,6 +148,7 @@ class Scorer:
             per_survey[survey_id] = dict.fromkeys(self.metrics) | {
                 **scores,
                 **({"failed": failed[survey_id]} if survey_id in failed else {}),
+                **self._tasks.groups(survey_id),
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
@@ -158,6 +161,7 @@ class Scorer:
         guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.metrics}
         return {
+            "unit": self._tasks.unit,
             "mean": self._means(scored),
             "ceiling": self._means(ceilings),
             "per_survey": per_survey,
@@ -207,6 +211,22 @@ class Scorer:
         plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
         plug_ins += [EXTRACTORS.get(self._extractor[0])] if "extractor" in self._needs else []
         return code_sha256("arena.runs.scoring", *(each.score for each in self._used), *plug_ins)
+
+
+def limits(
+    run: OpenedRun, tasks: TaskSet, surveys: Container[str], besides: Sequence[Metric] = ()
+) -> dict[str, Any]:
+    """Return ``ceiling`` and ``floors`` of a run over some of its surveys, see `Scorer.summary`."""
+    encoder = run.manifest["environment"].get("encoder") or ENCODER
+    scorer = Scorer(run.task, tasks, besides=[*run.besides, *besides], encoder=encoder)
+    records = {r["survey"]: r for r in run.episodes() if r["survey"] in surveys}
+    summary = scorer.summary(
+        {survey: answers_of(record, run.task) for survey, record in records.items()},
+        {survey: seen_of(record) for survey, record in records.items()},
+        {survey: record["metrics"] for survey, record in records.items()},
+        {survey: record["failed"] for survey, record in records.items() if "failed" in record},
+    )
+    return {"ceiling": summary["ceiling"], "floors": summary.get("floors")}
 
 
 def checked_metrics(metrics: Sequence[str] | None, task: Task) -> list[Metric] | None:

@@ -103,6 +103,18 @@ class TaskSet:
             )
         return self.surveys[survey_id]
 
+    @property
+    def unit(self) -> str:
+        """What its tasks are: surveys, papers or questions; in the singular."""
+        return (
+            "survey" if self.options is None else ("paper", "question")["questions" in self.options]
+        )
+
+    def groups(self, survey_id: str) -> dict[str, str]:
+        """Return what a survey shares with others, for tests: ``cluster``, ``domain``, as known."""
+        row = self._rows[survey_id]
+        return {name: row[name] for name in ("cluster", "domain") if row.get(name)}
+
     def gold(self, survey_id: str) -> Gold:
         """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored."""
         if survey_id not in self._gold:
@@ -249,6 +261,10 @@ class TaskSet:
     @cached_property
     def _surveys(self) -> list[dict[str, Any]]:
         return self._read(layout.SURVEYS)
+
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, Any]]:
+        return {row["id"]: row for row in self._surveys}
 
     @cached_property
     def _articles(self) -> dict[str, dict[str, Any]]:

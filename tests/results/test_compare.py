@@ -82,8 +82,7 @@ def test_identical_runs_and_one_survey_have_no_spread(forged, title_run, tmp_pat
     assert "nan" not in text.lower()
     for metric in single.metrics:
         assert metric.means["title, bm25"].low is metric.differences[0].low is None
-        alike = metric.differences[0].ties or test == "fisher"
-        assert metric.differences[0].p == (1.0 if alike else None)
+        assert metric.differences[0].p is None  # of one cluster nothing is tested
 
 
 def test_pairs_are_those_that_every_run_has(forged):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from arena.errors import DataError, UnknownNameError
+from arena.results.comparison.clusters import clusters_of, in_clusters, numbered
 from arena.results.comparison.comparing import bootstrap, correct, fisher, student
 
 
@@ -95,3 +97,69 @@ def test_bootstrap_is_paired():
     assert bootstrap(np.stack([one + 0.25 - one], 1), 0.95)[0] == pytest.approx((0.25, 0.25))
     assert bootstrap(np.array([[0.3, 0.4]]), 0.95) == [(None, None)] * 2
     assert bootstrap(np.full((3, 1), 0.1), 0.95) == [(0.1, 0.1)]
+
+
+def test_clusters_by_hand():
+    """Sums 3, 3 and -1 of clusters of 2, 1 and 3 surveys: 5 is reached by all or none of 8 signs.
+
+    Residuals from the mean 5 / 6 are 4 / 3, 13 / 6 and -7 / 2.
+    """
+    values = np.array([[1.0], [2], [3], [0.5], [-0.5], [-1]])
+    clusters = numbered(["b", "b", "c", "a", "a", "a"])
+    assert clusters.tolist() == [1, 1, 2, 0, 0, 0]
+    assert fisher(values, clusters) == [sum(abs(a + b + c) >= 5 for a in (3, -3) for b in (3, -3)
+                                            for c in (1, -1)) / 8]  # fmt: skip
+    error = np.sqrt(3 / 2 * ((4 / 3) ** 2 + (13 / 6) ** 2 + 3.5**2)) / 6
+    assert student(values, clusters) == [pytest.approx(2 * stats.t.sf(5 / 6 / error, 2))]
+    assert bootstrap(values, 0.95, np.zeros(6, int)) == [(None, None)]
+    assert fisher(values, np.arange(6)) == fisher(values)
+    assert student(values, np.arange(6)) == pytest.approx(student(values))
+    assert bootstrap(values, 0.95, np.arange(6)) == bootstrap(values, 0.95)
+
+
+def test_a_survey_that_is_copied_into_its_cluster_adds_nothing():
+    one, other = pair(12)
+    values = (other - one)[:, None]
+    copies, clusters = np.repeat(values, 5, axis=0), np.repeat(np.arange(12), 5)
+    assert fisher(copies, clusters) == fisher(values)
+    assert student(copies, clusters) == pytest.approx(student(values))
+    ((low, high),), ((tight, wide),) = bootstrap(copies, 0.95, clusters), bootstrap(values, 0.95)
+    assert low < tight < wide < high  # wider as t with 11 degrees of freedom is than the normal
+    assert high - low < 1.3 * (wide - tight)
+    ((narrow, broad),) = bootstrap(copies, 0.95)
+    assert broad - narrow < 0.6 * (wide - tight)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[6] * 5 + [5] * 18, [9, 8, 8, 8, 7, 7] + [5] * 10 + [4, 4, 4, 4, 3, 2, 2]]
+)
+def test_one_in_twenty_true_nulls_is_rejected(sizes):
+    """Of 400 nulls of 120 surveys in 23 clusters 9 to 33 are: 99.5 % of what chance gives at 5 %.
+
+    Single surveys would reject some 90. benchmarks/clusters.py counts 2,000.
+    """
+    assert (sum(sizes), len(sizes)) == (120, 23)
+    clusters, random = np.repeat(np.arange(23), sizes), np.random.default_rng(5)
+    shared = random.normal(size=(23, 400))[clusters]
+    nulls = np.sqrt(0.3) * shared + np.sqrt(0.7) * random.normal(size=(120, 400))
+    low, high = stats.binom.ppf([0.0025, 0.9975], 400, 0.05)
+    assert (low, high) == (9, 33)
+    intervals = bootstrap(nulls, 0.95, clusters)
+    for rejected in (
+        np.array(fisher(nulls, clusters)) <= 0.05,
+        np.array(student(nulls, clusters)) <= 0.05,
+        [not a <= 0 <= b for a, b in intervals],
+    ):
+        assert low <= np.sum(rejected) <= high
+    assert np.sum(np.array(student(nulls)) <= 0.05) > 60
+
+
+def test_what_a_cluster_is():
+    rows = {"a": {"cluster": "x", "domain": "d"}, "b": {"cluster": "x"}, "c": {"domain": "d"}}
+    assert clusters_of(rows) == {"a": "x", "b": "x", "c": "c"}
+    assert clusters_of(rows, "domain") == {"a": "d", "b": "b", "c": "d"}
+    with pytest.raises(DataError, match="no topic of these runs has a domain"):
+        clusters_of({"a": {}}, "domain")
+    with pytest.raises(UnknownNameError, match="Did you mean 'domain'"):
+        clusters_of(rows, "domains")
+    assert in_clusters(1, 1, "question") == "1 question"

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.plugins import load as load_plugins
+from arena.results.comparison.clusters import CLUSTERS, FEWEST, clusters_of, in_clusters, numbered
 from arena.results.comparison.opening import (
     ComparedRun,
     Effort,
@@ -34,6 +36,7 @@ from arena.text.display import count
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 RESAMPLES = 10_000
 """Samples of the bootstrap."""
@@ -92,6 +95,8 @@ class MetricComparison:
         metric: Name of the metric.
         lower_is_better: Whether less is better; None for a count without a best direction.
         surveys: The surveys that every run has a value for; everything here is over them.
+        clusters: How many clusters they are in, see `clusters_of`; below `FEWEST` nothing is
+            tested.
         ceiling: Mean score of the labels themselves, None if unknown.
         values: Run -> its values in the order of `surveys`.
         means: Run -> mean with interval.
@@ -101,6 +106,7 @@ class MetricComparison:
     metric: str
     lower_is_better: bool | None
     surveys: tuple[str, ...]
+    clusters: int
     ceiling: float | None
     values: Mapping[str, tuple[float, ...]]
     means: Mapping[str, Estimate]
@@ -125,6 +131,7 @@ class Comparison:
             same.
         parts: Words such as "dated before 2024-01-01" -> the headline over those surveys alone; see
             `split_by_day`.
+        clusters: What a cluster shares, as `compare` takes it.
     """
 
     task: str
@@ -139,6 +146,7 @@ class Comparison:
     gold: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
     parts: Mapping[str, MetricComparison] = field(default_factory=dict)
+    clusters: str = CLUSTERS[0]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,6 +171,22 @@ class Comparison:
         return {run.name: run.effort for run in self.runs}
 
     @property
+    def unit(self) -> str:
+        """What a topic of these runs is: a survey, a paper or a question."""
+        return str(self.runs[0].metrics.get("unit", "survey"))
+
+    @property
+    def clustered(self) -> int:
+        """In how many clusters the topics are."""
+        rows = self.runs[0].metrics["per_survey"]
+        return len({*clusters_of({s: rows[s] for s in self.surveys}, self.clusters).values()})
+
+    @property
+    def over(self) -> str:
+        """How many topics there are, and in how many clusters."""
+        return in_clusters(len(self.surveys), self.clustered, self.unit)
+
+    @property
     def played(self) -> bool:
         """Whether the runs have episodes; a system that a suite scored has none."""
         return any(run.episodes for run in self.runs)
@@ -182,6 +206,7 @@ def compare(
     level: float = 0.95,
     all_pairs: bool = False,
     common: bool = False,
+    clusters: str = CLUSTERS[0],
     plugins: Sequence[str | Path] = (),
 ) -> Comparison:
     """Compare finished runs, survey by survey.
@@ -200,6 +225,8 @@ def compare(
             is significant.
         all_pairs: Compare every run with every other instead of with a baseline.
         common: Compare the surveys that all runs played, where they did not play the same.
+        clusters: What topics share that are resampled and flipped together: ``"cluster"``, the
+            subject of synthetic surveys and the paper that asks a question, or ``"domain"``.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
@@ -237,7 +264,7 @@ def compare(
         compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
     unlimited = _unlimited(first)
-    how = (test, correction, level)
+    how = (test, correction, level, clusters)
     tables = [compare_by(each, first.direction(each), compared, pairs, *how) for each in chosen]
     for table in tables:
         notes += _remarks_on(table, compared, unlimited)
@@ -254,6 +281,7 @@ def compare(
         tuple(sorted(scores["per_survey"])),
         read_gold(first, scores["per_survey"]),
         tuple(notes),
+        clusters=clusters,
     )
 
 
@@ -284,7 +312,7 @@ def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None)
     tasks, day = tasks_of(comparison, corpus), max(days)
     whole = next(each for each in comparison.metrics if each.metric == comparison.headline)
     pairs = [(each.run, each.against) for each in whole.differences]
-    how = (comparison.test, comparison.correction, comparison.level)
+    how = (comparison.test, comparison.correction, comparison.level, comparison.clusters)
     parts: dict[str, MetricComparison] = {}
     for words, early in ((f"dated before {day}", True), (f"dated {day} or later", False)):
         chosen = [s for s in whole.surveys if (tasks.survey(s).date < day) == early]
@@ -343,6 +371,7 @@ def compare_by(
     test: str,
     correction: str,
     level: float,
+    clusters: str = CLUSTERS[0],
 ) -> MetricComparison:
     """Compare all runs by one metric, of which less is better if `lower`; see `compare`."""
     entries = [run.metrics["per_survey"] for run in runs]
@@ -350,19 +379,23 @@ def compare_by(
     values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
     values = values.reshape(len(surveys), len(entries))
     columns = {run.name: values[:, place] for place, run in enumerate(runs)}
+    inside = clusters_of(entries[0], clusters)
+    groups = numbered(inside[survey] for survey in surveys)
+    number = len(np.unique(groups))
     means, differences = {}, []
     if surveys:
-        intervals = bootstrap(values, level)
+        intervals = bootstrap(values, level, groups)
         for (name, column), interval in zip(columns.items(), intervals, strict=True):
             means[name] = Estimate(_mean(column), *interval)
     if surveys and pairs:
         paired = np.stack([columns[run] - columns[against] for run, against in pairs], 1)
         compute = fisher if test == "fisher" else student
-        probabilities = compute(paired)
+        tested = number >= FEWEST
+        probabilities = compute(paired, groups) if tested else [None] * len(pairs)
         corrected = correct(probabilities, correction)
         better = -paired if lower else paired
         for i, ((run, against), interval) in enumerate(
-            zip(pairs, bootstrap(paired, level), strict=True)
+            zip(pairs, bootstrap(paired, level, groups), strict=True)
         ):
             now, by = corrected[i], better[:, i]
             outcomes = (by > TIE, np.abs(by) <= TIE, by < -TIE)
@@ -378,7 +411,7 @@ def compare_by(
     ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
     by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
     return MetricComparison(
-        metric, lower, tuple(surveys), ceiling, by_run, means, tuple(differences)
+        metric, lower, tuple(surveys), number, ceiling, by_run, means, tuple(differences)
     )
 
 
@@ -396,9 +429,8 @@ def _remarks_on(
     metric, ceiling = table.metric, table.ceiling
     labelled = max(run.metrics["counts"]["scored"] for run in runs)
     if len(table.surveys) != labelled:
-        remark = (
-            f"{metric} is taken over {len(table.surveys)} of {count(labelled, 'scored survey')}"
-        )
+        unit = f"scored {runs[0].metrics.get('unit', 'survey')}"
+        remark = f"{metric} is taken over {len(table.surveys)} of {count(labelled, unit)}"
         entries = [run.metrics["per_survey"].values() for run in runs]
         if len({sum(entry[metric] is not None for entry in each) for each in entries}) > 1:
             yield f"{remark}: those that every run has a value for."
@@ -420,29 +452,41 @@ def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / len(values)
 
 
-def bootstrap(values: Floats, level: float) -> list[tuple[float | None, float | None]]:
-    """Return percentile intervals of the means of the columns, by resampling the rows.
+def bootstrap(
+    values: Floats, level: float, clusters: Integers | None = None
+) -> list[tuple[float | None, float | None]]:
+    """Return percentile intervals of the means of the columns, by resampling whole clusters.
 
     Every column meets the same resamples, so the interval of a difference of columns is paired.
-    Efron and Tibshirani (1993), section 13.3.
+    Efron and Tibshirani (1993), section 13.3. Where topics share clusters, the percentiles are
+    moved outwards as Student's t is from the normal distribution, since clusters are few
+    (Hesterberg 2015, The American Statistician 69, "expanded percentile interval").
 
     Args:
         values: One row per survey, one column per run or pair.
         level: Share of the resampled means inside, in (0, 1).
+        clusters: Number of each row's cluster, from 0; by default each row is its own.
 
     Returns:
-        (low, high) of each column; None for fewer than two surveys, which have no spread.
+        (low, high) of each column; None for fewer than two clusters, which have no spread.
     """
-    n, columns = values.shape
+    sums, sizes = _sums(values, clusters)
+    n, columns = sums.shape
     if n < 2:
         return [(None, None)] * columns
     random = np.random.default_rng([_SEED, n])
     means = np.empty((RESAMPLES, columns))
     for start in range(0, RESAMPLES, _CHUNK):
         chosen = random.integers(0, n, size=(min(_CHUNK, RESAMPLES - start), n))
+        total = sizes[chosen].sum(axis=1)
         for column in range(columns):
-            means[start : start + _CHUNK, column] = values[:, column][chosen].mean(axis=1)
+            means[start : start + _CHUNK, column] = sums[:, column][chosen].sum(axis=1) / total
     tail = (1 - level) / 2
+    if n < len(values):
+        z = -NormalDist().inv_cdf(tail)
+        # Abramowitz and Stegun 26.7.5; the bootstrap's own spread lacks a factor n / (n - 1).
+        t = z + (z**3 + z) / (4 * (n - 1)) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * (n - 1) ** 2)
+        tail = NormalDist().cdf(-t * math.sqrt(n / (n - 1)))
     ends = np.quantile(means, [tail, 1 - tail], axis=0)
     same = np.ptp(values, axis=0) <= TIE  # what rounding adds is no spread
     return [
@@ -451,20 +495,22 @@ def bootstrap(values: Floats, level: float) -> list[tuple[float | None, float | 
     ]
 
 
-def fisher(differences: Floats) -> list[float]:
+def fisher(differences: Floats, clusters: Integers | None = None) -> list[float]:
     """Return the two-sided p of Fisher's randomization test for each column of differences.
 
-    The null hypothesis is that the two systems are alike, so that each survey's difference might
-    as well have had the other sign (Smucker, Allan and Carterette, CIKM 2007). Up to 16 surveys
-    all assignments of signs are counted, and p is exact; above, `PERMUTATIONS` random ones and
-    the observed one, which keeps p above 0 (Phipson and Smyth, 2010).
+    The null hypothesis is that the two systems are alike, so that the differences of each cluster
+    might as well have had the other sign (Smucker, Allan and Carterette, CIKM 2007). Up to 16
+    clusters all assignments of signs are counted, and p is exact; above, `PERMUTATIONS` random ones
+    and the observed one, which keeps p above 0 (Phipson and Smyth, 2010).
 
     Args:
         differences: One row per survey, one column per pair.
+        clusters: As `bootstrap` takes them.
     """
-    n, columns = differences.shape
     # Differences that are equal up to rounding must not count as smaller ones.
     total = np.abs(differences.sum(axis=0)) - TIE * np.maximum(np.abs(differences).sum(axis=0), TIE)
+    differences = _sums(differences, clusters)[0]
+    n, columns = differences.shape
     reached, count = np.zeros(columns, np.int64), 0
     for signs in _signs(n):
         # Not `@`: for so small a product the threads of BLAS cost more than they gain.
@@ -475,22 +521,38 @@ def fisher(differences: Floats) -> list[float]:
     return [float(k + extra) / (count + extra) for k in reached]
 
 
-def student(differences: Floats) -> list[float | None]:
+def student(differences: Floats, clusters: Integers | None = None) -> list[float | None]:
     """Return the two-sided p of Student's paired t for each column of differences.
 
-    None where t is not defined: one survey, or differences that are all the same but not 0. All
-    zero is p = 1.
+    With `clusters`, as `bootstrap` takes them, the variance of the mean is that between clusters,
+    with one degree of freedom fewer than there are (Liang and Zeger, 1986). None where t is not
+    defined: one cluster, or differences that are all the same but not 0. All zero is p = 1.
     """
     stats = load("scipy.stats", "the t-test")
     probabilities: list[float | None] = []
-    for column in differences.T:
+    sums, sizes = _sums(differences, clusters)
+    n = len(sizes)
+    for column, of_cluster in zip(differences.T, sums.T, strict=True):
+        mean = column.mean()
+        spread = np.square(of_cluster - sizes * mean).sum()
         if np.abs(column).max() <= TIE:
             probabilities.append(1.0)
-        elif len(column) < 2 or np.ptp(column) <= TIE:
+        elif n < 2 or np.ptp(column) <= TIE or spread <= TIE**2:
             probabilities.append(None)
         else:
-            probabilities.append(float(stats.ttest_1samp(column, 0.0).pvalue))
+            error = math.sqrt(n / (n - 1) * spread) / len(column)
+            probabilities.append(float(2 * stats.t.sf(abs(mean) / error, n - 1)))
     return probabilities
+
+
+def _sums(values: Floats, clusters: Integers | None) -> tuple[Floats, Floats]:
+    """Return the sums of the rows of each cluster, and its number of rows."""
+    if clusters is None:
+        return values, np.ones(len(values))
+    sizes = np.bincount(clusters).astype(np.float64)
+    sums = np.zeros((len(sizes), values.shape[1]))
+    np.add.at(sums, clusters, values)
+    return sums, sizes
 
 
 def correct(values: Sequence[float | None], correction: str) -> list[float | None]:

@@ -11,6 +11,7 @@ from typing import Any
 from arena._internal.terminal import Table, best, escape_markdown
 from arena.dates import GUESS_MARK, guess_note
 from arena.llm.outcomes import UNREAD, describe_counts, is_unread
+from arena.results.comparison.clusters import FEWEST, in_clusters
 from arena.results.comparison.comparing import (
     PERMUTATIONS,
     RESAMPLES,
@@ -67,7 +68,7 @@ def _verdict(comparison: Comparison) -> str:
     fair = [run.name for run in comparison.runs if run.manifest["agent"] != ORACLE]
     means = {name: metric.means[name].mean for name in fair or comparison.names}
     best, *others = sorted(means, key=means.__getitem__, reverse=not metric.lower_is_better)
-    over = f"over {_surveys(len(metric.surveys))}"
+    over = f"over {_topics(comparison, metric)}"
     if not others:
         ceiling = "" if metric.ceiling is None else f"; the ceiling is {metric.ceiling:.4f}"
         return f"{best} has a mean {metric.metric} of {means[best]:.4f} {over}{ceiling}."
@@ -82,7 +83,8 @@ def _verdict(comparison: Comparison) -> str:
             wins = (pair.wins if pair.run == best else pair.losses) or 0
             sure = "significant" if pair.significant else "not significant"
             p = f"p {'<' if pair.corrected < 0.0001 else '='} {max(pair.corrected, 0.0001):.4f}"
-            return f"{sentence}; the difference is {sure} ({p}), better on {_surveys(wins)}."
+            better = count(wins, comparison.unit)
+            return f"{sentence}; the difference is {sure} ({p}), better on {better}."
     return f"{sentence}; the difference is not tested."
 
 
@@ -138,7 +140,7 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
 
     `dated` says in the title which surveys they are.
     """
-    title = f"{metric.metric} over {_surveys(len(metric.surveys))}{dated}{_mark(comparison)}"
+    title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{_mark(comparison)}"
     title += "; lower is better" if metric.lower_is_better else ""
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
@@ -184,8 +186,7 @@ def effort(comparison: Comparison) -> Table:
     for run, total in comparison.efforts.items():
         values = [getattr(total, name) for name in names]
         rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
-    number = len(comparison.surveys)
-    title = f"Effort of each run over {count(number, 'survey')}"
+    title = f"Effort of each run over {comparison.over}"
     return _table(title, "effort", ["run", *map(heading, names)], rows)
 
 
@@ -201,8 +202,9 @@ def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
     scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
     number = len(comparison.surveys)
-    over = f"Over {scored} of {count(number, 'survey')}; the others lack labels."
-    sentences = [over if scored < number else f"Over {count(scored, 'survey')}."]
+    over = f"Over {scored} of {comparison.over}; the others lack labels."
+    sentences = [over if scored < number else f"Over {comparison.over}."]
+    sentences += _untested(comparison)
     if len(comparison.runs) == 1:
         sentences.append(
             "One run has nothing to be compared with: name two or more for differences and tests."
@@ -257,8 +259,21 @@ def _mark(comparison: Comparison) -> str:
     return f" {GUESS_MARK}" if comparison.guessed else ""
 
 
-def _surveys(number: int) -> str:
-    return count(number, "survey")
+def _topics(comparison: Comparison, metric: MetricComparison) -> str:
+    return in_clusters(len(metric.surveys), metric.clusters, comparison.unit)
+
+
+def _untested(comparison: Comparison) -> list[str]:
+    """Return why metrics are not tested, in a sentence for each number of clusters."""
+    few: dict[str, list[str]] = {}
+    for table in (*comparison.metrics, *comparison.parts.values()):
+        if table.differences and table.clusters < FEWEST:
+            few.setdefault(_topics(comparison, table), []).append(table.metric)
+    return [
+        f"{', '.join(names)}: no test over {topics}: it needs {FEWEST} clusters, topics that do "
+        "not depend on each other."
+        for topics, names in few.items()
+    ]
 
 
 def _percent(comparison: Comparison) -> str:
@@ -356,6 +371,9 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
         "resamples": RESAMPLES,
         "surveys": list(comparison.surveys),
+        "unit": comparison.unit,
+        "clusters": comparison.clustered,
+        "clusters_by": comparison.clusters,
         "metrics": {metric.metric: _metric_json(metric) for metric in comparison.metrics},
         **({"parts": {k: _metric_json(v) for k, v in parts.items()}} if parts else {}),
         "notes": remarks(comparison),
@@ -366,6 +384,7 @@ def _metric_json(metric: MetricComparison) -> dict[str, Any]:
     return {
         "lower_is_better": metric.lower_is_better,
         "surveys": len(metric.surveys),
+        "clusters": metric.clusters,
         "ceiling": metric.ceiling,
         "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
         "differences": [dataclasses.asdict(each) for each in metric.differences],

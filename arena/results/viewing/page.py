@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise, takewhile
 from pathlib import Path
 from statistics import fmean
@@ -18,6 +17,7 @@ from arena._internal.terminal import Table, progress
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm.outcomes import UNREAD, count_answers, is_unread
+from arena.results.comparison.clusters import clusters_of, numbered
 from arena.results.comparison.comparing import bootstrap
 from arena.results.comparison.opening import (
     Effort,
@@ -34,6 +34,7 @@ from arena.results.viewing.packing import Texts, block, in_blocks, listed
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
+from arena.runs.scoring import limits
 from arena.session import step_text
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.tools import encode
@@ -144,8 +145,9 @@ class _Page:
             row.append(f"{len(efforts)} of {len(played)}")
             if self._labels:
                 # A survey counts once, in the order in which comparisons resample
-                means = [fmean(each) for _, each in sorted(values.items())]
-                row += [headline, *_scores(run, means, headline, surveys >= set(played))]  # type: ignore[operator]
+                means = {survey: fmean(each) for survey, each in sorted(values.items())}
+                whole = run.files is not None and {*surveys} >= {*played}
+                row += [headline, *_scores(run, means, headline, self.tasks, whole)]
             self._rows.append((row, Effort.total(efforts, None)))
 
     def table(self) -> Table:
@@ -273,18 +275,17 @@ class _Page:
 
 
 def _scores(
-    run: OpenedRun, values: Sequence[float], headline: str, whole: bool
+    run: OpenedRun, values: Mapping[str, float], headline: str, tasks: TaskSet, whole: bool
 ) -> tuple[float | None, str | None, float | None, float | None]:
-    """Return mean, interval, floor and ceiling; the last two only of a `whole` run."""
-    low, high = bootstrap(np.array(values).reshape(-1, 1), _LEVEL)[0] if values else (None, None)
-    scores: dict[str, Any] = {}
-    if whole:
-        with suppress(ValueError):  # it is not finished
-            scores = read_json(run.directory / "metrics.json")
-    floors: Mapping[str, Any] = (scores.get("floors") or {}).get("random") or {}
+    """Return mean, interval, floor and ceiling over the surveys of `values`, a `whole` run's."""
+    if not values:
+        return None, None, None, None
+    groups = numbered(clusters_of({survey: tasks.groups(survey) for survey in values}).values())
+    ((low, high),) = bootstrap(np.array([*values.values()])[:, None], _LEVEL, groups)
+    known: Any = read_json(run.directory / "metrics.json") if whole else limits(run, tasks, values)
     return (
-        math.fsum(values) / len(values) if values else None,
+        math.fsum(values.values()) / len(values),
         None if low is None else f"{low:.4f} to {high:.4f}",
-        floors.get(headline),
-        scores.get("ceiling", {}).get(headline),
+        ((known.get("floors") or {}).get("random") or {}).get(headline),
+        known["ceiling"].get(headline),
     )
