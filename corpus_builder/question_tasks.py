@@ -31,7 +31,7 @@ from corpus_builder.files import read_rows, schema
 from corpus_builder.paper_tasks import DOCUMENTS, make_task_set
 from corpus_builder.questions import FORMATS, Question, read_questions
 from corpus_builder.sources.base import LocatedRecord
-from corpus_builder.sources.matching import Collection, join
+from corpus_builder.sources.matching import Collection, PaperQuery, join
 
 _PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 _COLUMNS = ("id", "title", "date", "arxiv_id", "doi")
@@ -110,11 +110,9 @@ def _write(
             continue
         counts["redated"] += dates == "asked" and format_day(day) != q.day
         places, _ = join(q.gold, collection)
-        names = {
-            place or next(iter(paper.keys), normal_title(paper.title))
-            for place, paper in zip(places, q.gold, strict=True)
-        }
+        names = {place or _name_of(paper) for place, paper in zip(places, q.gold, strict=True)}
         about = {"id": q.id, "title": q.text, "day": day, "precision": "day"}
+        about["cluster"] = q.source or next((_name_of(p) for p in q.asker), None)
         about["article"] = replace_groups(q.answer, partial(_cited, places)) or None
         asked.append(about | {"n_references_total": len(names)})
         gold += [{"citing": q.id, "cited": name, "influential": False} for name in sorted(names)]
@@ -140,6 +138,10 @@ def _write(
         **{fault: sum(fault in of for of in listed.values()) for fault in FAULTS},
         "groups": len({of["group"] for of in listed.values()}),
     }
+
+
+def _name_of(paper: PaperQuery) -> str:
+    return next(iter(paper.keys), normal_title(paper.title))
 
 
 def _cited(places: Sequence[str | None], keys: list[str]) -> str:

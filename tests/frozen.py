@@ -25,8 +25,10 @@ AGENTS = {
 }
 _FILES = ("run*.trec", "qrels.trec", "mind_maps.jsonl", "reports.jsonl", "reports/*.md")
 _UNFROZEN = (
-    "sha256", "task", "agent", "retriever", "seed", "directions", "headlines", "left_out"
+    "sha256", "task", "agent", "retriever", "seed", "directions", "headlines", "left_out", "unit",
+    "unseen",
 )  # fmt: skip
+_UNFROZEN_OF_SURVEYS = ("cluster", "domain", "unseen")
 _STEP = ("action", "observation_sha256", "reward", "reward_terms")
 
 
@@ -62,6 +64,9 @@ def hashes(run: Path) -> dict[str, str]:
     found["steps"] = _hash(json.dumps(steps, sort_keys=True).encode())
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     numbers = {name: value for name, value in metrics.items() if name not in _UNFROZEN}
+    for row in numbers["per_survey"].values():
+        for name in _UNFROZEN_OF_SURVEYS:
+            row.pop(name, None)
     found["numbers"] = _hash(json.dumps(numbers, sort_keys=True).encode())
     return found
 

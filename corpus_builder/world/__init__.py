@@ -83,8 +83,9 @@ class World:
         corpus lacks) and mind_map: nested nodes of name, subtopics and papers, the root named by
         the survey's topic. Each reference is filed under exactly one node; those from outside the
         topic under "Related Areas".
-        Further keys are prompts, outline (the mind-map without papers) and article (Markdown that
-        cites every reference once, in the order of the mind-map).
+        Further keys are prompts, outline (the mind-map without papers), article (Markdown that
+        cites every reference once, in the order of the mind-map) and cluster (the topic, which
+        several surveys of one world treat).
         """
         for survey in self._surveys[: self.config.surveys]:
             tree = mind_map(survey, self._tree, self._timeline)
@@ -98,6 +99,7 @@ class World:
                 "prompts": prompts(survey, self._tree, self._timeline),
                 "outline": outline(tree),
                 "article": article(survey.title, tree),
+                "cluster": tree["name"],
             }
 
     def _draw(

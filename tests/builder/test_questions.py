@@ -140,6 +140,11 @@ def test_tasks_by_hand(corpus, asked, tmp_path):
         "q2": ("What came after boosting of weak learners?", "2020-03-01"),
         "q3": ("Nets?", "2020-04-01"),
     }
+    assert tasks.unit == "question"
+    days = {"q1": "2020-03-01", "q2": "2020-03-01", "q3": "2020-04-01"}  # of one day: of one paper?
+    assert {name: tasks.groups(name) for name in days} == {
+        name: {"cluster": day} for name, day in days.items()
+    }
     assert tasks.gold("q1") == ({"arxiv:1901.00001": 1, "b": 1}, 3, 3)
     assert tasks.gold("q2") == ({}, 2, 2)
     assert manifest["counts"] == {
@@ -172,7 +177,9 @@ def test_the_paper_that_asks_is_hidden(corpus, deepscholar, tmp_path):
         search = {"tool": "search", "arguments": {"query": "the paper that asks of boosting nets"}}
         hits = json.loads(env.step(search)[0]["result"])["hits"]
         assert {hit["id"] for hit in hits} == {"b", "arxiv:1901.00001"}
-    section = TaskSet(Corpus(corpus, tasks=tmp_path / "t")).article("DeepScholar_2003.00007")
+    tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "t"))
+    assert tasks.groups("DeepScholar_2003.00007") == {"cluster": "arxiv:2003.00007"}
+    section = tasks.article("DeepScholar_2003.00007")
     assert section == "### Trees\n\nWeak ones [@b] were joined."
     assert not list(StoredCorpus(corpus, tmp_path / "t").broken_rules())
     listed = tmp_path / "t" / "tasks" / "questions.json"

@@ -235,3 +235,4 @@ def test_what_a_report_needs():
         assert headings == [survey["title"], *names(survey["mind_map"])]
         assert list(names(survey["outline"])) == list(names(survey["mind_map"]))
         assert "papers" not in survey["outline"]
+        assert survey["cluster"] == survey["mind_map"]["name"]
