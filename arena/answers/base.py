@@ -6,11 +6,13 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
-from arena._internal.files import atomic_write
+from arena._internal.files import atomic_write, json_value
+from arena.errors import DataError, clip
 from arena.metrics import RANKING
 from arena.plugins import Registry
 
@@ -143,6 +145,39 @@ class AnswerKind(ABC):
         floors.
         """
         return {}
+
+    def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
+        """Return survey or its `file_name` -> answer, of another system's file or folder.
+
+        A folder has ``TOPIC.md``, a file a JSON object ``{"topic_id": id, KEY: answer}`` a line, in
+        which KEY is `argument` or the name of the kind. `number` is that of a paper's document.
+        What cannot be read is None.
+        """
+
+        def read(value: Any) -> Any:
+            with suppress(DataError):
+                answer = self.read(value)
+                return answer if self.fits(self.to_json(answer)) else None
+            return None
+
+        if path.is_dir():
+            files = sorted(path.glob("*.md"))
+            return {each.stem: read(each.read_text("utf-8", "replace")) for each in files}
+        answers = {}
+        for place, line in enumerate(path.read_text("utf-8", "replace").split("\n"), 1):
+            if not line.strip():
+                continue
+            record = json_value(line)
+            record = record if isinstance(record, dict) else {}
+            named = record.get("topic_id") or record.get("survey")
+            keys = [key for key in (self.argument, self.name) if named and key in record]
+            if not keys:
+                raise DataError(
+                    f"{str(path)!r} line {place}: {clip(line, 60)} is not a JSON object with "
+                    f"topic_id and {self.argument}."
+                )
+            answers[str(named)] = read(record[keys[0]])
+        return answers
 
     @abstractmethod
     def size(self, answer: Any) -> int:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from arena import trec
 from arena.answers.base import AnswerKind, answer
 from arena.papers import MAX_SUBMITTED
-
-if TYPE_CHECKING:
-    pass
 
 
 @answer("ranking")
@@ -44,6 +41,10 @@ class Ranking(AnswerKind):
     def ideal(self, tasks: Any, survey_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""
         return ideal_ranking(tasks.gold(survey_id).gains)
+
+    def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
+        """Return the rankings of a TREC run, cut at `MAX_SUBMITTED`."""
+        return {s: trec.order(r, number)[:MAX_SUBMITTED] for s, r in trec.read_run(path).items()}
 
     def size(self, answer: list[str]) -> int:
         """Return the number of papers."""

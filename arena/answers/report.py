@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import atomic_write
-from arena.answers.base import answer, file_name, write_rows
+from arena.answers.base import AnswerKind, answer, file_name, write_rows
 from arena.answers.ranking import Ranking, ideal_ranking
 from arena.papers import MAX_SUBMITTED
 
@@ -72,6 +72,8 @@ class Report(Ranking):
         cited = set(cited_ids(text))
         left = [paper for paper in ideal_ranking(tasks.gold(survey_id).gains) if paper not in cited]
         return "\n\n".join([text, *(f"The survey cites {cite([p])}." for p in left)]).lstrip()
+
+    read_file = AnswerKind.read_file  # a report is more than its ranking
 
     def size(self, answer: str) -> int:  # type: ignore[override]
         """Return the number of cited papers."""

@@ -81,39 +81,40 @@ def compare(
         raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
+    opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     options: dict[str, Any] = {
         "baseline": baseline, "metrics": metric and [*map(METRICS.resolve, metric)],
         "test": test, "correction": correction,
         "level": level, "clusters": clusters, "all_pairs": all_pairs, "common": common,
+        "corpus": opened,
     }  # fmt: skip
     compared = comparison.compare(runs, **options)
-    opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     if opened and format != "csv":
         compared = comparison.split_by_day(compared, opened, model_cutoff)
-    if opened and html is None and not funnel and not compared.parts:
-        raise DataError("--corpus gives the page its titles: name the page with --html.")
     if html is not None:
         comparison.write_html(compared, html, opened)
-    funnels = _funnels(runs, compared, opened) if funnel else {}
+    funnels = _funnels(compared, opened) if funnel else {}
     if json or format == "json":
         found = comparison.as_json(compared)
         print_json(found | {"funnel": funnel_json(funnels)} if funnel else found)
     else:
         sys.stdout.write(getattr(comparison, f"as_{format}")(compared))
     if funnels and not json and format == "text":
-        for table in funnel_tables(funnels, compared.baseline or compared.names[0]):
+        against = compared.baseline
+        for table in funnel_tables(funnels, against if against in funnels else next(iter(funnels))):
             print(f"\n{table.title}\n{table.text()}")
 
 
-def _funnels(runs: list[str], comparison: Comparison, corpus: Any) -> dict[str, Funnel]:
-    from arena.results.comparison.opening import split_name
+def _funnels(comparison: Comparison, corpus: Any) -> dict[str, Funnel]:
+    """Return the funnels of single runs; answers of files have no steps to follow."""
     from arena.results.viewing import funnel_of
-    from arena.runs.directory import OpenedRun
 
-    opened = [OpenedRun(split_name(run)[1]) for run in runs]
     return {
-        name: funnel_of(run, *run.open_corpus(corpus), surveys=set(comparison.surveys))
-        for name, run in zip(comparison.names, opened, strict=True)
+        run.name: funnel_of(
+            run.opened, *run.opened.open_corpus(corpus), surveys=set(comparison.surveys)
+        )
+        for run in comparison.runs
+        if run.opened is not None and run.pooled == 1
     }
 
 

@@ -170,8 +170,11 @@ def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
         m.differences[0].difference for m in alone.metrics
     ]
     assert found.surveys == alone.surveys and found.gold == alone.gold
-    assert "Over 3 surveys." in as_text(found)
+    assert "Over 3 surveys" in as_text(found)
     assert as_html(found, world)
+    with_corpus = arena.compare([title_run, tmp_path / "some"], common=True, corpus=world)
+    assert [m.ceiling for m in with_corpus.metrics] == [m.ceiling for m in alone.metrics]
+    assert found.metrics[0].ceiling is None is not with_corpus.metrics[0].ceiling
     arena.run(world, "discovery", "random", tmp_path / "other", surveys=surveys[:2])
     with pytest.raises(DataError, match="the runs share no survey"):
         arena.compare([tmp_path / "some", tmp_path / "other"], common=True)

@@ -14,6 +14,7 @@ from compare_helpers import TwoSearches
 import arena
 import arena.cli
 from arena.results.comparison import as_json, as_latex, as_markdown, as_text
+from arena.results.comparison.clusters import in_clusters
 from arena.tasks import TaskSet
 
 
@@ -60,7 +61,7 @@ def test_each_format_is_that_of_python(runs, capsys):
     [
         (["{0}", "/nowhere"], "'/nowhere' contains no run"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
-        (["{0}", "--corpus", "{world}"], "name the page with --html"),
+        (["{0}", "--clusters", "domain"], "no topic of these runs has a domain"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),
         (["{0}", "--model-cutoff", "2020"], "--model-cutoff needs the --corpus"),
     ],
@@ -89,7 +90,8 @@ def test_surveys_before_and_after_the_cutoff_of_a_model(runs, world, capsys):
         (f"dated {day} or later", 5, [v for s, v in values.items() if dates[s] >= day]),
     ):
         part = found["parts"][words]
-        assert f"{found['headline']} over {number} surveys {words}\n" in text
+        over = in_clusters(number, part["clusters"])
+        assert f"{found['headline']} over {over} {words}\n" in text
         assert part["surveys"] == len(kept) == number and part["ceiling"] is None
         for name, mean in part["means"].items():
             assert mean["mean"] == pytest.approx(sum(row[name] for row in kept) / number)

@@ -26,9 +26,11 @@ from arena.results.comparison.opening import (
     Effort,
     notes_on,
     open_runs,
+    pool,
     read_compared_run,
-    read_gold,
+    split_name,
 )
+from arena.results.comparison.rivals import is_rival, read_rival
 from arena.runs.directory import OpenedRun
 from arena.tasks import TaskSet
 from arena.text.display import count
@@ -207,6 +209,7 @@ def compare(
     all_pairs: bool = False,
     common: bool = False,
     clusters: str = CLUSTERS[0],
+    corpus: Corpus | str | Path | None = None,
     plugins: Sequence[str | Path] = (),
 ) -> Comparison:
     """Compare finished runs, survey by survey.
@@ -214,7 +217,8 @@ def compare(
     Args:
         runs: Directories that `arena.run` wrote, each alone or as ``NAME=DIR``. By default a run
             is named after its agent and retriever, or, if several have the same, after its
-            directory.
+            directory. Several runs of one system, of other seeds or corpora, are ``NAME=DIR,DIR``;
+            answers of another system, a file or a folder, are ``NAME=FILE``.
         baseline: The run, by name or directory, that the others are compared with; by default
             the first.
         metrics: Some of the runs' metrics; by default all.
@@ -227,6 +231,8 @@ def compare(
         common: Compare the surveys that all runs played, where they did not play the same.
         clusters: What topics share that are resampled and flipped together: ``"cluster"``, the
             subject of synthetic surveys and the paper that asks a question, or ``"domain"``.
+        corpus: The corpus of the runs, to score files of answers, and runs by `metrics` that they
+            did not report, and for ceilings of `common` surveys.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
@@ -245,31 +251,31 @@ def compare(
     if all_pairs and baseline is not None:
         raise DataError("pairs of runs are compared with each other: name no baseline.")
     _check_options(test, correction, level)
-    opened = open_runs(runs, common)
-    names = list(opened)
-    places = {name: run.directory.resolve() for name, (run, _) in opened.items()}
-    first, scores = opened[names[0]]
+    opened = None if corpus is None else Corpus.of(corpus)
+    compared = _read(runs, common, opened, metrics or ())
+    first = next(run for run in compared if run.opened)
+    names = [run.name for run in compared]
     definition = first.manifest["definition"]
-    shared = [n for n in scores["mean"] if all(n in each["mean"] for _, each in opened.values())]
+    shared = [n for n in first.metrics["mean"] if all(n in r.metrics["mean"] for r in compared)]
     chosen = _chosen(definition, shared, metrics)
+    places = {run.name: run.place.resolve() for run in compared}
     against = None if all_pairs else choose_baseline(baseline, places)
     pairs = (
         list(itertools.combinations(reversed(names), 2))[::-1]
         if against is None
         else [(name, against) for name in names if name != against]
     )
-
-    total = sum(len(run.manifest["surveys"]) * run.repeats for run, _ in opened.values())
-    with progress(total=total, desc="reading runs", unit="episode") as bar:
-        compared = [read_compared_run(name, *parts, bar.update) for name, parts in opened.items()]
-    notes = list(notes_on({run.name: run.manifest for run in compared}))
-    unlimited = _unlimited(first)
+    notes = [*notes_on({run.name: run.manifest for run in compared if run.opened})]
+    notes += [remark for run in compared for remark in run.remarks]
+    assert first.opened is not None and first.task is not None
+    unlimited = _unlimited(first.opened)
     how = (test, correction, level, clusters)
-    tables = [compare_by(each, first.direction(each), compared, pairs, *how) for each in chosen]
+    direction = first.opened.direction
+    tables = [compare_by(each, direction(each), compared, pairs, *how) for each in chosen]
     for table in tables:
         notes += _remarks_on(table, compared, unlimited)
     headline = definition.get("headline")
-    return Comparison(
+    made = Comparison(
         first.task.name,
         tuple(compared),
         against,
@@ -278,15 +284,49 @@ def compare(
         level,
         tuple(tables),
         headline if headline in chosen else chosen[0],
-        tuple(sorted(scores["per_survey"])),
-        read_gold(first, scores["per_survey"]),
+        tuple(sorted(first.metrics["per_survey"])),
+        first.gold,
         tuple(notes),
         clusters=clusters,
     )
+    if opened is not None:
+        tasks_of(made, opened)  # refuses another one
+    return made
+
+
+def _read(
+    runs: Sequence[str | Path], common: bool, corpus: Corpus | None, metrics: Sequence[str]
+) -> list[ComparedRun]:
+    """Return the systems in the given order: runs, alone or pooled, and files of answers."""
+    given = [split_name(run) for run in runs]
+    played = [run for run, (_, place) in zip(runs, given, strict=True) if not is_rival(place)]
+    if not played:
+        raise DataError("files of answers are scored on the task of a run: name a run, too.")
+    opened = open_runs(played, common, corpus, metrics)
+    every = [run for system in opened.values() for run, _ in system]
+    total = sum(len(run.manifest["surveys"]) * run.repeats for run in every)
+    with progress(total=total, desc="reading runs", unit="episode") as bar:
+        pooled = [
+            pool([read_compared_run(name, *one, bar.update) for one in system])
+            for name, system in opened.items()
+        ]
+    waiting, found = iter(pooled), list[ComparedRun]()
+    for name, place in given:
+        if not is_rival(place):
+            found.append(next(waiting))
+        elif corpus is None:
+            raise DataError(f"{str(place)!r} is no run: name the --corpus, to score its answers.")
+        else:
+            found.append(read_rival(name or Path(place).stem, place, pooled[0], corpus))
+    if len({run.name for run in found}) < len(found):
+        raise DataError("several systems have one name. Name them: NAME=FILE.")
+    return found
 
 
 def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
     """Return the tasks that the runs played; raise CorpusError if they are not of `corpus`."""
+    if comparison.runs[0].corpora > 1:
+        raise DataError("these runs are of several corpora: leave --corpus out.")
     tasks, then = TaskSet(corpus), comparison.runs[0].manifest["sha256"]
     if (then.get("corpus"), then.get("tasks")) != (corpus.sha256, tasks.sha256):
         raise CorpusError(
@@ -342,7 +382,7 @@ def _chosen(
         if name not in known:
             raise UnknownNameError(
                 f"the runs have no metric {clip(name)}.{did_you_mean(name, known)} "
-                "`arena rescore` scores a run by others."
+                "With the --corpus they are scored by others, too."
             )
     return list(dict.fromkeys(metrics)) if metrics else known
 

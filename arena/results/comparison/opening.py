@@ -7,18 +7,22 @@ import json
 import math
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from arena import trec
+from arena.corpus import Corpus
 from arena.errors import DataError, clip
+from arena.metrics import mean
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.repeats import is_of_repeats
+from arena.runs.scoring import limits, rescore
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import EXPERT, EXPERT_PAPERS, Task
+from arena.text.display import count, plural
 from arena.tools import parse_action, queries_of
 
 
@@ -48,12 +52,12 @@ class Effort:
     """
 
     episodes: int
-    steps: int
-    searches: int
-    reads: int
-    characters: int
-    errors: int
-    truncated: int
+    steps: int | None
+    searches: int | None
+    reads: int | None
+    characters: int | None
+    errors: int | None
+    truncated: int | None
     models: tuple[str, ...] = ()
     calls: int | None = None
     prompt_tokens: int | None = None
@@ -97,7 +101,9 @@ class PlayedEpisode:
 class ComparedRun:
     """A run with its unique name in this comparison, and why its episodes have no curves.
 
-    `task` is the task that it played; a system that a suite scored has none.
+    `task` is the task that it played; a system that a suite scored has none. `opened` is the run
+    itself, None of a file of answers, and `gold` its labels: survey -> paper -> gain. `pooled` runs
+    over `corpora` corpora may stand behind it, see `pool`.
     """
 
     name: str
@@ -106,7 +112,13 @@ class ComparedRun:
     episodes: Mapping[str, PlayedEpisode]
     effort: Effort
     why_no_curve: str | None
+    place: Path = Path()
     task: Task | None = None
+    opened: OpenedRun | None = None
+    gold: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    pooled: int = 1
+    corpora: int = 1
 
     def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
         """Return the mean curve over surveys; an episode that has ended keeps its last share."""
@@ -121,38 +133,73 @@ _QRELS = "qrels.trec"
 _SHORT = 12
 
 
-def open_runs(
-    runs: Sequence[str | Path], common: bool = False
-) -> dict[str, tuple[OpenedRun, dict[str, Any]]]:
-    """Return name -> (finished run, its ``metrics.json``), checked to be comparable.
+Opened = tuple[OpenedRun, dict[str, Any]]
+"""A finished run and its ``metrics.json``."""
 
-    With `common` they are cut to the surveys that all of them played, without ceilings and floors,
-    which are means over the surveys of each run.
+
+def open_runs(
+    runs: Sequence[str | Path],
+    common: bool = False,
+    corpus: Corpus | None = None,
+    metrics: Sequence[str] = (),
+) -> dict[str, list[Opened]]:
+    """Return name -> its runs, one or those of ``NAME=DIR,DIR``, checked to be comparable.
+
+    With `common` they are cut to the surveys that all of them played. With `corpus`, theirs, they
+    have `metrics` that they did not report, and the ceilings and floors of these surveys.
     """
-    given, directories = zip(*map(split_name, runs), strict=True)
-    opened = [_open_run(directory) for directory in directories]
-    names = name_runs(given, [run for run, _ in opened])
-    by_name = dict(zip(names, opened, strict=True))
-    if common:
-        _keep_common(opened)
+    given, places = zip(*map(split_name, runs), strict=True)
+    systems = [[_open_run(each) for each in directories_of(place)] for place in places]
+    every = [opened for system in systems for opened in system]
+    _refuse_twice([run for run, _ in every])
+    names = name_runs(given, [system[0][0] for system in systems])
+    for run, scores in every if corpus else ():
+        if missing := [name for name in metrics if name not in scores["mean"]]:
+            _score_by(run, scores, corpus, missing)
+    by_corpus: dict[str, list[Opened]] = {}
+    for opened in every:
+        by_corpus.setdefault(_corpus_of(opened[0]), []).append(opened)
+    for same in by_corpus.values() if common else ():
+        _keep_common(same, corpus, metrics)
+    by_name = dict(zip(names, systems, strict=True))
     _refuse_different(by_name)
     return by_name
 
 
-def _keep_common(opened: Sequence[tuple[OpenedRun, dict[str, Any]]]) -> None:
-    shared = set.intersection(*(set(metrics["per_survey"]) for _, metrics in opened))
+def _corpus_of(run: OpenedRun | ComparedRun) -> str:
+    return str(run.manifest["sha256"].get("corpus"))
+
+
+def _score_by(
+    run: OpenedRun, scores: dict[str, Any], corpus: Corpus | None, metrics: Sequence[str]
+) -> None:
+    """Add metrics that the run did not report."""
+    assert corpus is not None
+    found = rescore(run.directory, corpus, metrics)
+    for name in ("mean", "ceiling"):
+        scores[name] |= found[name]
+    for survey, row in scores["per_survey"].items():
+        row |= {name: found["per_survey"][survey][name] for name in found["mean"]}
+
+
+def _keep_common(opened: Sequence[Opened], corpus: Corpus | None, metrics: Sequence[str]) -> None:
+    shared = set.intersection(*(set(scores["per_survey"]) for _, scores in opened))
     if not shared:
         raise DataError("the runs share no survey. Compare runs of the same surveys.")
-    for _, metrics in opened:
-        if len(metrics["per_survey"]) == len(shared):
+    for run, scores in opened:
+        if len(scores["per_survey"]) == len(shared):
             continue
-        rows = {s: row for s, row in metrics["per_survey"].items() if s in shared}
-        scored = sum(
-            all(row[name] is not None for name in metrics["mean"]) for row in rows.values()
-        )
-        metrics |= {"per_survey": rows, "floors": None}
-        metrics["ceiling"] = dict.fromkeys(metrics["ceiling"])
-        metrics["counts"] = metrics["counts"] | {"surveys": len(rows), "scored": scored}
+        rows = {s: row for s, row in scores["per_survey"].items() if s in shared}
+        scored = sum(all(row[name] is not None for name in scores["mean"]) for row in rows.values())
+        known: dict[str, Any] = {"ceiling": {}, "floors": None}
+        if corpus is not None:
+            known = limits(run, run.open_corpus(corpus)[1], shared, run.task.find_metrics(metrics))
+        ceilings = {
+            name: known["ceiling"].get(name.partition(".")[2] if is_of_repeats(name) else name)
+            for name in scores["ceiling"]
+        }
+        scores |= {"per_survey": rows, "floors": known["floors"], "ceiling": ceilings}
+        scores["counts"] = scores["counts"] | {"surveys": len(rows), "scored": scored}
 
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
@@ -185,7 +232,69 @@ def read_compared_run(
         why = "its agent was given papers at the beginning"
     elif all(len(episode.curve) < 2 for episode in episodes.values()):
         why = "it searches nothing"
-    return ComparedRun(name, manifest, metrics, episodes, effort, why, run.task)
+    return ComparedRun(
+        name, manifest, metrics, episodes, effort, why, run.directory, run.task, run,
+        read_gold(run, metrics["per_survey"]),
+    )  # fmt: skip
+
+
+def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
+    """Return several runs of one system as one: the topics of all corpora, means over runs.
+
+    Where the runs are of several corpora, topics and clusters have the beginning of its hash. The
+    first run of each corpus is the one whose episodes are shown.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    first, corpora = runs[0], {_corpus_of(run): run for run in reversed(runs)}
+    rows, episodes = dict[str, list[dict[str, Any]]](), dict[str, PlayedEpisode]()
+    gold = dict[str, Mapping[str, int]]()
+    for run in runs:
+        mark = f"{_corpus_of(run)[:8]}:" if len(corpora) > 1 else ""
+        gold |= {mark + topic: gains for topic, gains in run.gold.items()}
+        for topic, row in run.metrics["per_survey"].items():
+            inside = {"cluster": mark + row["cluster"]} if row.get("cluster") else {}
+            rows.setdefault(mark + topic, []).append(row | inside)
+            episodes.setdefault(mark + topic, run.episodes[topic])
+    names = [n for n in first.metrics["mean"] if all(n in run.metrics["mean"] for run in runs)]
+    merged = {
+        topic: same[0] | {name: _mean_or_none(row[name] for row in same) for name in names}
+        for topic, same in rows.items()
+    }
+    ends = {
+        name: [
+            run.metrics["ceiling"].get(name)
+            for run in corpora.values()
+            for row in run.metrics["per_survey"].values()
+            if row[name] is not None
+        ]
+        for name in names
+    }
+    scored = sum(run.metrics["counts"]["scored"] for run in corpora.values())
+    metrics = first.metrics | {
+        "mean": {name: mean(row[name] for row in merged.values()) for name in names},
+        "per_survey": merged,
+        "ceiling": {name: _mean_or_none(values) for name, values in ends.items()},
+        "floors": None,
+        "counts": first.metrics["counts"] | {"scored": scored},
+    }
+    unit = metrics.get("unit", "survey")
+    over = count(len(corpora), "corpus", "corpora")
+    remark = (
+        f"{first.name} pools {count(len(runs), 'run')} over {over}: a {unit}'s value is the mean "
+        f"over its runs. Clusters of {plural(unit)} are resampled and flipped, not runs, so "
+        "intervals and tests say nothing of other seeds or corpora."
+    )
+    return dataclasses.replace(
+        first, metrics=metrics, episodes=episodes, pooled=len(runs), corpora=len(corpora),
+        effort=Effort.total((run.effort for run in runs), None), why_no_curve="it is several runs",
+        gold=gold, remarks=(remark,),
+    )  # fmt: skip
+
+
+def _mean_or_none(values: Iterable[float | None]) -> float | None:
+    known = [*values]
+    return None if None in known else mean(known)
 
 
 def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, int]]:
@@ -264,11 +373,8 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
 
 
 def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
-    """Return a name for each run: the given one, agent and retriever, or its directory's."""
-    places = [run.directory.resolve() for run in runs]
-    for place, run in zip(places, runs, strict=True):
-        if places.count(place) > 1:
-            raise DataError(f"the run {str(run.directory)!r} is given twice. Name each run once.")
+    """Return a name for each run: the given one, or agent and retriever, or its directory's."""
+    places = _refuse_twice(runs)
     for candidates in (
         [f"{r.manifest['agent']}, {r.manifest['environment']['retriever']}" for r in runs],
         [place.name for place in places],
@@ -281,9 +387,52 @@ def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[st
     raise DataError(f"several runs are called {clip(common)}. Name them: NAME=DIR.")
 
 
-def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -> None:
-    """Refuse runs that differ in what they played; the message has both values."""
+def directories_of(place: str | Path) -> list[str | Path]:
+    """Return the directories of ``DIR,DIR``; a directory whose name has a comma is one."""
+    several = isinstance(place, str) and "," in place and not os.path.exists(place)  # noqa: PTH110
+    return str(place).split(",") if several else [place]
+
+
+def _refuse_twice(runs: Sequence[OpenedRun]) -> list[Path]:
+    """Return the places of runs; refuse a run that is given twice."""
+    places = [run.directory.resolve() for run in runs]
+    for place, run in zip(places, runs, strict=True):
+        if places.count(place) > 1:
+            raise DataError(f"the run {str(run.directory)!r} is given twice. Name each run once.")
+    return places
+
+
+def _refuse_different(systems: Mapping[str, Sequence[Opened]]) -> None:
+    """Refuse runs that differ in what they played; the message has both values.
+
+    Systems of several runs must have runs of the same corpora; runs of one corpus are then compared
+    with each other, and the first ones of each corpus by task, metrics and encoder.
+    """
+    named = {
+        name if len(runs) == 1 else f"{name} ({opened[0].directory})": opened
+        for name, runs in systems.items()
+        for opened in runs
+    }
+    sets = [{_corpus_of(run) for run, _ in runs} for runs in systems.values()]
+    for name, corpora in zip(systems, sets, strict=True):
+        if corpora != sets[0] and max(map(len, sets)) > 1:
+            raise DataError(
+                f"{name!r} has runs of {count(len(corpora), 'corpus', 'corpora')}, "
+                f"{next(iter(systems))!r} of others. Give each system runs of the same corpora."
+            )
+    if any(each != sets[0] for each in sets):
+        _refuse_differing(named)
+    firsts = dict[str, tuple[OpenedRun, dict[str, Any]]]()
+    for corpus in sorted(sets[0]):
+        of_corpus = {name: each for name, each in named.items() if _corpus_of(each[0]) == corpus}
+        _refuse_differing(of_corpus)
+        firsts |= dict([*of_corpus.items()][:1])
+    _refuse_differing(firsts, ("task", "metrics", "encoder"))
+
+
+def _refuse_differing(runs: Mapping[str, Opened], parts: Sequence[str] = ()) -> None:
     (first, expected), *others = [(name, _identity(*run)) for name, run in runs.items()]
+    expected = {what: value for what, value in expected.items() if not parts or what in parts}
     for name, identity in others:
         differing = {what: value for what, value in expected.items() if value != identity[what]}
         # Another corpus has other surveys, another task other metrics.

@@ -354,6 +354,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
                 **({"model": run.metrics["model"]} if "model" in run.metrics else {}),
                 "effort": dataclasses.asdict(run.effort) | {"models": list(run.effort.models)},
                 "shown_after_searches": curve and list(curve),
+                "pooled": {"runs": run.pooled, "corpora": run.corpora},
             }
             for run, curve in zip(comparison.runs, curves, strict=True)
         },

@@ -90,7 +90,7 @@ def _score(
         directory, corpus, names, experiment.encoder, experiment.extractor,
         extractor_options=experiment.extractor_options,
     )  # fmt: skip
-    ((name, opened),) = open_runs([directory]).items()
+    ((name, (opened,)),) = open_runs([directory]).items()
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
     every = ((each["survey"], each["notes"]) for each in opened[0].episodes(every=True))
