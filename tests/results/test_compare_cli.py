@@ -56,6 +56,13 @@ def test_each_format_is_that_of_python(runs, capsys):
         assert json.loads(capsys.readouterr().out) == as_json(found)
 
 
+def test_no_cell_of_a_csv_is_a_formula(runs, capsys):
+    named = [f"@one={runs[0]}", f"+2={runs[1]}", f"it-s={runs[2]}"]
+    assert run(*named, "--metric", "recall@10", "--format", "csv") == 0
+    rows = list(csv.reader(capsys.readouterr().out.splitlines()))
+    assert list(dict.fromkeys(row[1] for row in rows[1:])) == ["'@one", "'+2", "it-s"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

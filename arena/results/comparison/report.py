@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena._internal.terminal import Table, best, escape_markdown
@@ -25,6 +25,7 @@ from arena.runs.players import ORACLE
 from arena.text.display import count, printable
 
 _MOST_COLUMNS = 6
+_FORMULAS = ("=", "+", "-", "@")
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
 _MODEL_EFFORT = ("calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
@@ -326,16 +327,23 @@ def as_latex(comparison: Comparison) -> str:
 
 
 def as_csv(comparison: Comparison) -> str:
-    """Return a line for each run and survey; in that of the means the survey is ``mean``."""
+    """Return a line for each run and survey; in that of the means the survey is ``mean``.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+
+    def cells(*texts: str) -> Iterator[str]:
+        return (f"'{text}" if text.startswith(_FORMULAS) else text for text in texts)
+
     metrics = [each.metric for each in comparison.metrics]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["task", "run", "survey", *metrics])
+    writer.writerow(cells("task", "run", "survey", *metrics))
     for run in comparison.runs:
         means = {by.metric: by.means[run.name].mean for by in comparison.metrics if by.means}
         surveys = [(survey, run.metrics["per_survey"][survey]) for survey in comparison.surveys]
         for survey, row in [("mean", means), *surveys]:
-            writer.writerow([comparison.task, run.name, survey, *map(row.get, metrics)])
+            writer.writerow([*cells(comparison.task, run.name, survey), *map(row.get, metrics)])
     return text.getvalue()
 
 
