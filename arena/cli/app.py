@@ -362,8 +362,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     Status 0 is success; 1 a failed check, a leak, a difference or a bug; 2 bad input, also a
     failure of a plug-in named as ``FILE.py:NAME``; 130 Ctrl-C.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a locale that lacks a letter: ?
     try:
         arguments = parser.parse_args(argv)
         arguments.execute(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -349,3 +350,13 @@ def test_ctrl_c_while_the_command_is_imported_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("importlib.import_module", interrupted)
     assert researcharena.arena_corpus() == 130
     assert capsys.readouterr().err == "arena-corpus: interrupted.\n"
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_a_letter_that_the_output_lacks_is_a_question_mark(mini, monkeypatch, errors):
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, "ascii", errors=errors))
+    words = ["--corpus", str(mini), "--query", "Étude index", "--before", "2021", "--k", "1"]
+    assert main(["search", *words]) == 0
+    sys.stdout.flush()
+    assert b"?tude des index" in raw.getvalue()
