@@ -16,7 +16,6 @@ from arena.ranker.pool import FEATURES, Numbers
 FORMAT = "researcharena-ranker-1"
 LEARNED = "learned"
 """Name of the ranker in this package, which has learned from made-up worlds alone."""
-_COLUMNS = ("feature", "threshold", "left", "right", "value")
 
 
 class Ranker:
@@ -35,13 +34,16 @@ class Ranker:
     ) -> None:
         self.sha256, self.made = sha256, dict(made or {})
         self._roots = np.array(trees["roots"], np.int64)
-        feature, self._threshold, left, right, self._value = (
-            np.array(trees[name], np.float64) for name in _COLUMNS
-        )
+        self._threshold, self._value = (np.array(trees[n], float) for n in ("threshold", "value"))
+        feature, left, right = (np.array(trees[n], np.int64) for n in ("feature", "left", "right"))
+        shapes = {each.shape for each in (feature, left, right, self._threshold, self._value)}
+        if len(shapes) > 1 or feature.ndim != 1 or self._roots.ndim != 1:
+            raise ValueError("columns of other lengths")
+        if not np.isfinite([self._threshold, self._value]).all():
+            raise ValueError("a number that is none")
         nodes, leaf = np.arange(len(feature)), feature < 0
-        self._feature = np.where(leaf, 0, feature).astype(np.int64)
-        self._left = np.where(leaf, nodes, left).astype(np.int64)
-        self._right = np.where(leaf, nodes, right).astype(np.int64)
+        self._feature = np.where(leaf, 0, feature)
+        self._left, self._right = np.where(leaf, nodes, left), np.where(leaf, nodes, right)
         inner = ~leaf  # children are later nodes, so that every walk ends
         if not (
             (np.minimum(self._left, self._right) > nodes)[inner].all()
@@ -85,6 +87,6 @@ def _opened(path: str, changed: int) -> Ranker:
         if content["format"] == FORMAT and tuple(content["features"]) == FEATURES:
             return Ranker(content["trees"], sha256_file(path), content["made"])
         problem = "it was made by another version"
-    except (KeyError, TypeError, ValueError, DataError):
+    except (LookupError, TypeError, ValueError, OverflowError, DataError):
         problem = "it is damaged, or something else"
     raise DataError(f"{path!r} is not a ranker: {problem}. Train it again: `arena train ranker`.")

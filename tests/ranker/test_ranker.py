@@ -150,7 +150,18 @@ LOOP = {"roots": [0], "feature": [0], "threshold": [0], "left": [0], "right": [0
     [
         ("", "damaged"),
         ("[]", "damaged"),
-        ({"format": FORMAT, "features": list(FEATURES), "made": {}, "trees": LOOP}, "damaged"),
+        *(
+            ({"format": FORMAT, "features": list(FEATURES), "made": {}, "trees": trees}, "damaged")
+            for trees in (
+                LOOP,
+                LEAF | {"value": [1, 2]},
+                LEAF | {"value": 1},
+                LEAF | {"roots": 0},
+                LEAF | {"left": [10**25]},
+                LEAF | {"threshold": [1e999]},
+                [],
+            )
+        ),
         ({"format": FORMAT, "features": ["age"], "made": {}, "trees": LEAF}, "another version"),
     ],
 )
