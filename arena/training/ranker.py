@@ -13,7 +13,7 @@ from annotated_types import Ge, Interval
 
 from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, check_target
-from arena._internal.lazy import load
+from arena._internal.lazy import load, require
 from arena._internal.options import check_names, checked
 from arena._internal.terminal import progress
 from arena.agents import Desk, Researcher, Steps
@@ -92,6 +92,7 @@ def train_ranker(
         ``tasks``, and ``measured``: recall@10, recall@100 and the recall of the pool, each of
         votes and of the ranker, on the tasks that chose and that tested.
     """
+    require("training a ranker", "lightgbm")  # before the tasks are played
     check_target(output)
     check_names("ranker", without, FEATURES)
     tasks = TaskSet(corpus)
@@ -181,7 +182,7 @@ def _fit(
     without: Sequence[str],
 ) -> dict[str, list[Any]]:
     """Return the table of the trees that LightGBM learns; see `Ranker`."""
-    lightgbm = load("lightgbm", "training a ranker")
+    lightgbm = load("lightgbm")
 
     def data(played: Sequence[Played], **more: Any) -> Any:
         pools = [(pool, of.gold[: len(pool)]) for of in played for pool in of.features if len(pool)]

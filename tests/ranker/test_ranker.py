@@ -1,6 +1,7 @@
 """The pool's numbers by hand, the trees against LightGBM, and a ranker that is trained."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -124,6 +125,13 @@ def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, t
     assert not {FEATURES.index("vote"), FEATURES.index("age")} & set(asked)
     with pytest.raises(DataError, match="Did you mean 'vote'"):
         train_ranker(papers_with_links, tmp_path / "d.json", without=("votes",))
+
+
+def test_what_is_not_installed_is_asked_for_first(papers_with_links, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    monkeypatch.setattr("arena.training.ranker._play", None)  # nothing is played
+    with pytest.raises(DataError, match=r"needs the package 'lightgbm'.*researcharena\[train\]"):
+        train_ranker(papers_with_links, tmp_path / "ranker.json")
 
 
 @pytest.mark.parametrize("agent", ["title", "scout"])
