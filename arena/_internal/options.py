@@ -121,11 +121,6 @@ def parameters_of(factory: Callable[..., object]) -> dict[str, inspect.Parameter
     return known
 
 
-def takes_any(factory: Callable[..., object]) -> bool:
-    """Return whether a factory takes further options with ``**``."""
-    return any(p.kind is p.VAR_KEYWORD for p in _signature(factory))
-
-
 def check_names(owner: str, options: Iterable[str], known: Collection[str]) -> None:
     """Raise DataError for the first option that `owner`, such as "encoder static", lacks."""
     for option in options:
@@ -145,7 +140,7 @@ def check_options(
     Messages call it `owner`, such as ``"encoder static"``; the parameters `without` are no options.
     """
     known = {name: p for name, p in parameters_of(factory).items() if name not in without}
-    if not takes_any(factory):
+    if not any(p.kind is p.VAR_KEYWORD for p in _signature(factory)):
         check_names(owner, options, known)
         for name, parameter in known.items():
             variadic = parameter.kind is parameter.VAR_POSITIONAL
@@ -205,8 +200,14 @@ def _check(name: str, value: Any, annotation: Any) -> Any:
     try:
         return _adapter(annotation).validate_python(value)
     except ValidationError as error:
-        reason = _expected(annotation, value, error.errors(include_url=False)[0])
-        raise DataError(f"{name}={clip(value)}{reason}") from None
+        first = error.errors(include_url=False)[0]
+    from pydantic.errors import PydanticInvalidForJsonSchema
+
+    try:
+        expected = what_to_give(_adapter(annotation).json_schema(), value)
+    except PydanticInvalidForJsonSchema:
+        expected = f": {first['msg']}."
+    raise DataError(f"{name}={clip(value)}{expected}")
 
 
 @functools.cache
@@ -217,14 +218,8 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation, config=strict)
 
 
-def _expected(annotation: Any, value: Any, error: Mapping[str, Any]) -> str:
-    """Return the end of a message: what an option should be."""
-    from pydantic.errors import PydanticInvalidForJsonSchema
-
-    try:
-        schema = _adapter(annotation).json_schema()
-    except PydanticInvalidForJsonSchema:
-        return f": {error['msg']}."
+def what_to_give(schema: Mapping[str, Any], value: Any) -> str:
+    """Return the end of a message about a value that a JSON schema refuses."""
     forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") != "null"]
     choices = [choice for form in forms for choice in form.get("enum", [form.get("const")])]
     if None not in choices:
