@@ -426,5 +426,5 @@ def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):
         "run": "runs/discovery/title/bm25", "agent": "title", "retriever": "bm25",
         "episodes": 2, "done": 0, "state": "to do",
     }  # fmt: skip
-    assert main([*command, "--retriever", "BM25"]) == 2
-    assert "write LABEL=NAME" in capsys.readouterr().err
+    assert main([*command, "--set", "retrievers.BM25"]) == 2
+    assert "write KEY=VALUE" in capsys.readouterr().err

@@ -22,11 +22,12 @@ _NONE = Effort(0, None, None, None, None, None, None)
 
 
 def is_rival(place: str | Path) -> bool:
-    """Return whether a place has answers of another system, and no run."""
+    """Return whether a place has answers of another system, and no run or experiment."""
     path = Path(place)
     if os.path.isfile(place):  # noqa: PTH113 - `Path.is_file` raises for a name that is too long
         return True
-    return any(path.glob("*.md")) and read_manifest_of(path, RUN) is None
+    ours = (path / "experiment.json").is_file() or read_manifest_of(path, RUN) is not None
+    return any(path.glob("*.md")) and not ours
 
 
 def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus) -> ComparedRun:
