@@ -15,15 +15,9 @@ from arena.text.identifiers import arxiv_key, arxiv_keys_in, arxiv_month, doi_ke
     [
         (r"D\"IoT: A System", "DÏoT: a system."),  # both are real spellings
         (r"Convolution On $\mathcal{X}$-Transformed Points", "Convolution on x-transformed points"),
-        (r"{BERT}: {P}re-training", "Bert: pretraining"),
         (r"{\v{C}}ech and Gr\"obner", "Čech and Gröbner"),
-        ("On CO<sub>2</sub> in <i>E. coli</i>", "On CO2 in E. coli"),
         ("ﬁne-tuning", "Fine tuning"),
         (r"Gr\"obner bases by S{\o}ren \AA", "Grobner bases by Søren Å"),
-        (
-            "On <mml:math><mml:msub><mml:mi>CO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math>",
-            "On CO2",
-        ),
         (
             '<math display="inline"><semantics><mi>n</mi><annotation encoding="x">n_0</annotation>'
             "</semantics></math>-grams",

@@ -148,24 +148,6 @@ def test_the_abstracts_of_more_papers_than_reads(tmp_path):
     assert not any("abstracts of" in note for note in found["expert"]["notes"])
 
 
-def test_the_prompt_of_taxobench(graphs, tmp_path):
-    """Its figure 8, in which the tree has titles in a code block and no tag."""
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "tree.txt").write_text(
-        "Perform a bottom-up hierarchical clustering of the following $count papers and produce a "
-        "JSON research topic tree.\n\nSurvey topic: $topic\n\nPaper list:\n\n$papers\n"
-    )
-    tree = {"name": "AI", "subtopics": [
-        {"name": "X", "papers": ["Graphs A", "Graphs C", "Graphs E"]},
-        {"name": "Y", "papers": ["graphs b", "Graphs D.", "Graphs F"]},
-    ]}  # fmt: skip
-    with LLMServer([f"```\njson\n{json.dumps(tree)}\n```"]) as server:
-        play(graphs, tmp_path / "run", server, prompts=str(own), show="titles")
-        assert last_text(server.requests[0]).startswith("Perform a bottom-up hierarchical clust")
-    assert submitted(tmp_path / "run") == {"X": [1, 3, 5], "Y": [2, 4, 6]}
-
-
 # Repair
 
 WRONG = {"Graphs": {"A": [1, 2, 9], "B": {"C": [2, 3], "D": ["Delta"]}, "E": {"papers": ["x"]}}}
@@ -198,14 +180,6 @@ def test_one_round_of_repair(repair, expected, other, graphs, tmp_path):
     counts = notes(tmp_path / "run")["filing"]
     assert (counts["lost"], counts["doubled"], counts["other"]) == (3, 1, len(other))
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == garbage
-
-
-def test_unknown_numbers_alone_are_dropped_without_asking(graphs, tmp_path):
-    with LLMServer([json.dumps({"A": [1, 2, 3, 7], "B": [0, 4, 5, 6]})]) as server:
-        play(graphs, tmp_path / "run", server)
-        assert len(server.requests) == 1
-    assert submitted(tmp_path / "run") == {"A": [1, 2, 3], "B": [4, 5, 6]}
-    assert notes(tmp_path / "run")["filing"]["unknown"] == 2
 
 
 # Batches

@@ -168,11 +168,9 @@ def test_nothing_begins_or_ends_with_a_stop_word():
     ("text", "expected"),
     [
         ("Chain of Thought.", ["Chain", "Chain of Thought", "Thought"]),
-        ("LLM-based agents", ["LLM-based", "LLM-based agents"]),
         ("a model", []),  # names nothing by itself
         ("x 2020 ray", ["ray"]),
         ("神经网络", ["神", "神经", "神经网", "经", "经网", "经网络", "网", "网络", "络"]),
-        ("нейронные сети", ["нейронные", "нейронные сети", "сети"]),
         ("of the and 5 –", []),
     ],
 )

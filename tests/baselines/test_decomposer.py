@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from llm_server import LLMServer, last_text
-from scripted_agents import C1, LETTERS, bullets, corpus_of, episodes, play, queries_of
+from llm_server import LLMServer
+from scripted_agents import LETTERS, bullets, corpus_of, episodes, play, queries_of
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -64,18 +64,6 @@ def test_the_first_queries_are_searched_where_not_all_can_be(budget, searched, c
     assert queries_of(episode) == searched
     assert not episode["truncated"]
     assert [step["action"]["tool"] for step in episode["steps"]][-1] == "submit"
-
-
-def test_the_prompt_of_the_paper(corpus, tmp_path):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "decompose.txt").write_text(C1)
-    with LLMServer([ANSWER]) as server:
-        play(corpus, "discovery", "decomposer", "run", server, prompts="own")
-        sent = last_text(server.requests[0])
-    assert sent == C1.replace("$topic", "letters")
-    (episode,) = episodes("run")
-    assert episode["answers"]["discovery"] == BY_RANK
-    assert episode["notes"]["llm"]["failed"] == []
 
 
 def test_without_queries_the_topic_is_searched_for(corpus):

@@ -15,32 +15,6 @@ from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")
 
-# Appendix C.3 of ResearchArena, with $topic for {x}.
-PAPER = """
-### Examples
-
-<topic>
-A Survey on LiDAR Scanning Mechanisms
-</topic>
-
-<typology>
-{"Opto-Mechanical Beam Deflection Mechanisms": {"Line Scanner": {"Slanted Plain Mirror": null, \
-"Off-axis Parabolic Mirror": null, "Polygon Mirror": null}, "Area Scanner": {"Single Galvanometer \
-Scanning Mirror": null, "Double Galvanometer Scanning Mirror": null, "Gyroscopic Mirror": null, \
-"Risley Scanner": null}}}
-</typology>
-
-### Instructions
-
-- Provided a topic, your task is to construct a mind-map style typology that presents a systematic \
-understanding of the topic.
-- Put your JSON-encoded response in the tag `<typology>...</typology>`. You may refer to the \
-examples above for guidance.
-
-<topic>
-$topic
-</topic>
-"""
 PROMPTS = Path(arena.__file__).parent.parent / "baselines" / "prompts" / "few-shot"
 GOLD = {"Colouring": {"Planar": None, "Edges": None}, "Paths": {"Shortest": None}}
 ANSWER = f"Here it is.\n<typology>\n{json.dumps(GOLD)}\n</typology>"
@@ -128,21 +102,6 @@ def test_no_heading_of_an_example_is_one_of_a_real_survey(real_data):
     assert maps > 333
 
 
-def test_the_papers_own_prompt(graphs, tmp_path):
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "map.txt").write_text(PAPER)
-    example = PAPER.split("<typology>")[1].split("</typology>")[0]
-    with LLMServer([f"<typology>{example}</typology>", ANSWER]) as server:
-        play(graphs, tmp_path / "run", server, prompts=str(own))
-        first, second = server.requests
-    assert last_text(first) == PAPER.replace("$topic", "graphs: a survey")
-    assert "It is the example" in last_text(second)  # it was asked again
-    assert submitted(tmp_path / "run") == {
-        "Colouring": {"Planar": {}, "Edges": {}}, "Paths": {"Shortest": {}},
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -159,15 +118,6 @@ def test_forms_of_an_answer(answer, expected, graphs, tmp_path):
     with LLMServer([answer]) as server:
         play(graphs, tmp_path / "run", server)
     assert submitted(tmp_path / "run") == expected
-
-
-def test_a_large_map_is_cut_to_its_upper_levels(graphs, tmp_path):
-    large = {f"top {t}": {f"low {t} {n}": None for n in range(30)} for t in range(20)}
-    with LLMServer([json.dumps(large)]) as server:
-        play(graphs, tmp_path / "run", server)
-    found = submitted(tmp_path / "run")
-    assert list(found) == list(large)
-    assert [len(below) for below in found.values()] == [30] * 16 + [0] * 4  # 20 + 480 headings
 
 
 BAD = {

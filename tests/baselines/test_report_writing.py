@@ -17,10 +17,8 @@ PAPERS = ["a", "b", "doi:10.1/x,y"]
     ("said", "cited"),
     [
         ("Known [1].", "Known [@a]."),
-        ("Known[2,1, 2].", "Known [@b; @a]."),
         ("Known [1-3].", "Known [@a; @b; @{doi:10.1/x,y}]."),
         ("Known [1 and 3; 2].", "Known [@a; @{doi:10.1/x,y}; @b]."),
-        ("Known [Papers 1 & 2].", "Known [@a; @b]."),
         ("Known [@2; @1], [^1].", "Known [@b; @a], [@a]."),
         ("Invented [4], [0] and [2019].", "Invented, and."),
         ("Invented [@smith2019] or [see\n@a, p. 3].", "Invented or."),

@@ -406,13 +406,10 @@ def test_searches_go_before_reads(helper, world, survey):
     ("said", "expected"),
     [
         ("# The Topic!\n## A\n### A1\n## B", "# the topic\n## A\n### A1\n## B"),
-        ("# A\n## A1\n# B", "# the topic\n## A\n### A1\n## B"),
         ("# The topic\n# A\n# B", "# the topic\n## A\n## B"),
-        ("# A\n# B", "# the topic\n## A\n## B"),
         ("- A\n  - A1\n- B", "# the topic\n## A\n### A1\n## B"),
         ("# T\n## A\n\tText.\n* **A1**: b\n1. A2: b: c", "# the topic\n## A\n### A1\n### A2"),
         ("Sure!\n<outline>\n# T\n## A\n</outline>\n## Bye", "# the topic\n## A"),
-        ("```\n# T\n## A\n```\n## Bye", "# the topic\n## A"),
         ("# T\n## A\n## ***\n## </typology>", "# the topic\n## A\n## &lt;/typology>"),
         (f"# T\n## {'a' * 300}\n- {'b' * 121}", f"# the topic\n## {'a' * 200}"),
     ],

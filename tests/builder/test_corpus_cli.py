@@ -222,18 +222,6 @@ def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> No
     assert status == 2 and len(json.loads(out)["problems"]) == 4
 
 
-def test_verify_finds_a_damaged_index(copy: Path) -> None:
-    index = copy / "index/bm25"
-    (index / "docs.npy").unlink()
-    (index / "more.npy").write_bytes(b"")
-    assert verify(copy)["problems"] == {
-        "index/bm25/docs.npy": "is missing",
-        "index/bm25/more.npy": "is not in the manifest",
-    }
-    (index / layout.MANIFEST).unlink()
-    assert verify(copy)["problems"] == {"index/bm25/manifest.json": "is missing"}
-
-
 def test_a_cut_or_missing_file_does_not_open(copy: Path) -> None:
     for name in files(copy):
         if name.endswith(layout.MANIFEST):

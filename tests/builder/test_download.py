@@ -15,7 +15,7 @@ from helpers import MAIN
 from release_server import KEY, RELEASE, ReleaseServer, files_in, files_of, shard
 from test_corpus_cli import fails, run
 
-from arena.errors import DataError, UnknownNameError
+from arena.errors import DataError
 from corpus_builder.download import download
 
 SHARDS = {"papers": [shard(1), shard(2, 3000)], "abstracts": [shard(3, 50_000)]}
@@ -81,22 +81,6 @@ def test_latest_stays_what_it_was(server: ReleaseServer, tmp_path: Path) -> None
     with pytest.raises(DataError, match=f"contains release {RELEASE}, not '2023-12-26'"):
         get(server, tmp_path, release="2023-12-26")
     get(server, tmp_path, release=RELEASE)
-
-
-@pytest.mark.parametrize(
-    ("release", "datasets", "message"),
-    [
-        ("2024-02-60", ["papers"], r"'2024-02-60'\. Did you mean '2024-02-06'"),
-        ("latest", ["papers", "abstract"], r"'abstract' in release .* Did you mean 'abstracts'"),
-        ("latest", ["../papers"], r"unknown dataset '\.\./papers'.* Did you mean 'papers'"),
-    ],
-)
-def test_names_that_are_none(
-    server: ReleaseServer, tmp_path: Path, release: str, datasets: list[str], message: str
-) -> None:
-    with pytest.raises(UnknownNameError, match=message):
-        get(server, tmp_path / "d", *datasets, release=release)
-    assert not (tmp_path / "d").exists()
 
 
 def test_a_directory_of_somebody_else(server: ReleaseServer, tmp_path: Path) -> None:

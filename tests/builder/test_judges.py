@@ -54,11 +54,8 @@ def test_all():
         ("Cheese: A Survey", "A questionnaire was sent; the response rate was 60 %.", OTHER),
         ("Formal Methods: A Survey", "This paper surveys tools. Questionnaires are one.", SURVEY),
         ("The Sloan Digital Sky Survey: Technical Summary", "", OTHER),
-        ("A Survey on Cheese", "Questionnaires tell how it is eaten.", UNREAD),
         ("Cheese survey", "", UNREAD),
-        ("Cheese survey", "In this survey we review existing approaches.", SURVEY),
         ("Cheese: A Survey", "It is old. " * 30, UNREAD),  # a long abstract would say so
-        ("Cheese: A Survey", "It is old. " * 20, SURVEY),
         ("Cheese, survey and taxonomy", "It is old. " * 30, SURVEY),
         ("Prevalence of caries: a survey of boys", "It is old. " * 30, OTHER),
         ("", "", UNREAD),

@@ -160,20 +160,6 @@ def test_a_survey_needs_a_date(record: dict[str, Any]) -> None:
         parse_survey(record)
 
 
-@given(st.text(st.characters(codec=None), min_size=1).map(lambda text: "x" + text))
-def test_lone_surrogates_are_replaced_and_nothing_else_changes(text: str) -> None:
-    pairs = re.sub(
-        "[\ud800-\udbff][\udc00-\udfff]",
-        lambda pair: chr(0x10000 + (ord(pair[0][0]) - 0xD800) * 0x400 + ord(pair[0][1]) - 0xDC00),
-        text,
-    )
-    if re.search("[\ud800-\udfff]", pairs) is None:
-        pairs = text
-    assert parse_paper({**PAPER, "abstract": text}).abstract == re.sub(
-        "[\ud800-\udfff]", "\ufffd", pairs
-    )
-
-
 def texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from release_helpers import citation, paper, read_shard, write_shard
 
-from arena.errors import ArenaError, DataError
-from corpus_builder.cli import main
+from arena.errors import DataError
 from corpus_builder.release import RecordLimits, Shard
-from corpus_builder.sources import SOURCES
 from corpus_builder.sources.s2orc import S2orc
 
 
@@ -247,14 +245,6 @@ def test_a_download_must_be_whole(tmp_path):
     make_folder(folder, "citations/1.gz")  # a dataset that was not part of the download
     with pytest.raises(DataError, match="another release"):
         release.shards()
-
-
-def test_on_the_command_line(tmp_path, capsys):
-    assert SOURCES.get("s2orc") is S2orc
-    assert main(["build", "s2orc", "--input", str(tmp_path), "--output", str(tmp_path / "c")]) == 2
-    assert "contains no shard of 'papers'" in capsys.readouterr().err
-    with pytest.raises(ArenaError):
-        S2orc(tmp_path, ("paperz",))
 
 
 # ----------------------------------------------------------------------------- the real samples

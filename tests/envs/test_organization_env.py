@@ -271,14 +271,11 @@ def test_organize_counts_how_papers_are_filed(mini):
 
 NO_TREES = [  # a few refusals of the reader, which its own tests have, and those of the corpus
     ({}, "the mind-map has no node"),
-    ("[" * 100_000, "nests too deep"),
     ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
-    ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),
     (
         {"label": "x", "children": [{"label": "y", "papers": ["nowhere"]}]},
         "no paper 'nowhere' here",
     ),
-    ({"label": "x", "papers": ["p:same"]}, "no paper 'p:same' here (1 of 1 ids)"),
     ({"label": "x", "papers": ["sv:1"]}, "no paper 'sv:1' here (1 of 1 ids)"),
 ]
 

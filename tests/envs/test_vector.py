@@ -20,7 +20,6 @@ import arena
 from arena.corpus import store
 from arena.envs import SurveyVectorEnv
 from arena.errors import DataError, UnknownNameError
-from arena.retrieval import Ranking
 from arena.tasks import environment_ids
 from arena.tools.search import hit_text
 
@@ -218,34 +217,6 @@ def test_the_searches_of_a_step_are_one_batch(corpus, monkeypatch):
     env.reset(seed=0)
     env.step([call("search", query="knots")] * 3 + [call("finish"), None])
     assert asked == [3]
-
-
-def ranked_by(monkeypatch: Any, corpus: arena.Corpus, documents: list[int], score: float) -> None:
-    """Let the engine find these documents whatever the query."""
-    ranking = Ranking(np.array(documents, np.int64), np.full(len(documents), score))
-    kind = type(corpus.retriever())
-    monkeypatch.setattr(kind, "search_batch", lambda engine, asks: [ranking] * len(asks))
-    monkeypatch.setattr(kind, "search", lambda *_: ranking)
-
-
-def first_papers(corpus: arena.Corpus) -> list[int]:
-    papers = corpus._store.searchable_before
-    return [n for n in range(20) if papers[n + 1] > papers[n]][:3]
-
-
-@pytest.mark.parametrize("score", [1e308, 1.0, -0.0, 5e-324, 1e22])
-@pytest.mark.parametrize("offset", [0, 1, 5])
-def test_hits_are_written_as_json_writes_them(corpus, monkeypatch, score, offset):
-    ranked_by(monkeypatch, corpus, first_papers(corpus), score)
-    env = vector(corpus)
-    observations, _ = env.reset(seed=0)
-    hits = corpus.at(observations["cutoff"][0]).search("knots", 9)[offset:]
-    told = {"hits": [hit._asdict() for hit in hits]}
-    if not hits:
-        told["message"] = "No more papers match."
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    observations = env.step((call("search", query="knots", k=9, offset=offset),) * 3)[0]
-    assert observations["result"] == (text,) * 3
 
 
 def test_the_text_kept_of_a_paper(monkeypatch):

@@ -12,12 +12,9 @@ from annotated_types import Ge, Gt, Interval
 from pydantic import Field
 
 from arena._internal.options import (
-    check_described,
     check_options,
     checked,
-    options_of,
     parameters_of,
-    read_docstring,
 )
 from arena.agents import AGENTS
 from arena.encoders import ENCODERS
@@ -62,14 +59,11 @@ class Thing(Base):
     [
         ({"kk": 1}, "the thing thing has no option 'kk'. Did you mean 'k'?"),
         ({"k": 0}, "thing thing: k=0: give an integer from 1 to 20."),
-        ({"k": True}, "thing thing: k=True: give an integer from 1 to 20."),
         ({"least": -1}, "thing thing: least=-1: give an integer >= 1."),
         ({"share": math.nan}, "thing thing: share=nan: give a number from 0 to 1."),
-        ({"weights": [1, 0]}, "thing thing: weights=[1, 0]: give a list, each a number above 0."),
         ({"parts": {"a": "b"}}, "thing thing: parts={'a': 'b'}: give a mapping, each a number."),
         ({"fusion": "rfr"}, "thing thing: fusion='rfr'. Did you mean 'rrf'?"),
         ({"lists": 1}, "thing thing: lists=1: give true or false, or 'auto'."),
-        ({"strict": "no"}, "thing thing: strict='no': give true or false."),
     ],
 )  # fmt: skip
 def test_a_refusal(options: dict[str, Any], message: str) -> None:
@@ -107,46 +101,6 @@ def test_an_annotation_that_cannot_be_read_is_not_checked() -> None:
     assert check_options("thing", factory, {"a": 1}) == {"a": 1}
     with pytest.raises(DataError, match="thing: k='2': give an integer"):
         check_options("thing", factory, {"k": "2"})
-
-
-def test_options_as_the_docstring_describes_them() -> None:
-    class Parent:
-        """Do something.
-
-        Args:
-            seed: Any
-                number.
-            model (NAME): Replaced below.
-        """
-
-    class Child(Parent):
-        """Do one thing. And more.
-
-        In
-        words.
-
-        Args:
-            model (ID): Model: its id.
-
-        Example:
-            command \\
-            more
-
-        Returns:
-            k: Nothing.
-        """
-
-        def __init__(self, model: str, seed: int = 0, k: int = 1) -> None: ...
-
-    read = read_docstring(Child)
-    assert (read.summary, read.text) == ("Do one thing. And more.", f"{read.summary} In words.")
-    assert (read.arguments, read.example) == ({"model": ("ID", "Model: its id.")}, "command more")
-    assert [(each.name, *each[1:]) for each in options_of(Child)] == [
-        ("model", "ID", "Model: its id."), ("seed", "", "Any number."), ("k", "", ""),
-    ]  # fmt: skip
-    check_described("child", options_of(Child, {"k": ("N", "How many.")}))
-    with pytest.raises(DataError, match="child: describe 'k' under 'Args:'"):
-        check_described("child", options_of(Child))
 
 
 def test_arguments_of_a_function() -> None:

@@ -17,13 +17,9 @@ TAGGED = [
     ("Sure!\n<queries>\n - a\n - b\n</QUERIES> Good luck!", "- a\n - b"),
     ("Put them in the <Queries> tag. <Queries>a</Queries>", "a"),
     ("<Queries></Queries> <Queries>a</Queries><Queries>b</Queries>", "a"),
-    ("<Queries><Queries>a</Queries></Queries>", "a"),
     ("<Queries>- a\n- b", "- a\n- b"),
-    ("<Queries>- a\n</Query>", "- a"),
     ("- a\n- b\n</Queries> and so on", "- a\n- b"),
-    ("<Queries>\n```\na\n```\n</Queries>", "a"),
     ("<think>In <Queries>x</Queries>?</think><Queries>a</Queries>", "a"),
-    ("Should I say <Queries>x</Queries>?\n</think>\n\n<Queries>a</Queries>", "a"),
     ("<Queries>a < b and <i>c</i></Queries>", "a < b and <i>c</i>"),
 ]
 
@@ -52,13 +48,8 @@ JSON = [
     ('{"a": {"b": null}, "c": {"d": [1, {"e": "cut o',
      {"a": {"b": None}, "c": {"d": [1, {"e": "cut o"}]}}),
     ('{"a": 1, // a note\n "b": 2,}', {"a": 1, "b": 2}),
-    ('As [1] and [2] show: {"a": [1]} [3]', {"a": [1]}),
-    ('["x}", "]"]', ["x}", "]"]),
     ("<think>{\"x\": 12345}</think>[1]", [1]),
-    ('{"n": NaN, "i": -Infinity, "e": 1e999}', {"n": None, "i": None, "e": None}),
     ("{'n': NaN, 'e': 1e999, }", {"n": "NaN", "e": None}),
-    (r'{"s": "\ud83d", }', {"s": "\ufffd"}),
-    ('{"LLM4Rec": {"Tuning": {"Prompt": null}}}', {"LLM4Rec": {"Tuning": {"Prompt": None}}}),
     ('{Methods: {"Search", "Ranking"}}', {"Methods": ["Search", "Ranking"]}),
     ('{"a": "he said "hi" to me", "b": 2}', {"a": 'he said "hi" to me', "b": 2}),
     ('{"big": ' + "9" * 5000 + "}", {"big": "9" * 5000}),
@@ -80,16 +71,12 @@ DRAFT = json.dumps({name: {"score": 5, "reason": "as the map says"} for name in 
 VERDICT = json.dumps({name: {"score": 1} for name in ("a", "b")})
 LAST = [
     "It contains {draft}.\n\n{verdict}",
-    "It says {draft}, but I say {verdict} I hope [this] helps {you}. [3]",
     "```json\n{draft}\n```\nMine:\n```json\n{verdict}\n```",
     "It says {draft}.\n{verdict,}",  # repaired
     'The set [0, 1) and "{"a": {"score": 5}, "x": "\n\n{verdict}',  # nothing is closed
-    "<thinking>Or {draft}?</thinking>{verdict}",
     "Well. <reasoning>\n{draft}\n</reasoning>\n{verdict} <thought>Or {draft}?</thought>",
     "{draft}\n</think>\n\n{verdict}",
     "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|message|>{verdict}",
-    "analysisOr {draft}?assistantfinal{verdict}",
-    "<|channel>thought\n{draft}<channel|>{verdict}",
 ]  # fmt: skip
 
 
@@ -117,9 +104,7 @@ def test_a_draft_or_a_quotation_alone_is_no_answer(text):
     [
         ('["Kinds", "Uses"]\n{"Kinds": null, "Uses": null}', {"Kinds": None, "Uses": None}),
         ('{"Kinds": ["p1"]}\nNot filed: ["p2", "p3", "p4"]', {"Kinds": ["p1"]}),
-        ('{"Kinds": ["p1"]}\nNot filed: []', {"Kinds": ["p1"]}),
         ('It contains [{"statement": "x"}].\n\n[]', []),
-        ('["a draft", "b", "c"]\nFinally: ["d"] [1]', ["d"]),
         ('{"title": "Beyond <think>: {more}"}', {"title": "Beyond <think>: {more}"}),
         ('{"a": {"b": 1},\n\n"c": [{"d": 2}\n{"e": "cut o',
          {"a": {"b": 1}, "c": [{"d": 2}, {"e": "cut o"}]}),
@@ -140,16 +125,12 @@ LISTS = [
         "Here are some:\n1. a\n2) b\n(3) c\n[4] d\n10: e\nHope that helps!",
         ["a", "b", "c", "d", "e"],
     ),
-    ("a) first\nb) second", ["first", "second"]),
     ('["a b", "c"]', ["a b", "c"]),
     ('{"queries": ["a", 5, null, true]}', ["a", "5"]),
     ('[{"query": "a", "why": "x"}, {"query": "b"}]', ["a", "b"]),
-    ('```json\n["a",\n "b"]\n```', ["a", "b"]),
     ("- \"a\",\n- **b**\n- `c`\n- “d”\n- 'e'", ["a", "b", "c", "d", "e"]),
     ("Queries:\na one\n\nb two\n", ["a one", "b two"]),
-    ("only one line", ["only one line"]),
     ("1. a [survey]\n2. b", ["a [survey]", "b"]),
-    ("2019 was good", ["2019 was good"]),
 ]
 
 
@@ -162,12 +143,6 @@ def test_lists(text, items):
 def test_no_list(text):
     with pytest.raises(ParseError, match="no list"):
         as_list(text)
-
-
-def test_fences():
-    assert unfenced("a\n```python\nb\n```\nc\n```\nd\n```") == "b"
-    assert unfenced("```\nnot closed") == "not closed"
-    assert unfenced(" `x` ") == "x"
 
 
 PARSERS = [as_json, as_list, lambda text: tagged(text, "topic"), unfenced]

@@ -52,12 +52,9 @@ class Words:
         (tree("A C", "B"), tree("A", "B"), 1.0),
         (tree("A A", "x"), tree("A B C"), 1 / 3),
         (tree("x"), tree("A"), 0.0),
-        (tree(), tree("A"), 0.0),
         (tree("A"), tree("x"), None),  # nothing to be found: not scored
-        (tree("Google"), tree("A"), 0.0),
         (tree("A"), tree("Google"), 0.0),  # of the roots nothing is taken
         (tree("GRAPH"), tree("Graph"), 1.0),
-        (tree("Straße"), tree("STRASSE"), 1.0),
     ],
 )
 def test_recall_by_hand(predicted, gold, recall):

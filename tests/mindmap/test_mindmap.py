@@ -102,11 +102,6 @@ def test_taxobench():
     assert read_mind_map(value) == (tree, [])
 
 
-def test_the_keys_of_both_forms_may_mix():
-    value = {"name": "r", "children": [{"label": "a", "subtopics": ["b"]}], "papers": ("p",)}
-    assert read_mind_map(value)[0] == MindMap("r", (MindMap("a", (leaf("b"),)),), ("p",))
-
-
 def test_typology():
     value = {
         "A": None,
@@ -142,10 +137,7 @@ ABOVE = {"b": "a", "c": "a", "d": "c"}
     [
         ({"text": "Sorting", "nodes": [{"text": "Quick"}, {"text": "Merge", "nodes": [
             {"text": "Runs"}]}]}, ROOTED),
-        ({"title": "Sorting", "subtopics": [{"title": "Quick"}, {"title": "Merge", "topics": [
-            {"topic": "Runs"}]}]}, ROOTED),
         ([{"level": level, "title": title} for level, title in LEVELS], ROOTED),
-        ({"topics": [{"topic": "Quick", "papers": ["p1"]}, {"topic": "Merge"}]}, TWO),
         ([{"id": k, "label": v, "parent": ABOVE.get(k)} for k, v in IDS.items()], ROOTED),
         ({"nodes": [{"id": k, "name": v} for k, v in IDS.items()],
           "edges": [{"from": a, "to": b} for b, a in ABOVE.items()]}, ROOTED),
@@ -168,13 +160,10 @@ def test_a_noise_key_that_holds_headings_is_a_heading():
     ("value", "labels"),
     [
         ({"name": None, "label": None}, ["name", "label"]),  # no node: labels of a typology
-        ({"children": ["a"], "papers": None}, ["children", "a", "papers"]),
         ({"name": "a", "papers": []}, []),
-        ({"name": "a"}, []),
         ({"name": "a", "b": None}, ["name", "a", "b"]),
         ({"c": {"label": "a", "b": None}}, ["c", "label", "a", "b"]),
         ({"c": [{"label": "a", "papers": []}, {"name": "b"}]}, ["c", "a", "b"]),
-        ({"label": "r", "children": ["name"]}, ["name"]),
     ],
 )
 def test_which_form_an_object_has(value, labels):
@@ -191,11 +180,6 @@ def test_which_form_an_object_has(value, labels):
             {"label": " r\n", "children": ["a \t b"]},
             MindMap("r", (leaf("a b"),)),
             ["whitespace in labels collapsed (2): ' r\\n', 'a \\t b'."],
-        ),
-        (
-            {"R&amp;D": ["A&nbsp;B", "&#67;", "&amp;lt;", "AT&T &xy;"]},
-            MindMap("", (MindMap("R&D", tuple(map(leaf, ["A B", "C", "<", "AT&T &xy;"]))),)),
-            ["entities in labels decoded (4): 'R&amp;D', 'A&nbsp;B', '&#67;', '&amp;lt;'."],
         ),
         (
             {
@@ -218,32 +202,11 @@ def test_which_form_an_object_has(value, labels):
             ["empty labels left out, what is below lifted (1): ' ' under 'r'."],
         ),
         (
-            {"A": {"": {"": {"b": None}}, "c": ""}},
-            MindMap("", (MindMap("A", (leaf("b"), leaf("c"))),)),
-            ["empty labels left out, what is below lifted (3): '' under 'A', '' under 'A', "
-             "'' under 'c'."],
-        ),
-        (
-            '{"A": null, "B": null, "A": {"c": null}}',
-            MindMap("", (MindMap("A", (leaf("c"),)), leaf("B"))),
-            ["siblings of one label merged (1): 'A'."],
-        ),
-        (
-            '{"label": "r", "children": ["a"], "children": ["b"]}',
-            MindMap("r", (leaf("b"),)),
-            ["keys that stand twice in an object: the last counts (1): 'r'."],
-        ),
-        (
             {"A": [2015, 1.5, True, None], "B": False},
             MindMap("", (MindMap("A", (leaf("2015"), leaf("1.5"))), leaf("B"))),
             ["numbers made labels (2): 2015 under 'A', 1.5 under 'A'.",
              "nulls in lists and booleans dropped (3): True under 'A', None under 'A', "
              "False under 'B'."],
-        ),
-        (
-            '{"\\ud83d": "\\ud83d\\ude00"}',
-            MindMap("", (MindMap("\ufffd", (leaf("😀"),)),)),
-            ["halves of surrogate pairs replaced by U+FFFD (1): '\\ud83d'."],
         ),
         (
             {"label": "r", "children": [{"label": "a", "size": 3}], "title": "x", "subtopics": []},
@@ -277,23 +240,14 @@ def nested(depth: int) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("", "cannot be read as JSON: Expecting value"),
         ('{"a": NaN}', "NaN is not a JSON value"),
-        ('{"a": ' + "1" * 5000 + "}", "thousands of digits"),
         ("[" * 1_000_000, "nests too deep"),
-        ('"text"', "is a JSON object, not 'text'"),
         ("  [1, 2]", "element 1 of the list is 1: a mind-map is an object, a list of objects"),
-        (None, "not None"),
         ([], "no node"),
         (nested(65), "65 levels below the root"),
-        ('{"a": ' + "[" * 900 + "]" * 900 + "}", "nests deeper than 64 levels of labels"),
-        ('{"a": ' + "1" * 501 + "}", "longer than 500 characters"),
         ({f"n{n}": None for n in range(10_001)}, "more than 10,000 nodes"),
         ({"label": 1, "children": []}, "a label at or under the root is 1"),
-        ({"label": "a", "children": [3]}, "under 'a' there is 3: a node is a string or an object"),
-        ({"label": "a", "children": {"b": 1}}, "children of 'a' are an object .*'b'.*: expected"),
         ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
-        ({"text": "a", "id": 1}, "an object with the keys id, text, which are no headings"),
         (
             {"nodes": [{"id": 1, "label": "a"}], "edges": [{"source": 1, "target": 1}]},
             "below itself",

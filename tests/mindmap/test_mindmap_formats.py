@@ -80,47 +80,6 @@ def test_text():
     assert render(MindMap("", (MindMap("a\x1b[31m\nb"), MindMap("")))) == "·\n├── a[31m b\n└── ·\n"
 
 
-def test_text_side_by_side():
-    long = MindMap("漢" * 40, (MindMap("b"),))
-    assert beside(TREE.children[0], TREE, ("mine", "gold"), "text") == (
-        "mine                         | gold\n"
-        "                             |\n"
-        "Dense: 50% off               | Neural *ranking*\n"
-        "└── 1. Training (1 paper) =1 | ├── Dense: 50% off\n"
-        "                             | │   └── 1. Training (1 paper) =1\n"
-        '                             | └── The "best" [sic] (2 papers)\n'
-    )  # fmt: skip
-    rows = str(beside(long, long, ("x", ""), "text")).splitlines()
-    assert rows[2] == "漢" * 31 + "… | " + "漢" * 40
-    assert rows[3] == "└── b =1" + " " * 55 + " | └── b =1"
-
-
-def test_json():
-    text = str(render(TREE, "json"))
-    assert text.endswith("}\n")
-    assert text.isascii()
-    assert json.loads(text) == TREE.to_json()
-    assert read_mind_map(text) == (TREE, [])
-
-
-def test_markdown():
-    assert render(TREE, "markdown") == (
-        "# Neural \\*ranking\\*\n"
-        "\n"
-        "- Dense: 50% off\n"
-        "  - 1\\. Training\n"
-        '- The "best" \\[sic\\]\n'
-    )  # fmt: skip
-    forest = MindMap(
-        "", (MindMap("1 Data"), MindMap("name: x"), MindMap("- a:"), MindMap("y" * 121))
-    )
-    assert render(forest, "markdown") == (
-        f"- &#49; Data\n- name\\: x\n- \\- a&#58;\n- **{'y' * 121}**\n"
-    )
-    # Without the empty heading, the only bullet would be read as the root.
-    assert render(MindMap("", (MindMap("a", (MindMap("b"),)),)), "markdown") == "#\n\n- a\n  - b\n"
-
-
 @settings(max_examples=300, deadline=None)
 @given(trees(LABELS), st.booleans())
 def test_markdown_is_read_back(tree, nameless):

@@ -40,17 +40,11 @@ def shape(tree: MindMap) -> object:
          ["levels skipped, closed up (1): 'a'."]),
         ([(1, "a"), (3, "b"), (2, "c"), (3, "d")], ["a", "b", ["c", "d"]],
          ["levels skipped, closed up (1): 'b' under 'a'."]),
-        ([(-1, "T"), (0, "a")], ["T", "a"], []),
-        ([(0, "T")], "T", []),
-        ([(1, "a")], ["", "a"], []),
         ([(1, "a"), (1, "a")], ["", "a"], ["siblings of one label merged (1): 'a'."]),
         ([(0, "T"), (1, "a"), (0, " T"), (1, "b")], ["T", "a", "b"],
          ["titles that stand twice left out (1): ' T'."]),
         ([(0, "T"), (1, ""), (2, "b"), (1, "c")], ["T", "b", "c"],
          ["empty labels left out, what is below lifted (1): '' under 'T'."]),
-        ([(0, ""), (1, "a"), (2, "b")], ["", ["a", "b"]], []),
-        ([(0, "T"), (1, "Introduction"), (1, "References")], ["T", "Introduction", "References"],
-         []),
     ],
 )  # fmt: skip
 def test_outlines(entries, expected, notes):
@@ -67,22 +61,12 @@ def test_outlines(entries, expected, notes):
         (["1 a", " 1.1 b", " 1.2. c", "2 d", "  2.1.1 e"], "a b c d e"),
         (["1. a", "2) b", "(3) c", "4: d", "5 - e", "6 – f"], "a b c d e f"),
         (["I. a", " A. b", " B. c", "II. d", " A) e", "III. f", "IV. g"], "a b c d e f g"),
-        (["i. a", "ii. b", "iii. c", "iv. d", "v. e"], "a b c d e"),
-        (["a) x", "b) y"], "x y"),
-        (["A. x", " A.1 y", " A.2. z", "B. v"], "x y z v"),
         (["1 a", "2 b", "4 c"], "a b c"),  # one left out
         (["1 a", " 2.1 b", " 2.2 c", "2 d"], "a b c d"),  # in a wrong order, as Bloom-Eval has it
-        (["1. a"], "a"),
         # What only looks like numbers
-        (["3D vision", "2016 data", "A survey"], "3D_vision 2016_data A_survey"),
         (["1 a", "2 b", "3D c", "2016 d"], "a b 3D_c 2016_d"),
-        (["7 habits", "x"], "7_habits x"),
         (["1 day", "x"], "1_day x"),
-        (["3.5 Turbo", "4.0 Ultra"], "3.5_Turbo 4.0_Ultra"),
         (["E. coli", "C. elegans"], "E._coli C._elegans"),
-        (["5 a", "90 b"], "5_a 90_b"),
-        (["1 a", "2 b", " 2.9 c"], "a b 2.9_c"),
-        (["i.e. a", "e.g. b"], "i.e._a e.g._b"),
         (["1", "2"], "1 2"),
     ],
 )
@@ -99,23 +83,16 @@ def test_numbers_of_sections(entries, labels):
     )
 
 
-def test_a_number_of_one_outline_alone():
-    assert read_outline([(0, "0. T"), (0, "T"), (1, "a")])[0].label == "T"
-    assert read_outline([(0, "5 ways to search"), (1, "a")])[0].label == "5 ways to search"
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
         ([], "no heading"),
-        ([(0, " ")], "no node"),
         ([(1, "a"), (1,)], "entry 2 of the outline is a list: expected a pair such as"),
-        ([("1", "a")], "entry 1 .* is a list"),
         ([(1, "a" * 501)], "longer than 500"),
         ([(n, f"x{n}") for n in range(67)], "65 levels|66 levels"),
         ([(1, f"x{n}") for n in range(10_001)], "more than 10,000 nodes"),
     ],
-    ids=range(7),
+    ids=range(5),
 )
 def test_outlines_refused(entries, message):
     with pytest.raises(DataError, match=message):
@@ -153,68 +130,41 @@ def test_outlines_come_back(tree, level):
     [
         ("# T\n## a\n### b\n## c", ["T", ["a", "b"], "c"]),
         ("# a\n# b", ["", "a", "b"]),
-        ("# T", "T"),
         ("#\n- a\n  - b", ["", ["a", "b"]]),
-        ("- a\n  - b\n  - c", ["a", "b", "c"]),
-        ("* a\n    + b\n        - c\n* d", ["", ["a", ["b", "c"]], "d"]),
         ("- a\n\t- b\n\t\t- c\n- d", ["", ["a", ["b", "c"]], "d"]),
-        ("1. a\n   1) b\n   2) c\n2. d", ["", ["a", "b", "c"], "d"]),
         ("- a\n - b\n- c", ["", "a", "b", "c"]),  # one column is a slip
-        ("- a\n      - b\n  - c\n- d", ["", ["a", "b", "c"], "d"]),
         ("# T\n- a\n  - b\n## c\n- d", ["T", ["a", "b"], ["c", "d"]]),
         ("# T\n- a\n### b\n- c", ["T", ["a", ["b", "c"]]]),
         ("# T\nIt was in\n2016. Then\n1. a\n2. b", ["T", "a", "b"]),
         ("T\n=\nA\n---\nB\n--\nc\n- d\n---", ["T", "A", ["B", "d"]]),
-        ("a\nb\n---\n# T", "T"),  # a paragraph of two lines is not a heading
         ("# T\r\n## a\r## b\n", ["T", "a", "b"]),
-        ("\ufeff# T\n- a", ["T", "a"]),
         ("# T ##\n## a #b\n## c\\#", ["T", "a #b", "c#"]),
-        ("####### T\n- a", ["", "a"]),  # seven are not a heading
         ("# T\n- a\n  ```\n  - no\n  ```\n  - b", ["T", ["a", "b"]]),
-        ("# T\n> # no\n> - no\n\n- a", ["T", "a"]),
         ("- a\n  went on\n  here\n- b\nlazily", ["", "a went on here", "b lazily"]),
-        ("- a\n\n  a paragraph\n- b", ["", "a", "b"]),
         ("- [ ] a\n- [x] b", ["", "a", "b"]),
         ("• a\n  ◦ b\n    ▪ c\n    ‣ d\n• e", ["", ["a", ["b", "c", "d"]], "e"]),
         ("1. a\n   1.1. b\n      1.1.1. c\n2. d", ["", ["a", ["b", "c"]], "d"]),
         ("1. a\n1.1 b\n1.1.1 c\n1.1.2 d\n1.2 e\n2. f", ["", ["a", ["b", "c", "d"], "e"], "f"]),
-        ("1. a\n1.1 b\n  - c\n1.2 d\n- e", ["", ["a", ["b", "c"], "d"], "e"]),
-        ("1. a\n   1. b\n      1.1 c\n   2. d", ["a", ["b", "c"], "d"]),
         ("1. a grew by\n   1.5 percent\n   2.1 points", ["", "a grew by 1.5 percent 2.1 points"]),
         ("# T\n1. a\n## b\n1.1 c", ["T", "a", "b"]),  # no list, so c is a paragraph
-        ("1. a\n\nText\n\n1.1 b", ["", "a"]),
-        ("- a\n\u00a0\u00a0- b\n- c\n\u3000- d", ["", ["a", "b"], ["c", "d"]]),
         # Only a heading is a title that may stand twice.
         ("- a\n  - b\n- a\n  - c", ["", ["a", "b", "c"]]),
-        ("# a\n- b\n# a\n- c", ["a", "b", "c"]),
-        ("- a\n\n---\n* * *\n___\n- b", ["", "a", "b"]),
         ("---\ntitle: x\n---\n# T\n- a", ["T", "a"]),
         ("---\n# by me\nx: y\n\n# of\nby:\n- A\n- B\n#draft: yes\n...\n# T\n- a", ["T", "a"]),
         # Between two rules
         ("---\nSee: this\n\n# T\n- a\n\n---\n# U\n- b", ["", ["T", "a"], ["U", "b"]]),
-        ("---\n# T\n- a\n---\n- b", ["T", "a", "b"]),
         ("# T\n- a <!-- no\n- no -->\n<!--\n## no\n\n-->\n- b<!-->", ["T", "a", "b"]),
-        ("# T\n<!-- open\n- a", ["T", "a"]),
         ("# T\n- `<!--` a\n- `-->`\n```\n<!--\n```\n- b -->", ["T", "<!-- a", "-->", "b -->"]),
         ("# T {#t}\n## a {#a .x k=v}\n- **b {.y}**: text\n- c {-}\n- {1, 2}\n- \\{#d}",
          ["T", ["a", "b", "c", "{1, 2}", "{#d}"]]),
-        ("# T\n~~~~ python\n# no\n~~~\n# no\n~~~~\n- a", ["T", "a"]),
-        ("# T\n| a | b |\n|---|---|\n> - quoted\n- c", ["T", "c"]),
         ("```markdown\n# T\n- a\n```", ["T", "a"]),
         ("Here it is:\n\n```\n- a\n  - b\n```\nThat is all.", ["a", "b"]),
-        ("# 1. T\n## 1.1 a\n## 1.2 b", ["T", "a", "b"]),
-        ("- 1 a\n  - 1.1 b\n- 2 c", ["", ["a", "b"], "c"]),
-        ("- &#49; a\n- &#50; b", ["", "1 a", "2 b"]),
         ("- 1\\. a\n- 2\\. b", ["", "1. a", "2. b"]),
         # Labels of list items
         ("- **A**: text\n- **B:** text\n- **C** - text\n- **D**\n- **E**. Text",
          ["", "A", "B", "C", "D", "E"]),
-        ("- A:\n  - b: c", ["A", "b: c"]),
-        ("- A&#58;\n- **B&#58;**", ["", "A:", "B:"]),
         ("- Label: " + "word " * 40 + "\n- b", ["", "Label", "b"]),
         ("- a\n- " + "word " * 40 + "\n  - b\n- c", ["", "a", "b", "c"]),
-        ("- **" + "w" * 400 + "**\n- b", ["", "w" * 400, "b"]),
-        ("- " + "w" * 120 + "\n- " + "v" * 121, ["", "w" * 120]),
         ("- a\n- " + "x" * 3_000_000, ["", "a"]),
     ],
 )  # fmt: skip
@@ -229,16 +179,11 @@ def test_markdown(text, expected):
         ("**Bold** and *italic*, __b__ _i_ ***both*** ~~no~~", "Bold and italic, b i both no"),
         ("`f(x)` and ``a`b``", "f(x) and a`b"),
         ("[text](http://a.b/c_(d)) ![alt](x.png)", "text alt"),
-        ("[![alt](x.png)](u)", "alt"),
         ("A* search, C*-algebras and 2*3*4", "A* search, C*-algebras and 2*3*4"),
-        ("snake_case_name and f_1", "snake_case_name and f_1"),
         ("$a_i * b_j$ of $\\mathcal{L}_2$", "$a_i * b_j$ of $\\mathcal{L}_2$"),
         (r"\*no\* \_no\_ \# \[a\](b) 1\. x\y", "*no* _no_ # [a](b) 1. x\\y"),
         ("R&amp;D &lt;b&gt; AT&T &unknown; &#65;&#x42;", "R&D <b> AT&T &unknown; AB"),
-        ("twice &amp;amp; and A&amp;nbsp;B", "twice & and A B"),
         ("<b>x</b><br/>y <i>z</i> a < b > c <T>", "x y z a < b > c <T>"),
-        ("** no ** and *", "** no ** and *"),
-        ("``` open `c*d` `[a](b)`", "``` open c*d [a](b)"),
         ("a\0b", "a\ufffdb"),
     ],
 )
@@ -290,9 +235,7 @@ def test_lists_in_a_report_are_text():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "neither Markdown headings"),
         ("plain words\n\nand more", "neither Markdown headings"),
-        ("# ", "no node"),
         ("# T\n# " + "x" * 501, "longer than 500 characters"),
         ("\n".join("  " * n + f"- x{n}" for n in range(67)), "65 levels|66 levels"),
         ("\n".join(f"- x{n}" for n in range(10_001)), "more than 10,000 nodes"),
@@ -300,7 +243,7 @@ def test_lists_in_a_report_are_text():
         ("- " + "![" * 330 + "x" + "](u)" * 330, "nests too many|no node"),
         ("label: x\nchildren:\n  - label: a\n  - label: b", "looks like YAML"),
     ],
-    ids=range(9),
+    ids=range(7),
 )
 def test_markdown_refused(text, message):
     with pytest.raises(DataError, match=message) as error:
@@ -343,15 +286,11 @@ def test_any_text_is_read_or_refused(text):
     [
         ([{"label": "a", "children": ["b"]}, {"name": "c"}, "d"], ["", ["a", "b"], "c", "d"],
          ["trees without a common root given one without a label (1): 3."]),
-        ([{"A": None}, {"B": ["c"]}], ["", "A", ["B", "c"]],
-         ["trees without a common root given one without a label (1): 2."]),
         (["a", "a"], ["", "a"],
          ["trees without a common root given one without a label (1): 2.",
           "siblings of one label merged (1): 'a'."]),
         ([{"label": "a", "children": ["b"]}], ["a", "b"],
          ["a list around the only tree dropped (1): '[...]'."]),
-        (({"A": "b"},), ["", ["A", "b"]],
-         ["trees without a common root given one without a label (1): 1."]),
     ],
 )  # fmt: skip
 def test_a_forest_gets_a_root(value, expected, notes):
@@ -367,14 +306,10 @@ def test_a_forest_gets_a_root(value, expected, notes):
         ('<typology>{"A": null}</typology>', ["", "A"]),
         ('I fill <typology>.\n# No\n<typology>\n{"A": ["b"]}\n</typology>\nDone.',
          ["", ["A", "b"]]),
-        ("<typology>\n```json\n[\"a\"]\n```\n</typology>", ["", "a"]),
         ("<typology># T\n- a</typology>", ["T", "a"]),
-        ('Here is the map:\n```json\n{"A": null}\n```\nI hope it helps.', ["", "A"]),
         ('Notes:\n- one\n\n```\n{"A": null}\n```', ["", "A"]),
         ('```json\n[[0, "T"], [1, "a"]]\n```', ["T", "a"]),
-        ('# T\n- a\n\n```json\n{"A": null}\n```', ["T", "a"]),  # headings: a Markdown text
         ("Sure:\n```python\nx\n```\n```markdown\n- a\n```\n- b", ["", "b"]),
-        (' \n{"A": null}', ["", "A"]),
         ('\ufeff{"A": null}', ["", "A"]),
     ],
 )  # fmt: skip
@@ -386,14 +321,11 @@ def test_texts_around_a_map(text, expected):
     ("text", "message"),
     [
         ('{"A": [', "cannot be read as JSON"),
-        ("[a](b)\n\n- c", "cannot be read as JSON"),
         ('```json\n{"A": null}', None),  # not closed, but whole
-        ("```json\n- a\n```", "cannot be read as JSON"),
         ('Notes:\n- a\n\n{"label": "x"}', r"the text has JSON \('{\"label\": \"x\"}'\) after"),
         ("```json\n{}\n```\n```json\n{}\n```", "2 blocks of JSON"),
         ("<typology>{}</typology><typology>{}</typology>", "2 </typology> tags"),
         ("</typology>{}<typology>", "before <typology>"),
-        ("<typology>{'A': 1}</typology>", "cannot be read as JSON"),
     ],
 )
 def test_texts_refused(text, message):
@@ -415,16 +347,13 @@ TREE = MindMap("T", (MindMap("a"),))
     ("name", "text"),
     [
         ("x.json", json.dumps(MAP)),
-        ("x.json", '[[0, "T"], [1, "a"]]'),
         ("x", json.dumps(MAP)),
         ("x.md", "# T\n- a"),
         ("x.md", "```json\n" + json.dumps(MAP) + "\n```"),
-        ("x.md", json.dumps(MAP)),
         ("x.json", json.dumps({"id": 7, "gt": MAP})),
         ("x.json", json.dumps([{"survey": "s", "mind_map": MAP}])),
         ("x.json", json.dumps({"corpusid": "7", "typology": json.dumps(MAP)})),
         ("x.jsonl", json.dumps({"id": "s", "tree": MAP}) + "\n\n"),
-        ("x.jsonl", "\ufeff" + json.dumps(MAP)),
     ],
 )
 def test_files(tmp_path, name, text):
@@ -494,12 +423,9 @@ def test_records_without_a_map(tmp_path):
         ("x.json", b"", None, "it is empty"),
         ("x.json", b'{"A": "\xff"}', None, "not UTF-8 (byte 7"),
         ("x.jsonl", b'{"A": "a"}\n\xff\n', None, "line 2: it is not UTF-8"),
-        ("x.json", b'{"A": ', None, "cannot be read as JSON"),
-        ("x.jsonl", b'{"A": "a"}\n{"B"\n', None, "line 2: the mind-map"),
         ("x.json", b'{"A": "a"}\n{"B": null}\n{"B"', None, "line 3: the mind-map"),
         ("x.json", b'{"id": "r", "tree": {"name": 5, "subtopics": []}}', None, "record 1: a label"),
         ("x.json", b'{"A": null}', "a", "one mind-map and no records: leave out the record 'a'"),
-        ("x.txt", b"words", None, "or Markdown with headings"),
     ],
 )
 def test_files_refused(tmp_path, name, data, record, message):

@@ -98,10 +98,8 @@ def test_beside(file, tmp_path, capsys):
         ([EXAMPLE, "--output", "nowhere/x.svg"], "no directory"),
         ([EXAMPLE, "--beside", GUESS, "--format", "json"], "json takes one mind-map only"),
         ([EXAMPLE, "--beside", GUESS, "--json"], "--json takes neither"),
-        ([EXAMPLE, "--json", "--format", "svg"], "--json takes neither"),
         ([EXAMPLE, "--beside-record", "a"], "needs --beside"),
         ([EXAMPLE, "--depth", "-1"], "depth -1"),
-        ([EXAMPLE, "--record", "a"], "record"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):

@@ -18,11 +18,8 @@ LISTED = "# T\n\nIt works [1].\n\n# References\n\n"
     ("entries", "read"),
     [
         ("[^1] Smith", [("^1", "Smith")]),
-        ("[^a] Smith\n[^b] Lee", [("^a", "Smith"), ("^b", "Lee")]),
         ("**1)** Smith\n\n**2)** Lee", [("1", "Smith"), ("2", "Lee")]),
-        ("#1) Smith\n\n#2) Lee", [("1", "Smith"), ("2", "Lee")]),
         ("1] Smith\n\n2] Lee", [("1", "Smith"), ("2", "Lee")]),
-        ("1] ", [("1", "")]),
         ("7\tSmith https://a.b/c", [("7 Smith https://a.b/c (1)", "7 Smith https://a.b/c")]),
         *(
             (

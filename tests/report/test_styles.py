@@ -37,10 +37,7 @@ def cited(text: str) -> list[list[str]]:
         ("```\na [1]\n```\n\nA cell\n\n| a | b |\n|---|---|\n| x [1] | y [2] |",
          [[], [], ["1", "2"]]),
         ("Escaped \\[5\\] by a converter.", [["5"]]),
-        ("Beyond the list [40].", [["40"]]),
-        ("# Contents\n\n- Introduction [1]\n\n# Introduction\n\nText [2].", [["2"]]),
         ("It fails. [7] shows why. And this. [8]\n\n[9]", [[], ["7"], ["8", "9"]]),
-        ("An image ![x [1]](http://a.b/c.png) and a [link [2]](#fig).", [["2"]]),
     ],
 )  # fmt: skip
 def test_numbers(text, keys):
@@ -103,10 +100,8 @@ def test_letters_that_a_list_leaves_out_count_in_its_order():
         ("Two: <https://openreview.net/forum?id=A_1>, https://openreview.net/pdf?id=B-2.",
          ["openreview:A_1", "openreview:B-2"]),
         ("Named arXiv:1706.03762v2 and doi:10.1000/X1.", ["arxiv:1706.03762", "doi:10.1000/x1"]),
-        ("Broken by recognition: https://x.org/a- b_ c. End.", ["url:x.org/a-b_c"]),
         ("[1](https://x.org/1), [[2]](https://x.org/2) and [here](mailto:a@b.c), [there](/x).",
          ["url:x.org/1", "url:x.org/2"]),
-        ("`https://x.org`", []),
     ],
 )  # fmt: skip
 def test_links(text, keys):

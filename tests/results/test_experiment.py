@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -212,24 +211,6 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
     with pytest.raises(CorpusError, match="contains other files and no experiment"):
         arena.run_experiment(config, world, tmp_path / "thesis")
     assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
-
-
-def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
-    grid, world, tmp_path, monkeypatch
-):
-    def absent(name, options):
-        raise DataError("the package spacy is absent")
-
-    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
-    table = CONFIG["tables"]["3"]
-    metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
-    rows = {"Clustering": table["rows"]["Clustering"]}
-    config = CONFIG | {"tables": {"3": table | {"metrics": metrics, "rows": rows}}}
-    found = arena.run_experiment(config, world, tmp_path / "out")["tables"]["3"]
-    before = grid[1]["tables"]["3"]["blocks"][0]["rows"][0]
-    assert found["blocks"][0]["rows"] == [[*before, None]]
-    assert any(note.startswith("Entities: not scored") for note in found["notes"])
-    assert re.search(r"\| +- \|\n", (tmp_path / "out" / "tables.md").read_text())
 
 
 def test_options_of_the_extractor_are_recorded_and_shape_scores(world, tmp_path):

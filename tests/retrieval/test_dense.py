@@ -223,24 +223,6 @@ def test_the_ends_of_what_can_be_asked(tmp_path):
     every_way(empty, "1 0 0", 5, Scope(2))
 
 
-def test_the_paper_ranks_by_distance(tmp_path):
-    """Negated Euclidean distance orders vectors of length 1 as the inner product does.
-
-    Vectors of four components of 0.5 have length 1 exactly, also as float16.
-    """
-    rng = np.random.default_rng(2)
-    vectors = np.zeros((400, 12))
-    for v in vectors:
-        v[rng.choice(12, 4, replace=False)] = rng.choice([-0.5, 0.5], 4)
-    engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=12)
-    found = engine.search(text_of(vectors[-1]), 399, Scope(399))
-    distances = -((vectors[:-1] - vectors[-1]) ** 2).sum(axis=1)
-    by_distance = np.lexsort((np.arange(399), -distances))
-    assert found.documents.tolist() == by_distance.tolist()
-    assert len(set(found.scores.tolist())) > 3
-    np.testing.assert_array_equal(distances[by_distance], 2 * found.scores - 2)
-
-
 def test_without_options_the_static_encoder_is_used(tmp_path):
     papers = ["Coral reefs and warm seas", "Compilers for tensor programs", None, "Reef fish"]
     Dense.build(Papers(papers), tmp_path, ("title",), plain)

@@ -240,13 +240,10 @@ def test_bad_options(tmp_path, options, message):
     [
         ("vectors.npy", lambda path: os.truncate(path, 129), "is damaged"),
         ("documents.npy", lambda path: path.unlink(), "is missing"),
-        ("encoder.json", lambda path: path.unlink(), "is missing or damaged"),
         ("encoder.json", lambda path: path.write_text("[1"), "is missing or damaged"),
         ("vectors.npy", lambda path: np.save(path, np.ones((2, 3))), "float64"),
-        ("vectors.npy", lambda path: np.save(path, np.ones((3, 3), "f2")), r"\(3, 3\)"),
         ("codes.npy", lambda path: path.unlink(), "codes.npy' is damaged: it is missing.* Build"),
         ("codes.npy", lambda path: np.save(path, np.ones((2, 3), "i1")), r"int8 of \(2, 64\)"),
-        ("bounds.npy", lambda path: np.save(path, np.ones((2, 2))), r"float32 of \(2, 2\)"),
     ],
 )
 def test_a_damaged_index(tmp_path, file, change, message):
@@ -255,13 +252,6 @@ def test_a_damaged_index(tmp_path, file, change, message):
     change(tmp_path / file)
     with pytest.raises(CorpusError, match=message):
         Dense.open(tmp_path)
-
-
-def test_an_encoder_of_another_dimension(tmp_path, monkeypatch):
-    build(["1 0 0", "0 1 0"], tmp_path)
-    monkeypatch.setattr(Numbers, "__init__", lambda self: given(self, 4))
-    with pytest.raises(CorpusError, match=r"of 3 dimensions, the encoder numbers now gives 4"):
-        Dense.open(tmp_path).search("1 0 0", 1, Scope(2))
 
 
 def given(self, dimension, **config):

@@ -94,20 +94,6 @@ def test_scores_are_exact_and_the_scope_is_kept(index, end, k, probes, query, ex
     assert pairs == sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-@pytest.mark.parametrize(("k", "least"), [(1, 0.95), (4, 0.95), (10, 0.97), (60, 0.99)])
-def test_with_all_lists_only_the_quantiser_loses_papers(index, k, least):
-    """A paper that the quantiser ranks below the first 2k is lost, which is rare."""
-    directory, _ = index
-    engine = Dense.open(directory, search="ivf", probes=LISTS["lists"])
-    recalls = []
-    for end in (500, 600, ROWS):
-        for query in clusters(30, seed=1):
-            best = oracle(directory, engine._queries.get(query), ROWS, end, set())[:k]
-            hits = engine.search(query, k, Scope(end)).documents.tolist()
-            recalls.append(len({document for document, _ in best}.intersection(hits)) / k)
-    assert np.mean(recalls) >= least
-
-
 def test_the_recall_told_is_the_recall(index):
     _, told = index
     assert {key: told["ivf"][key] for key in ("lists", "training", "probes")} == {

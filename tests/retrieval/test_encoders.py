@@ -6,15 +6,13 @@ import json
 import re
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from dense_helpers import build, same
 
-from arena._internal.lazy import load, once
+from arena._internal.lazy import load
 from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError
 from arena.retrieval import Scope
@@ -205,27 +203,6 @@ def test_what_shows_when_the_model_is_wanted(options, message):
     encoder = make_encoder("flag", {"device": "cpu", **options})
     with pytest.raises(DataError, match=re.escape(message)):
         _ = encoder.config
-
-
-def test_what_is_computed_once():
-    """By one of several threads; not where it raises an error."""
-
-    class Thing:
-        count = 0
-
-        @once
-        def value(self):
-            self.count += 1
-            if self.count == 1:
-                raise KeyError
-            time.sleep(0.05)
-            return self.count
-
-    thing = Thing()
-    with pytest.raises(KeyError):
-        thing.value
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: thing.value, range(4))) == [2] * 4
 
 
 def copied_model(folder: Path) -> Path:

@@ -104,10 +104,8 @@ def test_options_of_parts(titled: Path) -> None:
     [
         ({"wieghts": [1, 2]}, "hybrid has no option 'wieghts'. Did you mean 'weights'"),
         ({"bm25": 3}, "bm25=3: the options of a part are given as a mapping"),
-        ({"bm25": {"slope": 1}}, "bm25 has no option 'slope'"),
         ({"k": -1}, "k=-1: give a number from 0"),
         ({"weights": [1]}, "give a list of 2 numbers, one for each of bm25, titles"),
-        ({"weights": [1, 0]}, r"weights=\[1, 0\]: give a list, each a number above 0"),
         ({"fusion": "rfr"}, "fusion='rfr'. Did you mean 'rrf'"),
     ],
 )

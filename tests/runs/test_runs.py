@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from helpers import RUN_FILES, gold_of, make_env, run_contents
+from helpers import RUN_FILES, gold_of, run_contents
 
 import arena
 import arena.cli
@@ -79,17 +79,6 @@ def test_the_means_by_hand(title_run):
             sum(found[s] / k for s in gold) / len(gold)
         )
     assert summary["counts"]["gold"] == sum(map(len, gold.values()))
-
-
-def test_ranx_reads_the_files_to_the_same_means(world, tmp_path):
-    ranx = pytest.importorskip("ranx")
-    summary = arena.run(world, "selection", "title", tmp_path / "run")
-    qrels = ranx.Qrels.from_file(str(tmp_path / "run" / "qrels.trec"), kind="trec")
-    run = ranx.Run.from_file(str(tmp_path / "run" / "run.trec"), kind="trec")
-    names = list(summary["mean"])
-    other = ranx.evaluate(qrels, run, names, make_comparable=True)
-    for name in names:
-        assert summary["mean"][name] == pytest.approx(other[name], abs=1e-9)
 
 
 def test_the_same_run_twice_gives_the_same_bytes(world, title_run, tmp_path):
@@ -159,12 +148,9 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
     ("options", "error", "message"),
     [
         ({"task": "discovry"}, UnknownNameError, "Did you mean 'discovery'"),
-        ({"surveys": 0}, DataError, "the corpus has 8 surveys"),
         ({"surveys": 9, "task": "survey"}, DataError, "8 surveys that can be scored. Give 1 to 8"),
-        ({"max_episode_steps": 3}, DataError, "no argument 'max_episode_steps'"),
         ({"max_step": 1}, DataError, "no argument 'max_step'. Did you mean 'max_steps'"),
         ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
-        ({"agent_options": {"x": 1}}, DataError, "has no option"),
         ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
     ],
 )
@@ -223,23 +209,6 @@ def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
         assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
 
 
-def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environment(
-    world, mini, tmp_path
-):
-    arena.run(mini, "discovery", "title", tmp_path / "other")
-    (tmp_path / "elsewhere").mkdir()
-    alone = tmp_path / "elsewhere" / "run.trec"  # nothing next to it names its corpus
-    alone.write_bytes((tmp_path / "other/run.trec").read_bytes())
-    for found in (tmp_path / "other", alone, {"sv:1": ["p:a"]}):
-        options = {"references": "found", "found": found}
-        with pytest.raises(DataError, match="found") as of_the_environment:
-            make_env(world, "arena/Organization-v0", **options)
-        with pytest.raises(DataError, match="found") as of_the_run:
-            arena.run(world, "organization", "title", tmp_path / "run", **options)
-        assert str(of_the_run.value) == str(of_the_environment.value)
-        assert not (tmp_path / "run").exists()
-
-
 def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     command = [
         "run", "--corpus", str(world), "--task", "organization", "--agent", "oracle",
@@ -260,54 +229,6 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     assert manifest["encoder"]["encoder"] == "minilm"
     assert arena.cli.main([*command, "--encoder", "static"]) == 2
     assert "differs in encoder" in capsys.readouterr().err
-
-
-class Deep(Agent):
-    """Title with an option."""
-
-    def __init__(self, seed: int = 0, depth: int = 100) -> None:
-        super().__init__(seed)
-        self.depth = depth
-
-    def act(self, observation: Any) -> Any:
-        hits = json.loads(observation["result"]).get("hits")
-        if hits is None:
-            query = {"query": observation["topic"], "k": self.depth}
-            return {"tool": "search", "arguments": query}
-        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
-
-
-def test_an_agent_of_ones_own(world, title_run, tmp_path):
-    mine = arena.run(world, "discovery", Deep, tmp_path / "mine")
-    assert mine["mean"] == json.loads((title_run / "metrics.json").read_text())["mean"]
-    shallow = arena.run(world, "discovery", Deep, tmp_path / "7", agent_options={"depth": 7})
-    assert [entry["submitted"] for entry in shallow["per_survey"].values()] == [
-        {"discovery": 7}
-    ] * 8
-    manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
-    assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
-    assert manifests[0]["agent"] == "Deep"
-    for option, hint in (("deph", "Did you mean 'depth'"), ("zzz", "Known: depth")):
-        with pytest.raises(DataError, match=f"the agent 'Deep' has no option '{option}'. {hint}"):
-            arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={option: 1})
-    for nonsense in (int, 7, Deep(0)):
-        with pytest.raises(DataError, match="a registered name or a subclass of Agent"):
-            arena.run(world, "discovery", nonsense, tmp_path / "x")
-    with pytest.raises(DataError, match="the oracle takes no options"):
-        arena.run(world, "discovery", "oracle", tmp_path / "x", agent_options={"a": 1})
-    assert not (tmp_path / "x").exists()
-
-
-def test_the_budget_of_a_run(world, tmp_path):
-    summary = arena.run(world, "discovery", "title", tmp_path / "run", max_searches=0)
-    assert all(entry["truncated"] for entry in summary["per_survey"].values())
-    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
-    assert manifest["budget"] == {
-        "max_steps": 100, "max_searches": 0, "max_reads": 100, "max_characters": 2000000,
-        "max_k": 100,
-    }  # fmt: skip
-    with pytest.raises(CorpusError, match="differs in max_searches"):
-        arena.run(world, "discovery", "title", tmp_path / "run")
 
 
 def test_the_oracle_submits_no_more_than_counts():

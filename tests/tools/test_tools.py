@@ -393,30 +393,6 @@ def test_a_long_result_is_cut_before_it_is_paid(mini, most, paper):
         assert left == len(shown[name]) < of == len(json.loads(all_of_it["result"])[name])
 
 
-@given(
-    limit=st.integers(0, 4_000),
-    chosen=st.lists(
-        st.tuples(
-            st.sampled_from(["search", "read", "references", "citations"]), st.integers(0, 8)
-        ),
-        max_size=20,
-    ),
-)
-def test_no_more_is_shown_than_the_budget_allows(mini, limit, chosen):
-    papers = within_reach(mini, SURVEY)
-    titles = {p["id"]: p["title"] for p in pq.read_table(mini / "papers.parquet").to_pylist()}
-    env, shown = playing(mini, SURVEY, max_characters=limit), 0
-    for tool, number in chosen:
-        paper = papers[number]
-        asked = {"query": titles[paper]} if tool == "search" else {"paper_id": paper}
-        observation, _, _, truncated, _ = env.step(call(tool, **asked))
-        if truncated:
-            assert "may still be shown" in json.loads(observation["result"])["error"]
-            break
-        shown += len(observation["result"])
-        assert observation["budget"]["characters"] == limit - shown >= 0
-
-
 # What a tool is made of
 
 

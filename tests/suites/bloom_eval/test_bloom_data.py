@@ -98,16 +98,6 @@ def test_the_experts_article_as_it_was_recognised(tmp_path: Path) -> None:
     assert article.report.sections[2].level == 2
 
 
-def test_numbers_in_round_brackets_and_by_reference(tmp_path: Path) -> None:
-    # As a page is recognised: marks in formulas, behind words, with the word Reference.
-    text = "Old $( 1 , 2 )$ but (see; 3), (4), (5), (6-8). Reference 9 is (MBL; 10,11)."
-    listed = [f"{n}. Ames{n} A. 20{n:02}. J. Nets {n}:1" for n in range(1, 13)]
-    expert = {"title": "Nets", "context": {"1. Past": text}, "reference": listed}
-    write(tmp_path / "cs_02" / "human", expert_article=expert)
-    keys = [key for each in read(tmp_path).report.statements for key in each.citations]
-    assert keys == [str(number) for number in range(1, 12)]
-
-
 def test_faults_are_lines_and_the_other_topics_go_on(tmp_path: Path) -> None:
     good = {"content": "# T\n\n## A\n\nB.", "reference": {}}
     write(tmp_path / "a" / "llm", **good)

@@ -117,9 +117,7 @@ def test_the_terminal_shows_table_3(folders, capsys):
     [
         ({"human": "nowhere"}, "nowhere"),
         ({"generated": "others"}, "others' has no survey on 'a, b, c, d'"),
-        ({"metrics": "scon"}, "Did you mean 'scons'"),
         ({"matcher": "judge"}, "name a model"),
-        ({"only": "z"}, "'z'"),
         ({"page": "nowhere/page.html"}, "there is no directory"),
         ({"prompts": "empty"}, "contains no template"),
     ],
