@@ -175,25 +175,6 @@ def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
     assert len({desk for *_, desk in stages}) == 1
 
 
-class Lists(Researcher):
-    """Keep the first paper of every kind of list."""
-
-    def discover(self, desk):
-        hits = yield from desk.search("membrane")
-        cited = yield from desk.references(hits[0].id)
-        citing = yield from desk.citations(hits[0].id)
-        self.lists = [hits, cited, citing]
-
-
-def test_the_papers_of_a_list_are_hits_of_the_corpus(world):
-    env = gymnasium.make("arena/Discovery-v0", corpus=world)
-    agent = Lists()
-    played(env, agent)
-    assert agent.lists[0]
-    for papers in agent.lists:
-        assert all(type(paper) is arena.Hit for paper in papers)
-
-
 def test_by_default_it_plays_as_title(world, tmp_path):
     for task in ("discovery", "selection", "survey", "report"):
         ours = arena.run(world, task, Researcher, tmp_path / f"{task}-ours", surveys=4)

@@ -165,47 +165,6 @@ def test_tables(world, tmp_path, capsys):
     assert "recall@100" in capsys.readouterr().out
 
 
-AGENT = """
-from arena import Agent
-from arena.agents import result_of
-
-class Mine(Agent):
-    def act(self, observation):
-        hits = result_of(observation).get("hits")
-        if hits is None:
-            return {"tool": "search", "arguments": {"query": observation["topic"], "k": 50}}
-        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
-
-class Junk(Agent):
-    def act(self, observation):
-        return "search foo"
-"""
-
-
-def test_an_agent_in_a_file(world, tmp_path, capsys):
-    (tmp_path / "json.py").write_text(AGENT)  # the name of a library must not matter
-    base = ["run", "--corpus", str(world), "--task", "discovery"]
-    file = str(tmp_path / "json.py")
-    assert main([*base, "--agent", f"{file}:Mine", "--output", str(tmp_path / "run")]) == 0
-    assert "Mine" in capsys.readouterr().out
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert manifest["agent"] == "Mine"
-    for agent, message in (
-        (f"{file}:Mime", "Did you mean 'Mine'"),
-        (f"{file}:", "Known: Junk, Mine"),
-        (file, f"name the object in it, too: {file}:NAME."),
-        (f"{tmp_path}/none.py:Mine", "there is no file"),
-        (f"{tmp_path}/broken.py:Mine", "does not import: SyntaxError"),
-    ):
-        (tmp_path / "broken.py").write_text("def")
-        assert main([*base, "--agent", agent, "--output", str(tmp_path / "x")]) == 2
-        assert message in capsys.readouterr().err
-    assert main([*base, "--agent", f"{file}:Junk", "--output", str(tmp_path / "junk")]) == 0
-    assert "8 episodes were cut off by the budget" in capsys.readouterr().out
-    line = (tmp_path / "junk" / "trajectories.jsonl").read_text().splitlines()[0]
-    assert "is not JSON" in json.loads(line)["steps"][0]["error"]
-
-
 def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -159,13 +159,6 @@ def test_entries_of_authors_that_share_a_line():
     assert [r.text for r in report.references] == [three, four]
 
 
-def test_markers_without_a_list_and_a_list_without_markers():
-    report = read_report("One [3]. Two [5, 4].")
-    assert [(r.key, r.text) for r in report.references] == [("3", ""), ("5", ""), ("4", "")]
-    report = read_report("One.\n\n# References\n\n1. A paper\n2. Another\n\n- More")
-    assert len(report.references) >= 2 and report.cited == () and report.styles == ()
-
-
 def test_entries_with_one_name_stay_apart():
     listed = "An Li. 2020. One. ACL.\n\nAn Li. 2020. Two. ACL."
     references = read_report(f"T (Li, 2020).\n\n# References\n\n{listed}").references

@@ -136,12 +136,6 @@ def test_each_chapter_has_its_own_numbers():
     assert len(read_report(text).references) == 6
 
 
-def test_an_export_with_blank_lines_within_its_entries():
-    listed = "\n\n".join(f"{n}\n\nPage {n[0]}\n\nhttps://a.org/{n[0]}" for n in ("1", "2 3", "4"))
-    expected = [["Page 1"], ["Page 2"], ["Page 4"]]
-    assert titles(f"It rose 1 . It fell 3 . Then 4 .\n\n# References\n\n{listed}") == expected
-
-
 LATEX = r"""\section{One}
 It works \cite{a,b:1}. So do~\citep[see][p. 3]{a} and \citet{b:1}.
 

@@ -79,12 +79,6 @@ def test_author_and_year_without_a_list():
     assert report.statements[0].text == "It holds, as of (ICLR, 2021)."
 
 
-def test_entries_with_initials_behind_the_names():
-    entries = "Ames A. 2012. Woods. J. 5.\n\nAmes AB, De Carr CD. 2011. Nets. J. 4."
-    text = f"So (Ames & Carr 2011, Ames 2012).\n\n## References\n\n{entries}"
-    assert cited(text) == [["ames 2011", "ames 2012"]]
-
-
 def test_letters_that_a_list_leaves_out_count_in_its_order():
     listed = "\n\n# References\n\nAn Li. One thing. ACL, 2023.\n\nBo Li. Two things. ACL, 2023.\n"
     report = read_report("Known (Li, 2023b) and (Li, 2023a)." + listed)
@@ -129,22 +123,6 @@ def test_footnotes():
     assert [s.heading for s in report.sections] == ["", "More"]
 
 
-def test_definitions_on_one_line_each():
-    notes = "[^1]: One https://x.org/1\n[^2]: Two\n[a page]: https://x.org/3\n[note]: no address"
-    report = read_report(f"First[^2][^1], [see][a page]. [Words][note].\n\n{notes}")
-    assert [(r.key, r.text) for r in report.references] == [
-        ("^1", "One https://x.org/1"), ("^2", "Two"),
-        ("a page", "https://x.org/3 [note]: no address"),
-    ]  # fmt: skip
-    assert [s.citations for s in report.statements] == [("^2", "^1", "a page"), ()]
-
-
-def test_marks_that_overlap_count_once():
-    report = read_report("See [a https://x.org page](https://x.org/2) [[3]](https://x.org/3) now.")
-    assert report.statements[0].text == "See a https://x.org page now."
-    assert report.statements[0].citations == ("url:x.org/2", "url:x.org/3")
-
-
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
@@ -162,12 +140,6 @@ def test_an_export_keeps_the_numbers_of_an_entry():
     first, second = read_report("It rose 1 ." + BARE).references
     assert (first.key, first.text) == ("1", "1 4 9 A page https://a.org/x-y")
     assert (second.key, second.title, second.ids) == ("2", "A paper", ("arxiv:1706.03762",))
-
-
-def test_an_export_without_a_list():
-    report = read_report("First 1. Then 2 3. So they say (2021) 4.")
-    assert [r.key for r in report.cited] == ["1", "2", "3", "4"] and report.styles == ("exports",)
-    assert read_report("There were 7. There were 12.").cited == ()
 
 
 def test_some_styles_alone():

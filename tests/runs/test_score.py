@@ -13,7 +13,6 @@ import arena
 import arena.cli
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError
-from arena.tasks import TaskSet, choose_surveys
 
 
 def test_a_run_over_some_surveys_is_scored_over_those(world, tmp_path):
@@ -135,22 +134,6 @@ def test_an_unfinished_or_changed_run_is_refused(world, title_run, tmp_path):
 def test_a_task_that_is_no_ranking_names_the_other_command(world, title_run, task):
     with pytest.raises(DataError, match=r"`arena rescore` scores the answers of a run"):
         arena.score(world, task, title_run / "run.trec")
-
-
-def test_a_number_of_surveys_counts_those_that_count(world):
-    tasks = TaskSet(world)
-    ids = list(tasks.surveys)
-    among = ids[1::2]
-    assert choose_surveys(tasks, None, among) == among
-    assert choose_surveys(tasks, 2, among) == [ids[1], ids[3]]
-    assert choose_surveys(tasks, [ids[2], ids[0]], among) == [ids[0], ids[2]]  # any may be named
-    assert choose_surveys(tasks, 5) == ids[:5]
-    for number in (0, -1, 5):
-        with pytest.raises(DataError, match=r"has 4 surveys that can be scored\. Give 1 to 4"):
-            choose_surveys(tasks, number, among)
-    for nonsense in (0, "2"):
-        with pytest.raises(DataError, match=r"^surveys="):
-            choose_surveys(tasks, nonsense, among)
 
 
 class Idle(Agent):
