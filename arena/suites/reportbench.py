@@ -71,7 +71,7 @@ def score_reports(
 
     Args:
         data (DIR): ReportBench's data: ReportBench_v1.1.jsonl and the folder ReportBench_v1.1_GT.
-        reports (DIR): Folder of the reports.
+        reports (DIR): Folder of the reports, or directory of a run that wrote some.
         only (IDS): arXiv ids of the surveys to score (default: all).
         official: Compare titles as the released code does, and nothing else.
         corpus (DIR): Corpus that arena-corpus built of the data: it names papers that a report
@@ -419,12 +419,15 @@ def find_reports(folder: str, surveys: Mapping[str, Any]) -> tuple[dict[str, Pat
     """Return the file of each survey's report, and a sentence for each file that has none.
 
     A file belongs to the survey whose arXiv id stands in its name, as in ``2004.05937.md`` or
-    ``parsed_2004.05937v2.json``; in an old id ``_`` stands for the slash.
+    ``parsed_2004.05937v2.json``; in an old id ``_`` or ``-`` stands for the slash. The directory of
+    a run is read at its reports.
     """
-    files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in _SUFFIXES)
+    place = Path(folder)
+    place = place / "reports" if (place / "reports").is_dir() else place  # of a run
+    files = sorted(path for path in place.iterdir() if path.suffix.lower() in _SUFFIXES)
     if not files:
         raise DataError(f"{folder!r} has no report: expected ARXIV_ID.md or ARXIV_ID.json.")
-    names = {name.replace("/", "_"): name for name in surveys}
+    names = {name.replace("/", slash): name for name in surveys for slash in "_-"}
     pattern = re.compile(rf"(?<!\d)({'|'.join(map(re.escape, names))})(?!\d)")
     found: dict[str, Path] = {}
     problems = []

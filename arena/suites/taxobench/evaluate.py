@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.code import code_sha256
@@ -22,6 +23,7 @@ from arena.suites.taxobench.released import (
     normalised,
     released_scores,
 )
+from arena.tasks import TaskSet
 from arena.text.display import count
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def score_predictions(
     official: bool = False,
     encoder: str = "static",
     llm_option: dict[str, Any] | None = None,
+    corpus: str | None = None,
 ) -> Evaluation:
     """Score trees that any system made against TaxoBench's expert trees.
 
@@ -55,19 +58,26 @@ def score_predictions(
 
     Args:
         data (FILE): TaxoBench's data.jsonl.
-        predictions (FILE): One JSON object a line.
+        predictions (FILE): One JSON object a line; or the directory of a run, with its corpus.
         only (IDS): Surveys to score (default: all).
         official: Print the numbers of the released scorer, version 0.2.0.
         encoder (NAME): Encoder that compares labels.
         llm_option: Option of a language model, such as model=NAME; with any, the model judges the
             trees, too (docs/judging.md).
+        corpus (DIR): Corpus of a run, for the titles of the papers that its mind-maps file.
 
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
     every = _read_data(data)
     gold = chosen(every, only)
-    trees, listed, problems = _read_predictions(predictions, every, official)
+    titles = None
+    if Path(predictions).is_dir():
+        if corpus is None:
+            raise DataError(f"{predictions!r} is a run, whose maps file ids: name the --corpus.")
+        predictions = str(Path(predictions) / "mind_maps.jsonl")
+        titles = {paper.id: paper.title for paper in TaskSet(corpus).paper_names()}
+    trees, listed, problems = _read_predictions(predictions, every, official, titles)
     surveys = {
         name: _released_row(trees.get(name), gold[name], listed.get(name))
         if official
@@ -122,12 +132,18 @@ def _read_data(path: str) -> dict[str, dict[str, Any]]:
 
 
 def _read_predictions(
-    path: str, gold: Mapping[str, Any], official: bool
+    path: str, gold: Mapping[str, Any], official: bool, titles: Mapping[str, str] | None
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return trees and ``retrieved_papers`` by survey, and a sentence for each unused line."""
+    """Return trees and ``retrieved_papers`` by survey, and a sentence for each unused line.
+
+    With the `titles` of papers the file is that of a run.
+    """
     trees, listed = dict[str, Any](), dict[str, Any]()
     problems = []
     for number, text, record in json_lines(path):
+        if record and titles is not None:
+            tree = _with_titles(read_mind_map(record["mind_map"])[0], titles)
+            record = {"id": record["survey"].removeprefix("taxobench:"), "tree": tree}
         if record is None or "id" not in record:
             problem = f"{clip(text)} is not a JSON object with an id."
         elif (name := str(record["id"])) not in gold:
@@ -142,6 +158,12 @@ def _read_predictions(
             continue
         problems.append(f"line {number}: {problem}")
     return trees, listed, problems
+
+
+def _with_titles(tree: MindMap, titles: Mapping[str, str]) -> dict[str, Any]:
+    below = [_with_titles(child, titles) for child in tree.children]
+    papers = [titles.get(paper, paper) for paper in tree.papers]
+    return {"name": tree.label, "subtopics": below, "papers": papers}
 
 
 def _judge(
