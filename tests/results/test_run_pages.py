@@ -76,12 +76,12 @@ def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
     lost = {paper: each.lost for paper, each in wanted.items()}
     assert lost == {
         "p3": None,  # shown first, read, and submitted first
-        "p4": "submitted",  # selected only
-        "p2": "retrievable",  # neither query has a word of it
-        "p5": "reach",  # undated
-        "p6": "reach",  # a survey
-        "p8": "reach",  # later
-        "lost:4": "corpus",
+        "p4": "ranked",  # selected only, and never read: no stage of loss
+        "p2": "reach",  # neither query has a word of it
+        "p5": "corpus",  # undated
+        "p6": "corpus",  # a survey
+        "p8": "corpus",  # later
+        "lost:4": "listed",
     }
     assert wanted["p3"].stages == tuple(STAGES)
     assert {*STAGES} - {*wanted["p4"].stages} == {"opened", "submitted", "counted"}
@@ -214,11 +214,12 @@ def test_compare_prints_the_funnel(tiny, tmp_path, capsys):
     # title submits p3 and p2: see test_every_reference_is_lost_where_it_was for the rest.
     stages = {name: run["stages"] for name, run in found.items()}
     assert stages["title"]["counted"] == {"reached": 2, "lost": 0}
-    assert stages["title"]["retrievable"] == {"reached": 2, "lost": 1}
-    assert stages["reader"]["reach"] == {"reached": 3, "lost": 3}
+    assert stages["title"]["reach"] == {"reached": 3, "lost": 1}
+    assert stages["reader"]["corpus"] == {"reached": 6, "lost": 3}
+    assert stages["title"]["opened"] == {"reached": 0, "lost": 0}
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"in the first 1,000 of a query that was sent +0 +1\n", printed)  # p2
+    assert re.search(r"in reach: before the cutoff, not a survey +0 +1\n", printed)  # p2
     assert main(["compare", *runs, "--funnel"]) == 2
 
 

@@ -257,7 +257,7 @@ def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(
     tab = visit(path)
     rows = tab.locator("#funnel tbody th").all_inner_texts()
     assert rows[-1] == "in the answer"  # no rank counts
-    assert tab.locator("#difference tbody th").last.inner_text() == "not in the answer"
+    assert tab.locator("#difference tbody th").last.inner_text() == "selected, drafted or ranked"
     tab.locator("#list a").first.click()
     wait_at(tab, "step 1 ")
     tab.evaluate("go(current.steps)")

@@ -34,7 +34,6 @@ STAGES = {
     "counted": "within the cutoff of the headline metric",
 }
 """The stages in order. A paper need not pass all: an agent that reads nothing opens none."""
-_ORDER = [*STAGES, None]
 
 
 class WantedPaper(NamedTuple):
@@ -44,7 +43,7 @@ class WantedPaper(NamedTuple):
         paper: Its id.
         status: ``gold``, or why it is out of reach (docs/corpus-format.md).
         stages: The stages that it reached.
-        lost: The stage after the last of these; None for a paper that counts.
+        lost: The last of these, after which it was lost; None for a paper that counts.
         rank: Its best rank in the queries that were sent, from 1; None below `DEPTH`.
         query: Number of the step that sent this query.
         submitted: Its rank in the answer, from 1; 0 in an answer without ranks, None if missed.
@@ -132,7 +131,7 @@ class RunFunnel:
         wanted = []
         for paper, status in references.items():
             stages = tuple(stage for stage in STAGES if paper in reached[stage])
-            lost = _ORDER[_ORDER.index(stages[-1]) + 1]
+            lost = None if "counted" in stages else stages[-1]
             best = min(((by[paper], n) for n, by in ranks.items() if paper in by), default=None)
             found, query = best or (None, None)
             wanted.append(WantedPaper(paper, status, stages, lost, found, query, places.get(paper)))
@@ -162,7 +161,7 @@ def funnel_of(
 
 
 def funnel_json(funnels: Mapping[str, Funnel]) -> dict[str, Any]:
-    """Return, for each run, how many references reached each stage and were lost there, and all."""
+    """Return for each run how many references reached each stage, were lost after it, and all."""
     found = {}
     for name, funnel in funnels.items():
         wanted = [*chain(*funnel.values())]
@@ -177,20 +176,20 @@ def funnel_json(funnels: Mapping[str, Funnel]) -> dict[str, Any]:
 def funnel_tables(funnels: Mapping[str, Funnel], against: str) -> list[Table]:
     """Return how many references reached each stage, and what runs counted that `against` lost."""
     counts = [each["stages"] for each in funnel_json(funnels).values()]
-    header = ["reached by", *chain(*((name, "lost") for name in funnels))]
+    header = ["reached by", *chain(*((name, "lost after") for name in funnels))]
     rows = [[text, *chain(*(each[s].values() for each in counts))] for s, text in STAGES.items()]
-    tables = [Table(header, rows, title="Listed references, and where they were lost")]
+    tables = [Table(header, rows, title="Listed references, and the last stage of lost ones")]
     for name, funnel in funnels.items():
         if name != against:
             lost = _only(funnel, funnels[against]), _only(funnels[against], funnel)
-            rows = [[text, *(each[s] for each in lost)] for s, text in [*STAGES.items()][1:]]
-            header = ["not", f"only {name}", f"only {against}"]
-            title = "References that one run counted, and where the other lost them"
+            rows = [[text, *(each[s] for each in lost)] for s, text in [*STAGES.items()][:-1]]
+            header = ["lost after", f"only {name}", f"only {against}"]
+            title = "References that one run counted, and their last stage in the other"
             tables.append(Table(header, rows, title=title))
     return tables
 
 
 def _only(run: Funnel, other: Funnel) -> Counter[str | None]:
-    """Return where `other` lost the references that `run` counted."""
+    """Return after which stages `other` lost the references that `run` counted."""
     pairs = (zip(run[s], other[s], strict=True) for s in run if s in other)
     return Counter(b.lost for a, b in chain(*pairs) if a.lost is None and b.lost is not None)

@@ -78,7 +78,7 @@ async function survey(place) {
 
 // The funnel. Bit n of a mask: whether a reference reached stage n.
 let index, marks, last;
-const lostAt = (mask) => (mask >> last ? null : 32 - Math.clz32(mask));
+const lostAfter = (mask) => (mask >> last ? null : 31 - Math.clz32(mask));  // the last one reached
 const stageName = (n) => {
   const depths = new Set(index.runs.map((run) => run.depth));
   return n === last && depths.size === 1 ? `within the first ${[...depths][0]}` : index.stages[n][1];
@@ -92,7 +92,7 @@ function drawFunnel() {
     if (!isChosen(place)) continue;
     for (const mask of masks) {
       for (let n = 0; n <= last; n += 1) runs[run].reached[n] = (runs[run].reached[n] ?? 0) + ((mask >> n) & 1);
-      const lost = lostAt(mask);
+      const lost = lostAfter(mask);
       if (lost !== null) runs[run].lost[lost] = (runs[run].lost[lost] ?? 0) + 1;
     }
   }
@@ -100,8 +100,8 @@ function drawFunnel() {
     row(rowHead(stageName(n)), runs.map(({ reached, lost }, run) => {
       const bar = el("i", { class: `bar c${run % 6}` });
       bar.style.width = `${(100 * (reached[n] ?? 0)) / (reached[0] || 1)}%`;
-      const press = () => listPapers(`Lost by ${index.runs[run].name}: not ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAt(mask) === n);
-      return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost here` }, `−${lost[n]}`) : null);
+      const press = () => listPapers(`Lost by ${index.runs[run].name} after: ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAfter(mask) === n);
+      return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost after it` }, `−${lost[n]}`) : null);
     })));
   show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel" }, head("listed references", ...index.runs.map((_, run) => chip(run))), el("tbody", {}, body))));
   show("lost");
@@ -128,15 +128,15 @@ function drawDifference() {
   listEpisodes();
   const [a, b] = [+$("run-a").value, +$("run-b").value];
   const masks = new Map([a, b].map((of) => [of, new Map(index.episodes.filter(([run]) => run === of).map((e) => [e[1], e[4]]))]));
-  const counted = (run, place, i) => masks.get(run).has(place) && lostAt(masks.get(run).get(place)[i]) === null;
-  const fits = (by, against, n) => (run, place, i, mask) => run === against && isChosen(place) && lostAt(mask) === n && counted(by, place, i);
+  const counted = (run, place, i) => masks.get(run).has(place) && lostAfter(masks.get(run).get(place)[i]) === null;
+  const fits = (by, against, n) => (run, place, i, mask) => run === against && isChosen(place) && lostAfter(mask) === n && counted(by, place, i);
   const episodes = (fit) => index.episodes.reduce((sum, [run, place, , , own]) => sum + own.filter((mask, i) => fit(run, place, i, mask)).length, 0);
   const cell = (by, against, n) => {
     const fit = fits(by, against, n), number = episodes(fit);
-    return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name}: not ${stageName(n)}`, fit) }, number) : "0";
+    return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name} after: ${stageName(n)}`, fit) }, number) : "0";
   };
-  const rows = stagesHere().slice(1).map((n) => row(rowHead(`not ${stageName(n)}`), cell(a, b, n), cell(b, a, n)));
-  show("difference", el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("where the other run lost it", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
+  const rows = stagesHere().slice(0, -1).map((n) => row(rowHead(stageName(n)), cell(a, b, n), cell(b, a, n)));
+  show("difference", el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("lost by the other run after", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
 }
 
 // Lists of episodes and steps.
@@ -212,8 +212,8 @@ async function openPaper(id) {
     const [, gain, status, text] = current.labels.refs[place];
     about.push(el("p", {}, gain > 1 ? "Wanted, influential." : gain ? "Wanted." : `Cited, not in reach: ${status.replaceAll("_", " ")}.`));
     about.push(el("ul", {}, Object.entries(current.all).map(([run, { wanted }]) => {
-      const [mask, rank, , submitted] = wanted[place], lost = lostAt(mask);
-      return el("li", {}, chip(+run), `: ${lost === null ? "found" : `lost, not ${stageName(lost)}`}${rank ? `; best rank of a query: ${rank}` : ""}${submitted ? `; rank in the answer: ${submitted}` : ""}`);
+      const [mask, rank, , submitted] = wanted[place], lost = lostAfter(mask);
+      return el("li", {}, chip(+run), `: ${lost === null ? "found" : `lost after: ${stageName(lost)}`}${rank ? `; best rank of a query: ${rank}` : ""}${submitted ? `; rank in the answer: ${submitted}` : ""}`);
     })));
     if (text !== null) about.push(el("p", { class: "text" }, JSON.parse(texts[text])));
   }
