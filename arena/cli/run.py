@@ -345,6 +345,8 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     task = open_task(summary["task"])
     for nothing in task.nothing_submitted(entries) if "missing" not in counts else ():
         yield f"Warning: the agent submitted {nothing}"
+    if summary.get("unseen"):
+        yield f"{summary['unseen']:.1%} of the submitted ids were in no result of their episode."
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
             f"{count(cut_off, 'episode was', 'episodes were')} cut off by the budget "

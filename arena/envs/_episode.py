@@ -183,6 +183,7 @@ class ScoredEpisode:
             seen = state.cited.keys() & self.shown.keys()
             final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
             info |= final
+            info["unseen"] = self._unseen()
             score = self._scoring.task.worth(info["metrics"])
             if "written" in budget:
                 info["seen"] = sorted(seen)
@@ -214,6 +215,13 @@ class ScoredEpisode:
         info["gain"] = new / progress.gold if new else 0.0
         paid = math.fsum(terms.values())
         return StepResult(self.observation(), paid, terminated, truncated, info)
+
+    def _unseen(self) -> float | None:
+        """Return the share of submitted ids that nothing showed; None if none was submitted."""
+        answers = self._state.answers
+        stages = [stage for stage in self._scoring.task.stages if stage.name in answers]
+        submitted = {p for stage in stages for p in stage.answer.places(answers[stage.name])}
+        return len(submitted - self.shown.keys()) / len(submitted) if submitted else None
 
     def observation(self) -> dict[str, Any]:
         """Return the observation of the present state."""

@@ -211,7 +211,9 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             show, whatever the reward), and at the end ``metrics`` (name -> value, empty for a
             survey that cannot be scored), ``answers`` (stage -> submitted answer), and the numbers
             of references that are in reach (``gold``), listed (``references``) and cited by the
-            survey in all (``references_total``). With `show` also ``digests``: how many of the
+            survey in all (``references_total``), and ``unseen``, the share of submitted ids that no
+            result of the episode had, papers given at the start included; None if no paper was
+            submitted. With `show` also ``digests``: how many of the
             papers that were read are ``shown`` with a digest, and how many are ``missing`` one. If
             an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
             message and line.

@@ -165,6 +165,7 @@ def record_end(budget: Mapping[str, int], last: PlayedStep) -> dict[str, Any]:
         "spent": {name: budget[name] - left[name] for name in left},
         "answers": last.info.get("answers"),
         "metrics": last.info.get("metrics"),
+        "unseen": last.info.get("unseen"),
         **{name: last.info[name] for name in ("digests", "seen", "failed") if name in last.info},
     }
 

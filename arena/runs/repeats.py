@@ -98,6 +98,8 @@ def merge(
         for name in ("steps", "searches", "reads", "characters", "written", "return"):
             if name in merged:
                 merged[name] = math.fsum(row[name] for row in rows) / k
+        if "unseen" in merged:
+            merged["unseen"] = mean(row["unseen"] for row in rows)
         merged["submitted_each"] = [row["submitted"] for row in rows]
         if "truncated" in merged:
             merged["truncated"] = sum(row["truncated"] for row in rows)
@@ -113,6 +115,8 @@ def merge(
     result["mean"] = {name: mean(row[name] for row in per_survey.values()) for name in columns}
     best = {n: first["ceiling"].get(n.partition(".")[2]) for n in columns if is_of_repeats(n)}
     result["ceiling"] = first["ceiling"] | best
+    if "unseen" in first:
+        result["unseen"] = mean(row["unseen"] for row in per_survey.values())
     if success is not None:
         known_counts = [c for c in successes if c is not None]
         result["profile"] = {

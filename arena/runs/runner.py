@@ -22,7 +22,7 @@ from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError
 from arena.executors import EXECUTORS, make_executor
 from arena.llm.outcomes import count_answers
-from arena.metrics import ENCODER, Metric
+from arena.metrics import ENCODER, Metric, mean
 from arena.mindmap import identity
 from arena.plugins import load
 from arena.runs import environment
@@ -191,7 +191,7 @@ def run(
         summary, files_written = write_results(output, manifest, played, besides, task_set)
         files = {name: sha256_file(output / name) for name in files_written}
         write_json(output / MANIFEST, manifest | {"files": files})
-        return summary
+        return summary | {"unseen": mean(r["unseen"] for r in summary["per_survey"].values())}
 
 
 def _choose(
@@ -310,6 +310,7 @@ def _summary(
         summary["per_survey"][survey_id] |= record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
+            "unseen": record.get("unseen"),
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
     return summary

@@ -496,6 +496,7 @@ def check_info(
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY, "gain": ANY}
     if over:
         expected |= dict.fromkeys({"digests", "seen"} & info.keys(), ANY)  # where there are some
+        expected |= {"unseen": ANY}
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}

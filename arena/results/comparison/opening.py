@@ -120,6 +120,11 @@ class ComparedRun:
     pooled: int = 1
     corpora: int = 1
 
+    @property
+    def unseen(self) -> float | None:
+        """Mean share of submitted ids that no result of their episode had; None if unknown."""
+        return mean(row.get("unseen") for row in self.metrics["per_survey"].values())
+
     def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
         """Return the mean curve over surveys; an episode that has ended keeps its last share."""
         curves = [self.episodes[survey].curve for survey in surveys]
@@ -258,7 +263,9 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
             episodes.setdefault(mark + topic, run.episodes[topic])
     names = [n for n in first.metrics["mean"] if all(n in run.metrics["mean"] for run in runs)]
     merged = {
-        topic: same[0] | {name: _mean_or_none(row[name] for row in same) for name in names}
+        topic: same[0]
+        | {name: _mean_or_none(row[name] for row in same) for name in names}
+        | {"unseen": mean(row.get("unseen") for row in same)}
         for topic, same in rows.items()
     }
     ends = {

@@ -184,11 +184,12 @@ def effort(comparison: Comparison) -> Table:
     if any(total.seconds is not None for total in comparison.efforts.values()):
         names += ("seconds",)
     rows = []
-    for run, total in comparison.efforts.items():
-        values = [getattr(total, name) for name in names]
-        rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
+    for run in comparison.runs:
+        values = [getattr(run.effort, name) for name in names]
+        rows.append([run.name, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
+        rows[-1].append(run.unseen)
     title = f"Effort of each run over {comparison.over}"
-    return _table(title, "effort", ["run", *map(heading, names)], rows)
+    return _table(title, "effort", ["run", *map(heading, names), "unseen"], rows)
 
 
 def uses_models(comparison: Comparison) -> bool:
@@ -362,6 +363,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
                 **({"model": run.metrics["model"]} if "model" in run.metrics else {}),
                 "effort": dataclasses.asdict(run.effort) | {"models": list(run.effort.models)},
                 "shown_after_searches": curve and list(curve),
+                "unseen": run.unseen,
                 "pooled": {"runs": run.pooled, "corpora": run.corpora},
             }
             for run, curve in zip(comparison.runs, curves, strict=True)
