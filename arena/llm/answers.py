@@ -116,7 +116,8 @@ class Completion(NamedTuple):
             with a call, such as the signature of a thought.
         finish_reason: ``stop``, ``length``, ``tool_calls``, ... as the server reports it.
         usage: Tokens.
-        cost: Dollars when the answer was made; None if model or tokens are unknown.
+        cost: Dollars when the answer was made, or at today's price if none was known then; None if
+            model or tokens are unknown.
         seconds: Time that the answer took when it was made, pauses and retries included.
         cached: Whether this answer comes from the store.
         refused: Why the server refuses the request, or empty; see `RequestRefusedError`.

@@ -141,7 +141,7 @@ class Client(Model):
         self._unkept: dict[str, dict[str, Any]] = {}  # paid, and not yet in the store
         self._proven = False  # whether the endpoint has answered a request with these options
         self._places = threading.BoundedSemaphore(max_parallel)
-        self._price = None if self.mode == "replay" else price_of(model, prices)
+        self._price = price_of(model, prices)
         self.check_price(self.meter.limits)
         self.store: Store | None = None
         if self.mode != "live":
@@ -211,13 +211,20 @@ class Client(Model):
         if self.store is None:
             return self._ask_all(requests)
         records = {key: self.store.get(key) for key in dict(requests)}
-        answers = {key: from_record(record) for key, record in records.items() if record}
+        answers = {key: self._kept_answer(record) for key, record in records.items() if record}
         self._proven = self._proven or bool(answers)
         missing = {key: body for key, body in requests if key not in answers}
         if missing and self.mode == "replay":
             raise self._miss(next(iter(missing.values())))
         answers |= dict(zip(missing, self._ask_all(list(missing.items())), strict=True))
         return [answers[key] for key, _ in requests]
+
+    def _kept_answer(self, record: Mapping[str, Any]) -> Completion:
+        """Return an answer of the store, which may have been kept before its price was known."""
+        answer = from_record(record)
+        if answer.cost is None and self._price is not None:
+            return answer._replace(cost=self._price.of(answer.usage))
+        return answer
 
     def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
         """Ask side by side; raise the first failure in order, after which none is begun."""

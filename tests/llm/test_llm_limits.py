@@ -56,6 +56,22 @@ def test_prices(make_client, tmp_path):
     assert price_of("gpt-4o", {"gpt-4o": {"prompt": 0, "completion": 0}}).of(Usage(9, 9)) == 0
 
 
+def test_prices_given_later_count_for_answers_that_are_kept(make_client):
+    """5 tokens of prompt and 3 of the answer at 2 and 10 dollars a million; a known cost stays."""
+    with LLMServer(lambda body: "one two three") as server:
+        question = says("one two three four five")
+        assert make_client(server).complete(question).cost is None
+        for mode in ("record", "replay"):
+            client = make_client(
+                server, mode=mode, prices={"scripted": {"prompt": 2, "completion": 10}}
+            )
+            assert client.complete(question).cost == pytest.approx(40e-6)
+        client = make_client(server, prices={"scripted": {"prompt": 1, "completion": 1}})
+        assert client.complete(HELLO).cost == pytest.approx(6e-6)
+        client = make_client(server, prices={"scripted": {"prompt": 9, "completion": 9}})
+        assert client.complete(HELLO).cost == pytest.approx(6e-6)
+
+
 @pytest.mark.parametrize(
     ("limits", "answered"),
     [
