@@ -97,6 +97,8 @@ def forge(
         rewrite(record)
         lines.append(json.dumps(record, separators=(",", ":")) + "\n")
     (target / "trajectories.jsonl").write_text("".join(lines))
+    if scores is not None:  # without labels of its own, by which its answers get other scores
+        manifest.get("files", {}).pop("qrels.trec", None)
     if "files" in manifest:
         manifest["files"] = {name: sha256(target / name) for name in manifest["files"]}
     (target / "manifest.json").write_text(json.dumps(manifest))

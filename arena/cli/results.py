@@ -59,8 +59,8 @@ def compare(
         model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
             latest model_cutoff of the agents).
-        corpus (DIR): Corpus that arena-corpus built, for the titles on the page, --funnel and
-            cutoffs of models.
+        corpus (DIR): Corpus that arena-corpus built, to score the answers of the runs again, and
+            for the titles on the page, --funnel and cutoffs of models.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \

@@ -173,9 +173,9 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
         raise SystemExit(1)
     if report.changed:
         print(
-            f"arena replay: changed since the run: {', '.join(report.changed)}. The run, or "
-            "its judge, wrote other files; the same command, for a run with --overwrite, writes "
-            "them again.",
+            f"arena replay: edited since the run: {', '.join(report.changed)}. The recorded "
+            "episodes, or the verdicts of the judge, give something else; the same command, for a "
+            "run with --overwrite, writes them again.",
             file=sys.stderr,
         )
         raise SystemExit(1)

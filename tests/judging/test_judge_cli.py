@@ -83,7 +83,7 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     path.write_bytes(first.replace(b'"judged": 8', b'"judged": 9', 1))
     with pytest.raises(SystemExit, match="1"):
         main(["replay", str(clustering_run), "--corpus", str(world)])
-    assert "changed since the run: judgements/taxobench.json" in capsys.readouterr().err
+    assert "edited since the run: judgements/taxobench.json" in capsys.readouterr().err
     assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 2
 
 

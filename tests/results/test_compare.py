@@ -284,7 +284,8 @@ def test_what_may_differ_is_told(forged):
     assert "seed: 0 (a; c), 5 (b)" in remarks
     (line,) = (note for note in found.notes if "budget" in note)
     assert line.startswith("The runs differ in budget, max_reads: ") and line.endswith(", 3 (b).")
-    assert not arena.compare([forged("d", ONE), forged("e", OTHER)]).notes
+    notes = arena.compare([forged("d", ONE), forged("e", OTHER)]).notes
+    assert notes == ("labels not checked: give --corpus.",)
 
 
 def test_a_run_must_be_finished_and_as_it_was_left(forged, tmp_path, title_run):
@@ -361,7 +362,7 @@ def test_a_mean_above_the_ceiling_is_explained(forged):
     found = arena.compare([forged("a", {"heading_soft_recall": soft})])
     assert any("heading_soft_recall is above the ceiling" in note for note in found.notes)
     found = arena.compare([forged("b", {"tree_edit_distance": [2.0] * 8})])
-    assert not found.notes
+    assert found.notes == ("labels not checked: give --corpus.",)
 
 
 def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):

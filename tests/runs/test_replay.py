@@ -293,7 +293,7 @@ def test_an_edited_result_is_reported(world, finished, tmp_path, capsys, name, o
     assert arena.replay(run, world).changed == [name]
     with pytest.raises(SystemExit, match=r"^1$"):
         arena.cli.main(["replay", str(run), "--corpus", str(world)])
-    assert f"changed since the run: {name}." in capsys.readouterr().err
+    assert f"edited since the run: {name}." in capsys.readouterr().err
     (run / name).unlink()
     assert not arena.replay(run, world).equal
 

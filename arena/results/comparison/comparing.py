@@ -47,6 +47,7 @@ PERMUTATIONS = 100_000
 TIE = 1e-12
 _SEED = 20_240_610
 _CHUNK = 4096
+_OF_ONE = "Labels are checked of the runs over the given corpus alone."
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,9 @@ def compare(
         common: Compare the surveys that all runs played, where they did not play the same.
         clusters: What topics share that are resampled and flipped together: ``"cluster"``, the
             subject of synthetic surveys and the paper that asks a question, or ``"domain"``.
-        corpus: The corpus of the runs, to score files of answers, and runs by `metrics` that they
-            did not report, and for ceilings of `common` surveys.
+        corpus: The corpus of the runs, by whose labels their headlines are scored again; also to
+            score files of answers, and runs by `metrics` that they did not report, and for ceilings
+            of `common` surveys. Without it rankings are scored again by the labels in the runs.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
@@ -240,7 +242,8 @@ def compare(
         is taken over the surveys that every run has a value for.
 
     Raises:
-        CorpusError: A directory contains no run, or one that is unfinished or was changed.
+        CorpusError: A directory contains no run, or one that is unfinished or was changed, or that
+            states scores which its answers do not get.
         DataError: Runs differ in corpus, task set, task, surveys, metrics or encoder, one is
             given twice, or an option is out of its range.
         UnknownNameError: The baseline or a metric is unknown.
@@ -267,6 +270,8 @@ def compare(
     )
     notes = [*notes_on({run.name: run.manifest for run in compared if run.opened})]
     notes += [remark for run in compared for remark in run.remarks]
+    if corpus is None or any(run.corpora > 1 for run in compared):
+        notes.append("labels not checked: give --corpus." if corpus is None else _OF_ONE)
     assert first.opened is not None and first.task is not None
     unlimited = _unlimited(first.opened)
     how = (test, correction, level, clusters)

@@ -17,6 +17,7 @@ from arena import trec
 from arena.corpus import Corpus
 from arena.errors import DataError, clip
 from arena.metrics import mean
+from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.repeats import is_of_repeats
 from arena.runs.scoring import limits, rescore
@@ -151,12 +152,16 @@ def open_runs(
     """Return name -> its runs, one or those of ``NAME=DIR,DIR``, checked to be comparable.
 
     With `common` they are cut to the surveys that all of them played. With `corpus`, theirs, they
-    have `metrics` that they did not report, and the ceilings and floors of these surveys.
+    have `metrics` that they did not report, and the ceilings and floors of these surveys. Raise
+    CorpusError for scores that the answers do not get, see `refuse_misstated`.
     """
     given, places = zip(*map(split_name, runs), strict=True)
     systems = [[_open_run(each) for each in directories_of(place)] for place in places]
     every = [opened for system in systems for opened in system]
     _refuse_twice([run for run, _ in every])
+    for run, scores in every:
+        same = corpus is not None and corpus.sha256 == _corpus_of(run)  # one of several pooled ones
+        refuse_misstated(run, scores, corpus if same else None)
     names = name_runs(given, [system[0][0] for system in systems])
     for run, scores in every if corpus else ():
         if missing := [name for name in metrics if name not in scores["mean"]]:

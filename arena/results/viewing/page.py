@@ -31,6 +31,7 @@ from arena.results.comparison.report import heading
 from arena.results.messages import Prompts, answers_by_step, call_of, open_answers
 from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel
 from arena.results.viewing.packing import Texts, block, in_blocks, listed
+from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
@@ -80,7 +81,8 @@ def as_view(
             funnels, and papers that did not exist yet.
 
     Raises:
-        CorpusError: A run is of another corpus, or does not replay.
+        CorpusError: A run is of another corpus, does not replay, or states scores that its answers
+            do not get.
         DataError: No run has an episode of these surveys.
     """
     given, directories = zip(*map(split_name, runs), strict=True)
@@ -88,6 +90,9 @@ def as_view(
     page = _Page(Corpus.of(corpus, tasks), labels, answers)
     for run in opened:
         run.open_corpus(page.corpus)
+        if run.files is not None:
+            run.refuse_changed("metrics.json")
+            refuse_misstated(run, read_json(run.directory / "metrics.json"), page.corpus)
     played = dict.fromkeys(s for run in opened for s in run.manifest["surveys"])
     chosen = choose_surveys(page.tasks, surveys, play_order(page.tasks, played))
     for name, run in zip(name_runs(given, opened), opened, strict=True):
@@ -181,7 +186,8 @@ class _Page:
                         m | {"content": places.get(str(m.get("content")), m.get("content"))}
                         for m in messages[same:]
                     ]
-                    prompt, before = [same, self._texts.pack(encode(rest))], messages
+                    prompt = [same, self._texts.pack(encode(rest))]
+                    before = messages
                 row = [a.text, a.tool_calls, a.usage.prompt, a.usage.completion, prompt]
                 said.setdefault(number, []).append(row)
         return said
@@ -208,7 +214,7 @@ class _Page:
             "s": [each["stage"] for each in seen],
             "topic": seen[0]["topic"],
             "end": "cut off by the budget" if record["truncated"] else "submitted",
-            "answers": {stage: pack(encode(answer)) for stage, answer in answers.items()},
+            "answers": {s: pack(encode(answer)) for s, answer in answers.items()},
             "usage": usage_of(record["notes"]) or {},
             "said": self._said(record, steps, prompts),
         }

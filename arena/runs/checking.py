@@ -1,0 +1,109 @@
+"""The scores that a finished run states, beside those that its answers get."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from arena import trec
+from arena.corpus import Corpus
+from arena.errors import CorpusError, clip
+from arena.metrics import ENCODER, ScoreContext, mean
+from arena.runs.directory import OpenedRun
+from arena.runs.trajectories import answers_of, seen_of
+from arena.tasks import Stage
+
+QRELS = "qrels.trec"
+_EQUAL = 1e-6  # encoders differ by less from machine to machine
+
+
+class Misstated(NamedTuple):
+    """A score in ``metrics.json`` that the answers do not get; `survey` is "" for a mean."""
+
+    survey: str
+    metric: str
+    stated: Any
+    true: float | None
+
+
+def misstated(
+    run: OpenedRun, metrics: Mapping[str, Any], corpus: Corpus | None = None
+) -> list[Misstated] | None:
+    """Return which scores in ``metrics.json`` the recorded answers of a run do not get.
+
+    With the corpus of the run the answers are scored again by its labels: the headline, and the
+    task's other metrics that need no encoder. Without it rankings alone are, by the labels in the
+    run's own ``qrels.trec``. `metrics` has all surveys of the run.
+
+    Returns:
+        The differences, surveys first, then means; None where nothing could be scored.
+
+    Raises:
+        CorpusError: The corpus is not that of the run.
+    """
+    path, known = run.directory / QRELS, QRELS in (run.files or {})
+    gold = trec.read_qrels(path) if known and path.stat().st_size else {}
+    tasks: Any = SimpleNamespace(gold=lambda name: SimpleNamespace(gains=gold.get(name, {})))
+    task = copy.copy(run.task)
+    if corpus is not None:
+        tasks = run.open_corpus(corpus)[1]
+        task = copy.copy(run.task.on(tasks))
+    scored = [stage for stage in task.stages if corpus or (known and stage.answer.fits([]))]
+    if not scored:
+        return None
+    whole = len(scored) == len(task.stages)
+    task.stages = tuple(_cheap(stage, corpus is not None) for stage in scored)
+    task.parts = task.parts if whole else ()
+    encoder = run.manifest["environment"].get("encoder") or ENCODER
+    given: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for record in run.episodes(every=True):
+        if "failed" not in record:
+            survey = record["survey"]
+            context = ScoreContext(encoder, tasks=tasks, survey=survey, seen=seen_of(record))
+            given[survey].append(task.evaluate(answers_of(record, run.task), context))
+    names = [metric.name for metric in task.own_metrics] + [task.headline_name] * bool(task.parts)
+    rows, counted = list[Misstated](), defaultdict[str, list[float]](list)
+    for survey, scores in given.items():
+        for name in names:
+            values = [each[name] for each in scores if name in each]
+            true = math.fsum(values) / run.repeats if len(values) == run.repeats else None
+            stated = metrics["per_survey"].get(survey, {}).get(name)
+            rows.append(Misstated(survey, name, stated, true))
+            if true is not None and task.can_score(tasks, survey):
+                counted[name].append(true)
+    for name in names if whole else ():
+        rows.append(Misstated("", name, metrics["mean"].get(name), mean(counted[name])))
+    return [row for row in rows if not _same(row.stated, row.true)]
+
+
+def refuse_misstated(
+    run: OpenedRun, metrics: Mapping[str, Any], corpus: Corpus | None = None
+) -> None:
+    """Raise CorpusError if a run states a score that its answers do not get, see `misstated`."""
+    if found := misstated(run, metrics, corpus):
+        survey, name, stated, true = found[0]
+        where = f"survey {clip(survey)}" if survey else "the mean"
+        more = f" ({len(found)} such scores)" if len(found) > 1 else ""
+        raise CorpusError(
+            f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "
+            f"{name} {clip(stated)}, and the recorded answers get {true}{more}. Restore it, or run "
+            "it again with --overwrite."
+        )
+
+
+def _cheap(stage: Stage, labels: bool) -> Stage:
+    """Return a stage with its headline, if there are `labels`, and metrics that need nothing."""
+    first = stage.headlines[:1]
+    metrics = [m for m in (*first, *stage.metrics) if not m.needs or (labels and m in first)]
+    return replace(stage, metrics=tuple(dict.fromkeys(metrics)))
+
+
+def _same(stated: Any, true: float | None) -> bool:
+    if stated is None or true is None:
+        return stated is true
+    return isinstance(stated, int | float) and math.isclose(stated, true, abs_tol=_EQUAL)

@@ -1,0 +1,144 @@
+"""Scores that were edited, hash and all, are refused by everything that prints them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+import arena
+from arena._internal.files import sha256_file
+from arena.cli import main
+from arena.corpus import Corpus
+from arena.errors import CorpusError
+from arena.results import comparison
+from arena.results.viewing import as_view
+from arena.runs.checking import Misstated, misstated
+from arena.runs.directory import OpenedRun
+
+TASKS = ("discovery", "organization", "question", "report", "survey")
+
+
+@pytest.fixture(scope="module")
+def runs(world, tmp_path_factory):
+    """Task -> a run of a baseline on two surveys."""
+    place = tmp_path_factory.mktemp("honest")
+    for task in TASKS:
+        arena.run(world, task, "random", place / task, surveys=2)
+    arena.run(world, "discovery", "title", place / "twice", surveys=2, repeats=2)
+    return place
+
+
+def forge(run, edit, name="metrics.json"):
+    """Edit a file of a run, and its hash in the manifest; return what `edit` does."""
+    path, manifest = run / name, json.loads((run / "manifest.json").read_text())
+    content = json.loads(path.read_text()) if name.endswith(".json") else path.read_text()
+    edited = edit(content)
+    path.write_text(edited if isinstance(edited, str) else json.dumps(content))
+    manifest["files"][name] = sha256_file(path)
+    (run / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.fixture
+def forged(runs, tmp_path):
+    """Copy a run and give its first survey another score; return the run, survey and true value."""
+
+    def make(task, metric, stated):
+        run = tmp_path / f"{task}-forged"
+        shutil.copytree(runs / task, run)
+        true = {}
+
+        def edit(content):
+            survey = min(content["per_survey"])
+            true[survey] = content["per_survey"][survey][metric]
+            content["per_survey"][survey][metric] = stated
+
+        forge(run, edit)
+        return run, *next(iter(true.items()))
+
+    return make
+
+
+@pytest.mark.parametrize("task", [*TASKS, "twice"])
+def test_a_run_states_what_its_answers_get(runs, world, task):
+    run = OpenedRun(runs / task)
+    stated = json.loads((run.directory / "metrics.json").read_text())
+    assert misstated(run, stated, Corpus.of(world)) == []
+    assert misstated(run, stated) == (None if task in ("organization", "report") else [])
+
+
+HEADLINES = {
+    "discovery": "recall@100", "organization": "paper_filing_agreement", "question": "f1",
+    "report": "reference_f1", "survey": "survey_score",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_an_edited_score_is_refused_with_both_values(forged, runs, world, task, capsys):
+    run, survey, true = forged(task, HEADLINES[task], 0.9271)
+    command = ["compare", str(run), f"honest={runs / task}", "--corpus", str(world)]
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert f"for survey {survey!r} it states {HEADLINES[task]} 0.9271" in error
+    assert f"answers get {true}" in error
+    assert main(["view", str(run), "--corpus", str(world), "--output", "x.html"]) == 2
+    assert f"survey {survey!r} it states" in capsys.readouterr().err
+    alone = main(command[:-2])
+    assert alone == (2 if task in ("discovery", "question") else 0)
+    with pytest.raises(SystemExit, match="1"):
+        main(["replay", str(run), "--corpus", str(world)])
+    error = capsys.readouterr().err
+    assert "edited since the run: metrics.json" in error and "wrote other" not in error
+
+
+def test_means_and_texts_in_the_place_of_scores(runs, world, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "discovery", run)
+    true = json.loads((run / "metrics.json").read_text())["mean"]["recall@10"]
+    forge(run, lambda content: content["mean"].update({"recall@10": "high"}))
+    stated = json.loads((run / "metrics.json").read_text())
+    assert misstated(OpenedRun(run), stated) == [Misstated("", "recall@10", "high", true)]
+    with pytest.raises(CorpusError, match=r"for the mean it states recall@10 'high'"):
+        arena.compare([run])
+
+
+def test_edited_labels_are_found_with_the_corpus_alone(runs, world, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "discovery", run)
+    records = map(json.loads, (run / "trajectories.jsonl").read_text().splitlines())
+    first = {record["survey"]: record["answers"]["discovery"] for record in records}
+    stated = json.loads((run / "metrics.json").read_text())
+    survey = min(stated["per_survey"])
+    paper = first[survey][0]  # the only label left
+    forge(
+        run,
+        lambda text: (
+            "".join(line for line in text.splitlines(keepends=True) if line.split()[0] != survey)
+            + f"{survey} 0 {paper} 1\n"
+        ),
+        "qrels.trec",
+    )
+
+    def edit(content):
+        row, other = (content["per_survey"][s] for s in sorted(content["per_survey"]))
+        for name, value in {"recall@10": 1, "recall@100": 1, "precision@10": 0.1,
+                            "precision@100": 0.01}.items():  # fmt: skip
+            row[name] = value
+            content["mean"][name] = (value + other[name]) / 2
+
+    forge(run, edit)
+    assert main(["compare", str(run), f"other={runs / 'discovery'}"]) == 0
+    assert "labels not checked: give --corpus" in capsys.readouterr().out
+    assert main(["compare", str(run), f"other={runs / 'discovery'}", "--corpus", str(world)]) == 2
+    assert f"for survey {survey!r} it states recall@100 1" in capsys.readouterr().err
+
+
+def test_a_checked_comparison_says_nothing_of_labels(runs, world):
+    alone, checked = (
+        arena.compare([runs / "survey"]),
+        arena.compare([runs / "survey"], corpus=world),
+    )
+    assert "labels not checked: give --corpus." in comparison.as_text(alone)
+    assert "labels not checked" not in comparison.as_text(checked)
+    assert as_view([runs / "survey"], world).episodes == 2
