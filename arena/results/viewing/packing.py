@@ -27,6 +27,7 @@ _PAPER = rf'"id":({_STRING}),"title":{_STRING},"date":"[^"]*"'
 _LISTED = re.compile(_PAPER)
 _HIT = re.compile(rf'\{{({_PAPER})(?:,"score":([-+.0-9e]+))?\}}')
 _PIECE = re.compile(rf"({_PAPER})|{_STRING}")
+_TEXT = re.compile(_STRING)
 _LONG = 200  # characters of a string that is kept apart
 _BLOCK = 1 << 16  # characters
 
@@ -55,26 +56,31 @@ class Texts:
             self._papers[quoted] = self.number(text)
         return self._papers[quoted]
 
-    def pack(self, text: str) -> list[Any]:
-        """Return the parts of a JSON text without white space, see the module."""
+    def pack(self, text: str, of_agent: bool = False) -> list[Any]:
+        """Return the parts of a JSON text without white space, see the module.
+
+        What looks like a paper in a text of an agent is none: it would rename one for all steps.
+        """
         parts: list[Any] = []
         at = 0
-        for hit in _HIT.finditer(text):
-            between, at = text[at : hit.start()], hit.end()
-            if between != "," or not parts:
-                parts += [*self._pieces(between), [[], []]]
+        for hit in () if of_agent else _HIT.finditer(text):
             paper, quoted, score = hit.groups()
+            if score and float(score) and not 1e-9 < abs(float(score)) < 1e15:
+                continue  # four digits of such a score have no integer
+            between, at = text[at : hit.start()], hit.end()
+            if between != "," or not parts or bool(score) != bool(parts[-1][1]):
+                parts += [*self._pieces(between), [[], []]]
             number = self._papers[quoted] = self.number(paper)
             parts[-1][0].append(number)
             if score:
                 parts[-1][1].append(float(score))
-        parts += self._pieces(text[at:])
+        parts += self._pieces(text[at:], of_agent)
         return [[part[0], *_rounded(part[1])] if isinstance(part, list) else part for part in parts]
 
-    def _pieces(self, text: str) -> Iterator[str | int]:
+    def _pieces(self, text: str, of_agent: bool = False) -> Iterator[str | int]:
         kept = 0
-        for match in _PIECE.finditer(text):
-            paper, quoted = match.groups()
+        for match in (_TEXT if of_agent else _PIECE).finditer(text):
+            paper, quoted = (None, "") if of_agent else match.groups()
             if paper:
                 part = self._papers[quoted] = self.number(paper)
             elif match[0] in self._papers:

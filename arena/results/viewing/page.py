@@ -186,7 +186,7 @@ class _Page:
                         m | {"content": places.get(str(m.get("content")), m.get("content"))}
                         for m in messages[same:]
                     ]
-                    prompt = [same, self._texts.pack(encode(rest))]
+                    prompt = [same, self._texts.pack(encode(rest), of_agent=True)]
                     before = messages
                 row = [a.text, a.tool_calls, a.usage.prompt, a.usage.completion, prompt]
                 said.setdefault(number, []).append(row)
@@ -209,12 +209,12 @@ class _Page:
         answers = {s: a for s, a in record["answers"].items() if funnel.forms.get(s)}
         packed: dict[str, Any] = {
             "o": [pack(each["result"]) for each in seen],
-            "a": [pack(encode(step.action)) for step in steps[1:]],
+            "a": [pack(encode(step.action), of_agent=True) for step in steps[1:]],
             "b": [left[0], *(np.subtract(had, has).tolist() for had, has in pairwise(left))],
             "s": [each["stage"] for each in seen],
             "topic": seen[0]["topic"],
             "end": "cut off by the budget" if record["truncated"] else "submitted",
-            "answers": {s: pack(encode(answer)) for s, answer in answers.items()},
+            "answers": {s: pack(encode(answer), of_agent=True) for s, answer in answers.items()},
             "usage": usage_of(record["notes"]) or {},
             "said": self._said(record, steps, prompts),
         }

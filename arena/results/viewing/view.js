@@ -5,6 +5,8 @@ const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e
 const code = (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 const visible = (text) => String(text).replace(HIDDEN, code);
 const short = (text, most = 160) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+const words = (part) => (typeof part === "string" ? part : JSON.stringify(part) ?? "");  // of what an agent wrote
+const list = (part) => (Array.isArray(part) ? part : []);
 const count = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
@@ -66,7 +68,7 @@ function build(parts) {  // as arena.results.viewing.packing packs them
   }).join("");
 }
 const paperOf = (number) => JSON.parse(`{${texts[number]}}`);
-const named = (id) => (numbers.has(id) ? paperOf(numbers.get(id)) : { id, title: "", date: "" });
+const named = (id) => (numbers.has(id) ? paperOf(numbers.get(id)) : { id: words(id), title: "", date: "" });
 async function read(parts) {
   await load(numbersOf(parts));
   return JSON.parse(build(parts));
@@ -163,11 +165,11 @@ function listEpisodes() {
 }
 async function search(event) {
   event.preventDefault();
-  const words = $("words").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const sought = $("words").value.toLowerCase().split(/\s+/).filter(Boolean);
   const tool = $("tool").value, refused = $("refused").checked;
   show("hits");
   await loadAll();
-  const within = words.map((word) => new Set(texts.flatMap((text, n) => (text.toLowerCase().includes(word) ? [n] : []))));
+  const within = sought.map((word) => new Set(texts.flatMap((text, n) => (text.toLowerCase().includes(word) ? [n] : []))));
   const has = (parts, word, i) => parts.some((part) => (typeof part === "string" ? part.toLowerCase().includes(word) : numbersOf([part]).some((n) => within[i].has(n))));
   let found = 0;
   for (const [place] of index.surveys.entries()) {
@@ -177,7 +179,7 @@ async function search(event) {
         const isRefused = String(result[0]).startsWith('{"error"');
         if ((refused && !isRefused) || (tool && !String(action[0]).includes(`"${tool}"`))) return;
         const said = JSON.stringify((episode.said[n + 1] ?? []).map(([text]) => text)).toLowerCase();
-        if (!words.every((word, i) => has(action, word, i) || has(result, word, i) || said.includes(word))) return;
+        if (!sought.every((word, i) => has(action, word, i) || has(result, word, i) || said.includes(word))) return;
         found += 1;
         if (found > 200) return;
         const link = stepLink(+run, place, n + 1, `${short(index.surveys[place][1], 60)}, step ${n + 1}: ${summary(action)}`);
@@ -190,8 +192,9 @@ async function search(event) {
 function summary(action) {  // of an action whose texts are loaded
   const value = JSON.parse(build(action));
   const given = value?.arguments ?? {};
-  const papers = given.paper_ids ? count(given.paper_ids.length, "paper") : given.paper_id && (named(given.paper_id).title || given.paper_id);
-  return short(`${value?.tool ?? "malformed"} ${given.query ?? given.queries?.join(" | ") ?? papers ?? given.heading ?? ""}`, 110);
+  const papers = given.paper_ids ? count(list(given.paper_ids).length, "paper") : given.paper_id && (named(given.paper_id).title || given.paper_id);
+  const queries = given.queries && list(given.queries).map(words).join(" | ");
+  return short(`${words(value?.tool ?? "malformed")} ${words(given.query ?? queries ?? papers ?? given.heading ?? "")}`, 110);
 }
 
 // An episode, step by step.
@@ -222,15 +225,15 @@ async function openPaper(id) {
   $("paper").showModal();
 }
 function cited(text) {  // a report with its citations as buttons
-  return el("div", { class: "text" }, text.split(/(@\{[^}]*\}|@[^\s;,\[\]{}]*[^\s;,\[\]{}@.:?!])/).map((part, i) => {
+  return el("div", { class: "text" }, text.split(/(@\{[^}]{0,300}\}|@[^\s;,\[\]{}]{0,300}[^\s;,\[\]{}@.:?!])/).map((part, i) => {
     if (i % 2 === 0) return part;
     const id = part.replace(/^@\{?|\}$/g, "");
     return el("button", { class: `paper${gainOf(id) ? " near" : ""}`, title: named(id).title, onclick: () => openPaper(id) }, el("bdi", {}, part));
   }));
 }
 function tree(node) {
-  const papers = node.papers ?? [], below = node.children ?? [];
-  const label = [el("bdi", {}, node.label || "(no heading)"), papers.length ? el("small", {}, ` ${papers.length}`) : null];
+  const papers = list(node?.papers), below = list(node?.children);
+  const label = [el("bdi", {}, words(node?.label || "(no heading)")), papers.length ? el("small", {}, ` ${papers.length}`) : null];
   const listed = papers.map((id) => el("li", {}, title_(named(id), gainOf(id))));
   return el("li", {}, listed.length ? el("details", {}, el("summary", {}, label), el("ul", {}, listed)) : label, below.length ? el("ul", {}, below.map(tree)) : null);
 }
@@ -245,7 +248,7 @@ function values(object, entry) {
 function listing(papers, fresh) {
   return el("ol", { class: "papers", start: 1 }, papers.map((paper) => el("li", { class: fresh.has(paper.id) ? "fresh" : null }, title_(paper, gainOf(paper.id)), " ", el("time", {}, paper.date), paper.score === undefined ? null : el("small", {}, ` ${paper.score}`))));
 }
-const plain = (part) => el("div", { class: "text" }, typeof part === "string" ? part : JSON.stringify(part));
+const plain = (part) => el("div", { class: "text" }, words(part));
 function result(value, fresh) {
   if (Array.isArray(value.lists)) return value.lists.flatMap((each) => result(each, fresh));
   const isList = ([, part]) => Array.isArray(part) && part[0]?.id !== undefined;
@@ -259,7 +262,7 @@ function argument(name, part, map) {  // of a call
   if (name === "paper_ids" && Array.isArray(part)) return listing(part.map(named), new Set());
   if (name === "paper_id" && numbers.has(part)) return title_(named(part), gainOf(part));
   if (name === "mind_map" && map) return "below, each heading with its number of papers";
-  return name === "text" ? cited(String(part)) : plain(part);
+  return name === "text" ? cited(words(part)) : plain(part);
 }
 function exact(text) {
   const pre = el("pre");
@@ -286,14 +289,19 @@ function budget(n) {
   return values(Object.fromEntries(names.map((name, i) => [`${name} left`, left[i].toLocaleString("en") + (spent[n - 1][i] ? ` (−${spent[n - 1][i].toLocaleString("en")})` : "")])), (_, text) => text);
 }
 async function showStep(n) {
-  const { own, steps, labels } = current;
+  const { own, steps } = current;
   current.step = n;
-  const seen = await read(own.o[n - 1]), fresh = new Set((own.w?.[n - 1] ?? []).map((i) => paperOf(labels.refs[i][0]).id));
-  show("saw", n === 1 && values({ topic: own.topic, cutoff: index.surveys[current.place][2] }, (_, text) => el("bdi", {}, text)), el("p", { class: "more" }, `stage ${own.s[n - 1]}`), result(seen, fresh), exact(build(own.o[n - 1])));
   show("where", n > steps ? `the end, after ${count(steps, "step")}: ${own.end}` : `step ${n} of ${steps}`);
   $("previous").disabled = n <= 1;
   $("next").disabled = n > steps;
   show("h-did", n > steps ? "How it ended" : "What it did");
+  await drawStep(n).catch((error) => show("did", el("p", { class: "labels" }, `This step cannot be drawn: ${error.message}`), el("pre", {}, JSON.stringify([own.o[n - 1], own.a[n - 1]]))));
+  drawCourse(n);
+}
+async function drawStep(n) {
+  const { own, steps, labels } = current;
+  const seen = await read(own.o[n - 1]), fresh = new Set((own.w?.[n - 1] ?? []).map((i) => paperOf(labels.refs[i][0]).id));
+  show("saw", n === 1 && values({ topic: own.topic, cutoff: index.surveys[current.place][2] }, (_, text) => el("bdi", {}, text)), el("p", { class: "more" }, `stage ${own.s[n - 1]}`), result(seen, fresh), exact(build(own.o[n - 1])));
   const did = [];
   const said = own.said[n] ?? [];
   for (const [i, [text, calls, prompt, completion]] of said.entries()) {
@@ -305,7 +313,7 @@ async function showStep(n) {
     const after = await read(own.o[n]);
     const isCall = given && typeof given === "object";
     const map = isCall && given.mind_map?.label !== undefined ? await besideGold(given.mind_map) : null;
-    did.push(el("p", { class: "call" }, el("code", {}, isCall ? action.tool : "not a call")));
+    did.push(el("p", { class: "call" }, el("code", {}, isCall ? words(action.tool) : "not a call")));
     did.push(isCall ? values(given, (name, part) => argument(name, part, map)) : el("pre", {}, JSON.stringify(action)));
     if (map) did.push(map);
     if (after.error) did.push(el("p", { class: "labels" }, `Refused: ${after.error}`));
@@ -333,7 +341,6 @@ async function showStep(n) {
     if (used.length) did.push(el("h4", {}, "Language model"), values(own.usage, (_, value) => JSON.stringify(value)));
   }
   show("did", did);
-  drawCourse(n);
 }
 function drawCourse(n) {
   const { own, steps, labels } = current, total = labels.refs.filter((ref) => ref[1]).length;
@@ -361,7 +368,7 @@ async function showAligned() {
     await load(all[run].a.flatMap(numbersOf));
     keys[run] = all[run].a.map((action) => {
       const text = build(action), { tool, arguments: given } = JSON.parse(text) ?? {};
-      return given?.query ?? given?.paper_id ? `${tool} ${given.query ?? given.paper_id}` : text;
+      return given?.query ?? given?.paper_id ? words([tool, given.query ?? given.paper_id]) : text;
     });
   }
   const rows = [];  // each: key, and run -> number of its step
