@@ -138,7 +138,7 @@ class Client(Model):
         interval = 60.0 / max_per_minute if max_per_minute else 0.0
         self._endpoint = base_url, api_key_env, float(timeout), max_retries, interval
         self._parallel = max_parallel
-        self._unkept: dict[str, dict[str, Any]] = {}  # paid, and not yet in the store
+        self._unkept: dict[str, Any] = {}  # what is paid, and not yet in the store
         self._proven = False  # whether the endpoint has answered a request with these options
         self._places = threading.BoundedSemaphore(max_parallel)
         self._price = price_of(model, prices)
@@ -260,8 +260,8 @@ class Client(Model):
             record = answer.record(self.model)
             kept = record
             if self.store is not None:
-                self._unkept[key] = record
-                kept = self.store.put(record)
+                self._unkept[key] = record, body["messages"]
+                kept = self.store.put(*self._unkept[key])
                 self._unkept.pop(key, None)
         answer = from_record(record)._replace(cached=False)
         self.meter.charge(answer)
@@ -270,8 +270,8 @@ class Client(Model):
     def _keep_paid(self) -> None:
         """Keep answers that the store refused, as on a full disk, before another one is paid."""
         if self.store is not None:
-            for key, record in [*self._unkept.items()]:
-                self.store.put(record)
+            for key, paid in [*self._unkept.items()]:
+                self.store.put(*paid)
                 self._unkept.pop(key, None)
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:

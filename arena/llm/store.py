@@ -2,9 +2,9 @@
 
 SQLite keeps it whole after a kill and shares it between processes; there is no other file next to
 it, so copying it is shipping it. Each row has the beginning of the SHA-256 of its record, so that a
-changed byte never gives another answer. Of two answers to one request the first counts. Requests
-are not kept: they contain the texts of papers, and a conversation's are many times as long as its
-answers.
+changed byte never gives another answer. Of two answers to one request the first counts. Messages of
+requests are kept for readers, packed and each once: those of a conversation begin alike. A file of
+an earlier release has none.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ _SCHEMA = (
     "CREATE TABLE answers (key TEXT PRIMARY KEY, model TEXT, record TEXT, sum TEXT) WITHOUT ROWID",
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
+)
+_REQUESTS = (
+    "CREATE TABLE IF NOT EXISTS requests (key TEXT PRIMARY KEY, messages TEXT)",
+    "CREATE TABLE IF NOT EXISTS messages (sum TEXT PRIMARY KEY, message BLOB)",
 )
 _IDENTITY = (
     "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version "
@@ -61,8 +66,23 @@ class Store:
         with self._open() as database:
             return self._get(database, key)
 
-    def put(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Write a record to the disk; return it, or an earlier one of the same key."""
+    def asked(self, key: str) -> list[dict[str, Any]] | None:
+        """Return the messages of the request `key`, or None."""
+        with self._open() as database, suppress(sqlite3.OperationalError):
+            row = database.execute("SELECT messages FROM requests WHERE key = ?", (key,)).fetchone()
+            query = "SELECT message FROM messages WHERE sum = ?"
+            sums = row[0].split() if row else ()
+            found = [database.execute(query, (each,)).fetchone()[0] for each in sums]
+            return [json.loads(zlib.decompress(each)) for each in found] or None
+        return None  # of an earlier release
+
+    def put(
+        self, record: dict[str, Any], messages: Sequence[Mapping[str, Any]] = ()
+    ) -> dict[str, Any]:
+        """Write a record, and the messages of its request, to the disk.
+
+        Return it, or an earlier one of the same key.
+        """
         if self._read_only:
             raise LLMError(f"{str(self.path)!r} was opened to be read only.")
         with self._open(write=True) as database:
@@ -73,6 +93,13 @@ class Store:
             key, text = record["key"], json.dumps(record, allow_nan=False)
             row = (key, record["model"], text, _sum(key, text))
             database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+            texts = [json.dumps(message) for message in messages]
+            sums = [_sum("", text) for text in texts]
+            for statement in _REQUESTS:
+                database.execute(statement)
+            packed = [(s, zlib.compress(t.encode())) for s, t in zip(sums, texts, strict=True)]
+            database.executemany("INSERT OR IGNORE INTO messages VALUES (?, ?)", packed)
+            database.execute("INSERT OR IGNORE INTO requests VALUES (?, ?)", (key, " ".join(sums)))
             kept = self._get(database, key)
             database.execute("COMMIT")
         assert kept is not None

@@ -6,26 +6,22 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from arena._internal.files import atomic_write, read_json
 from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, UnknownNameError, clip
-from arena.llm.answers import Completion, ReplayMissError, clean, from_record
-from arena.llm.estimate import counting
+from arena.errors import CorpusError, DataError, clip
+from arena.llm.answers import Completion, clean, from_record
 from arena.llm.store import Store
 from arena.results.comparison import usage_of
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
-from arena.runs.players import AgentFactory
 from arena.runs.replaying import replay
 from arena.runs.trajectories import TRAJECTORIES
 from arena.session import opening_text
-from arena.tools import json_action, tool_schemas
+from arena.tools import tool_schemas
 from arena.tools.base import usual_call
 
 Said = Mapping[int, Sequence[Completion]]
@@ -167,56 +163,6 @@ def answers_by_step(record: Mapping[str, Any], store: Store | None) -> dict[int,
             if number <= len(tools) and tools[number - 1] == call_of(action)[0]:
                 number += 1  # else the agent itself refused the call
     return said
-
-
-class Prompts:
-    """What the agents of a run asked their model. No store keeps it: an agent asks again."""
-
-    def __init__(self, recorded: OpenedRun, corpus: Corpus, store: Store) -> None:
-        self._recorded, self._corpus, self._store = recorded, corpus, store
-
-    @cached_property
-    def _factory(self) -> AgentFactory:
-        manifest, tasks = self._recorded.manifest, self._recorded.open_corpus(self._corpus)[1]
-        options = manifest["agent_options"] | {"mode": "live"}  # keeps nothing, and asks `counting`
-        return AgentFactory(manifest["agent"], options, self._recorded.task, tasks)
-
-    @cached_property
-    def _tools(self) -> list[dict[str, Any]]:
-        surveys = self._recorded.manifest["surveys"]
-        with closing(self._recorded.environment(self._corpus, surveys)) as env:
-            return tool_schemas(env)
-
-    def of(self, record: Mapping[str, Any], steps: Sequence[PlayedStep]) -> dict[str, list[Any]]:
-        """Return hash of each request of an episode -> its messages, of a registered agent.
-
-        Ends where its code, or a folder of prompts, is not that of the run.
-        """
-        asked: dict[str, list[Any]] = {}
-
-        def answer(key: str, body: Mapping[str, Any], _: object) -> Completion:
-            if (kept := self._store.get(key)) is None:
-                raise ReplayMissError(key)
-            asked[key] = body["messages"]
-            return from_record(kept)
-
-        if usage_of(record["notes"]) is None:
-            return asked
-        try:
-            factory = self._factory
-        except UnknownNameError:  # the agent was a class
-            return asked
-        agent = factory.make(record["survey"], record["seed"])
-        agent.tools = self._tools
-        counting.append(answer)
-        try:
-            with suppress(ReplayMissError):
-                for before, after in pairwise(steps):
-                    if json_action(agent.act(before.observation)) != after.action:
-                        break
-        finally:
-            counting.pop()
-        return asked
 
 
 def call_of(action: Any) -> tuple[str, dict[str, Any]]:

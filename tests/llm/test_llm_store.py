@@ -51,6 +51,24 @@ def test_what_is_put_is_got(path):
     assert sorted(item.name for item in path.parent.iterdir()) == ["answers.db"]  # one file
 
 
+def test_the_messages_of_requests_are_kept_each_once(path):
+    begin, then = {"role": "user", "content": "a" * 3000}, {"role": "assistant", "content": "b"}
+    store = Store(path)
+    store.put(record("one"), [begin])
+    store.put(record("two"), [begin, then, begin])
+    store.put(record("two"), [then])  # the first counts
+    for reader in (store, Store(path, read_only=True)):
+        assert reader.asked("one") == [begin]
+        assert reader.asked("two") == [begin, then, begin]
+        assert reader.asked("three") is None
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT count(*) FROM messages").fetchone() == (2,)
+        database.execute("DROP TABLE requests")  # as an earlier release wrote it
+    assert Store(path, read_only=True).asked("one") is None
+    store.put(record("four"), [then])
+    assert store.asked("four") == [then]
+
+
 def test_writers_that_are_killed_at_any_moment(path):
     """Every answer that was acknowledged is there, after eight kills."""
     code = """

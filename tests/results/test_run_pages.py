@@ -188,9 +188,13 @@ def test_what_a_model_wrote_and_used(tiny, play):
     run, store = play(ask)
     blocks = unpacked(as_view([run], tiny, answers=store).html)
     episode = blocks["e0"][0][1]["0"]
-    ((first, calls, *tokens, begin),), (last,) = episode["said"]["1"], episode["said"]["2"]
+    ((first, calls, read, wrote, begin, *notes),), (last,) = (
+        episode["said"]["1"],
+        episode["said"]["2"],
+    )
     assert first == "Now." and calls[0]["function"]["name"] == "search" and last[0] == "Done."
-    used = [tokens, last[2:4]]
+    assert notes == ["turn", "", ""] and last[5:7] == ["turn", "unreadable"]
+    used = [(read, wrote), last[2:4]]
     texts = [text for name, block in blocks.items() if name.startswith("t") for text in block]
     (same, opening), (more, then) = begin, last[4]
     assert same == 0 and episode["topic"] in rebuilt(opening, texts)

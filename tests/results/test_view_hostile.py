@@ -6,6 +6,7 @@ import json
 
 import pytest
 from helpers import call
+from llm_server import LLMServer
 from test_run_pages import rebuilt
 from test_view_browser import browser, pytestmark, visit, wait_at  # noqa: F401 - fixtures
 
@@ -149,3 +150,45 @@ def test_scores_that_no_digits_fit_stay_as_they_are(scores):
     hits = [paper(score, f"p{place}") for place, score in enumerate(scores)]
     parts = texts.pack(encode(hits))
     assert json.loads(rebuilt(parts, [*texts])) == hits
+
+
+AGENT = '''
+from arena.llm import Fields, LLMAgent, ParseError
+
+class Asker(LLMAgent):
+    """Asks once, and searches for the topic if the answer has no number."""
+
+    templates = {"guess": Fields(("topic",))}
+
+    def discover(self, desk):
+        def read(text):
+            if not text.isdigit():
+                raise ParseError("There is no number in it.")
+            return text
+        yield from desk.search(self.ask("guess", read, topic=desk.topic) or desk.topic)
+'''
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_prompt_of_an_agent_in_a_file_and_why_its_answer_was_not_read(
+    tiny, tmp_path, visit  # noqa: F811
+):  # fmt: skip
+    (tmp_path / "asker.py").write_text(AGENT)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "guess.txt").write_text("A number for $topic, please.")
+    agent, store = f"{tmp_path / 'asker.py'}:Asker", tmp_path / "answers.db"
+    with LLMServer(["<b>seven</b>", "seven"]) as server:
+        given = {"model": "m", "base_url": server.url, "store": str(store)}
+        arena.run(tiny, "discovery", agent, tmp_path / "run", surveys=["s1"], agent_options=given)
+    path = tmp_path / "view.html"
+    path.write_text(as_view([f"asks={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
+    tab = visit(path, "#e/asks/s1/1")
+    assert tab.locator("#did h4", has_text="The model answered (guess)").count() == 2
+    whys = tab.locator("#did p.labels").all_inner_texts()
+    assert whys == ["unreadable: There is no number in it."] * 2
+    assert tab.locator("#did .said").first.inner_text() == "<b>seven</b>"
+    for number in range(2):
+        tab.locator(".prompt summary").nth(number).click()
+    tab.locator(".prompt", has_text="Your answer could not be read").wait_for()
+    assert "A number for neural ranking" in tab.inner_text(".prompt .text >> nth=0")
+    assert "‡ (no answer readable)" in tab.text_content("#runs")

@@ -28,7 +28,7 @@ from arena.results.comparison.opening import (
 )
 from arena.results.comparison.page import MARKS, digest_of, environment, mark
 from arena.results.comparison.report import heading
-from arena.results.messages import Prompts, answers_by_step, call_of, open_answers
+from arena.results.messages import answers_by_step, call_of, open_answers
 from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel
 from arena.results.viewing.packing import Texts, block, in_blocks, listed
 from arena.runs.checking import refuse_misstated
@@ -125,7 +125,6 @@ class _Page:
     def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
         """Add the episodes of a run."""
         funnel = RunFunnel(run, self.corpus, self.tasks)
-        prompts = Prompts(run, self.corpus, self._store) if self._store is not None else None
         headline = str(run.manifest["definition"].get("headline"))
         about: dict[str, Any] = {"name": name, "task": run.task.name, "depth": funnel.depth}
         about |= {"budget": [], "forms": funnel.forms}
@@ -134,7 +133,7 @@ class _Page:
         episodes = replay_episodes(run, self.corpus, surveys)
         for record, steps in progress(episodes, desc=name, unit="episode"):
             value = record["metrics"].get(headline) if self._labels else None
-            packed = self._packed(record, steps, funnel, prompts) | {"value": value}
+            packed = self._packed(record, steps, funnel) | {"value": value}
             self.episodes.setdefault(record["survey"], {})[len(self.runs)] = packed
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
             about["budget"] = list(steps[0].observation["budget"])
@@ -165,20 +164,24 @@ class _Page:
         return Table(header, rows, "llll" + "r" * (len(header) - 4))
 
     def _said(
-        self, record: dict[str, Any], steps: Sequence[PlayedStep], prompts: Prompts | None
+        self, record: dict[str, Any], steps: Sequence[PlayedStep]
     ) -> dict[int, list[list[Any]]]:
-        """Return number of a step -> the model's answers: text, calls, tokens, and their prompt.
+        """Return number of a step -> the model's answers: text, calls, tokens, prompt, and notes.
 
         A prompt is how many messages it has in common with the one before, and the others, in
-        which an observation stands as the number of its step.
+        which an observation stands as the number of its step. The notes are the step that asked,
+        and of an answer that could not be read the kind and why.
         """
-        asked = prompts.of(record, steps) if prompts else {}
+        if self._store is None or not (answers := answers_by_step(record, self._store)):
+            return {}
+        notes = iter(record["notes"]["llm"]["calls"])
         places = {step_text(step.observation): n for n, step in enumerate(steps)}
         said: dict[int, list[list[Any]]] = {}
         before: list[Any] = []
-        for number, answers in answers_by_step(record, self._store).items():
-            for a in answers:
-                messages, prompt = asked.get(a.key), list[Any]()
+        for number, of_step in answers.items():
+            for a in of_step:
+                messages, prompt = self._store.asked(a.key), list[Any]()
+                note = next(notes)
                 if messages is not None:
                     pairs = zip(before, messages, strict=False)
                     same = len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
@@ -189,6 +192,7 @@ class _Page:
                     prompt = [same, self._texts.pack(encode(rest), of_agent=True)]
                     before = messages
                 row = [a.text, a.tool_calls, a.usage.prompt, a.usage.completion, prompt]
+                row += [str(note.get(name, "")) for name in ("step", "kind", "why")]
                 said.setdefault(number, []).append(row)
         return said
 
@@ -197,7 +201,6 @@ class _Page:
         record: dict[str, Any],
         steps: Sequence[PlayedStep],
         funnel: RunFunnel,
-        prompts: Prompts | None,
     ) -> dict[str, Any]:
         """Return an episode: lists with an entry for the reset (but "a") and for each step.
 
@@ -215,8 +218,8 @@ class _Page:
             "topic": seen[0]["topic"],
             "end": "cut off by the budget" if record["truncated"] else "submitted",
             "answers": {s: pack(encode(answer), of_agent=True) for s, answer in answers.items()},
-            "usage": usage_of(record["notes"]) or {},
-            "said": self._said(record, steps, prompts),
+            "usage": (usage_of(record["notes"]) or {}) | (count_answers([record["notes"]]) or {}),
+            "said": self._said(record, steps),
         }
         if not self._labels:
             return packed

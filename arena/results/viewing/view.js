@@ -304,9 +304,9 @@ async function drawStep(n) {
   show("saw", n === 1 && values({ topic: own.topic, cutoff: index.surveys[current.place][2] }, (_, text) => el("bdi", {}, text)), el("p", { class: "more" }, `stage ${own.s[n - 1]}`), result(seen, fresh), exact(build(own.o[n - 1])));
   const did = [];
   const said = own.said[n] ?? [];
-  for (const [i, [text, calls, prompt, completion]] of said.entries()) {
+  for (const [i, [text, calls, prompt, completion, , asker, kind, why]] of said.entries()) {
     if (said[i][4].length) did.push(prompted(n, i));
-    did.push(el("h4", {}, "The model answered"), el("div", { class: "text said" }, text), calls.length ? el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1)) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`));
+    did.push(el("h4", {}, `The model answered${asker && ` (${asker})`}`), kind && el("p", { class: "labels" }, `${kind}: ${why}`), el("div", { class: "text said" }, text), calls.length ? el("pre", {}, JSON.stringify(calls.map((c) => c.function), null, 1)) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`));
   }
   if (n <= steps) {
     const action = await read(own.a[n - 1]), given = action?.arguments;
