@@ -71,7 +71,7 @@ class ModelSession(Model):
         call = next((c for c in calls if not c.get("step")), {})  # of equal requests each its own
         for name in ("kind", "why"):
             call.pop(name, None)
-        call |= {"step": step, **({"kind": kind_of(answer, why), "why": why[:200]} if why else {})}
+        call |= {"step": step, **({"kind": kind_of(answer), "why": why[:200]} if why else {})}
 
     def failed(self, reason: str, key: str) -> None:
         """Note a step that failed."""

@@ -1,11 +1,10 @@
-"""What became of a model's answers: counted by kind and step, and said in sentences."""
+"""How the answers of a model were read: counted by kind and step, and said in sentences."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from arena.errors import clip
@@ -17,14 +16,16 @@ KINDS = ("readable", "unreadable", "refused", "cut", "filtered")
 readable."""
 UNREAD = "‡"
 """Mark of a run in which no answer of the model was readable: its scores are not the model's."""
+_WARNING = (
+    f"{UNREAD} Warning: no answer of the model was readable, so the scores are those of what the "
+    "agent does without one."
+)
 FILTER = re.compile("filter|prohibited|safety|blocked|recitation", re.IGNORECASE)
 """In a server's words: an answer was withheld for its content."""
 
 
-def kind_of(answer: Completion, why: str) -> str:
-    """Return the kind of an answer that could not be read, because of `why`; "" if it was read."""
-    if not why:
-        return KINDS[0]
+def kind_of(answer: Completion) -> str:
+    """Return the kind of an answer that could not be read."""
     if FILTER.search(f"{answer.refused} {answer.finish_reason}"):
         return "filtered"
     if answer.refused:
@@ -36,7 +37,7 @@ def trouble_of(answer: Completion) -> str:
     """Return why an answer is taken for unreadable, where no reader says more; empty if not."""
     if answer.refused or not (answer.text.strip() or answer.tool_calls):
         return answer.refused or "it is empty"
-    return "it was cut at its largest length" * (kind_of(answer, "cut") == "cut")
+    return "it was cut at its largest length" * (kind_of(answer) == "cut")
 
 
 def count_answers(notes: Iterable[Mapping[str, Any]]) -> dict[str, int] | None:
@@ -54,42 +55,34 @@ def is_unread(metrics: Mapping[str, Any]) -> bool:
     return isinstance(counts, dict) and bool(counts.get("asked")) and not counts.get("readable")
 
 
-def describe_counts(
-    metrics: Mapping[str, Any], by: Mapping[str, str] = MappingProxyType({})
-) -> list[str]:
-    """Return what a reader of the scores of a run must know of its model's answers.
+def describe_counts(metrics: Mapping[str, Any], kinds: str = "") -> list[str]:
+    """Return what a reader of scores must know of a model's answers; empty if all were read.
 
-    `by` adds words to kinds. The list is empty where all answers were readable.
+    `kinds` says more than how many there were of each kind.
     """
     counts = metrics.get("model")
-    if not isinstance(counts, dict) or not (bad := counts["asked"] - counts["readable"]):
+    if not isinstance(counts, dict) or counts["readable"] == counts["asked"]:
         return []
-    kinds = [f"{counts[kind]} {kind}{by.get(kind, '')}" for kind in KINDS[1:] if counts[kind]]
-    warning = [
-        f"{UNREAD} Warning: no answer of the model was readable, so the scores are those of what "
-        "the agent does without one."
-    ] * is_unread(metrics)
-    of = f"{bad} of {count(counts['asked'], 'answer')}"
-    return [*warning, f"{of} of the model could not be used: {', '.join(kinds)}."]
+    kinds = kinds or ", ".join(f"{counts[kind]} {kind}" for kind in KINDS[1:] if counts[kind])
+    bad, asked = counts["asked"] - counts["readable"], count(counts["asked"], "answer")
+    said = [f"{bad} of {asked} of the model could not be used: {kinds}."]
+    return [_WARNING, *said] if is_unread(metrics) else said
 
 
-def describe_answers(notes: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
-    """Yield `describe_counts` with the steps of each kind, and one example.
+def describe_answers(notes: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """Return `describe_counts` with the steps of each kind, and one example.
 
     `notes` are those of episodes, each with its survey.
     """
     notes = list(notes)
     bad = [(survey, *a) for survey, own in notes for a in _answers(own) if a[0] != KINDS[0]]
     if not bad:
-        return
-    by = {}
-    for of in KINDS:
-        steps = Counter(step or "elsewhere" for _, kind, step, _ in bad if kind == of)
-        by[of] = f" ({', '.join(f'{step} {n}' for step, n in steps.items())})"
-    yield from describe_counts({"model": count_answers(own for _, own in notes)}, by)
+        return []
+    by = Counter(f"{kind}{step and f' at {step}'}" for _, kind, step, _ in bad)
+    kinds = ", ".join(f"{number} {where}" for where, number in by.items())
     survey, kind, step, why = bad[0]
-    at = f", {step}" if step else ""
-    yield f"For example, survey {clip(survey)}{at}: {kind}, {clip(why, 150)}"
+    example = f"For example, survey {clip(survey)}{step and f', {step}'}: {kind}, {clip(why, 150)}"
+    return [*describe_counts({"model": count_answers(own for _, own in notes)}, kinds), example]
 
 
 def _answers(notes: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

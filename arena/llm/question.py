@@ -27,32 +27,22 @@ class Failed:
 
 
 def ask(
-    model: Model,
-    messages: Sequence[Message],
-    parse: Callable[[str], T],
-    *,
-    step: str = "",
-    **options: Any,
+    model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
 ) -> T | Failed:
     """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
 
     `Failed` if the second answer cannot be read either, or the server refuses the request. The
-    `ModelSession` of an episode notes failed steps, and each answer under the name `step`. Options
-    and errors are those of `Model.complete`.
+    `ModelSession` of an episode notes failed steps, and each answer under the option ``step``. The
+    other options and errors are those of `Model.complete`.
     """
-    return ask_many(model, [messages], parse, step=step, **options)[0]
+    return ask_many(model, [messages], parse, **options)[0]
 
 
 def ask_many(
-    model: Model,
-    many: Sequence[Sequence[Message]],
-    parse: Callable[[str], T],
-    *,
-    step: str = "",
-    **options: Any,
+    model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
 ) -> list[T | Failed]:
     """Return for each request what `ask` returns; the requests are made side by side."""
-    conversations = [list(messages) for messages in many]
+    conversations, step = [list(messages) for messages in many], options.pop("step", "")
     results: list[T | Failed] = [Failed("not asked")] * len(many)
     keys = [""] * len(many)
     unread = list(range(len(many)))

@@ -56,9 +56,8 @@ def test_answers_that_an_agent_reads_itself(make_client):
     assert counts == {
         "asked": 4, "readable": 2, "unreadable": 1, "refused": 0, "cut": 1, "filtered": 0,
     }  # fmt: skip
-    assert list(describe_answers([("s", {"llm": session.notes()})])) == [
-        "2 of 4 answers of the model could not be used: 1 unreadable (elsewhere 1), 1 cut "
-        "(elsewhere 1).",
+    assert describe_answers([("s", {"llm": session.notes()})]) == [
+        "2 of 4 answers of the model could not be used: 1 unreadable, 1 cut.",
         "For example, survey 's': unreadable, 'it is empty'",
     ]
     assert count_answers([{}, {"llm": {"calls": [{"request": "of an earlier release"}]}}]) is None
@@ -79,7 +78,7 @@ def test_a_model_that_never_answers_readably_marks_its_run(world, tmp_path, caps
     said = capsys.readouterr().out
     assert "zero-shot ‡" in said.splitlines()[0]
     assert "Warning: no answer of the model was readable" in said
-    assert "6 of 6 answers of the model could not be used: 6 cut (query 6)." in said
+    assert "6 of 6 answers of the model could not be used: 6 cut at query." in said
     assert "For example, survey " in said
     counts = json.loads((silent / "metrics.json").read_text())["model"]
     assert counts == {
@@ -110,4 +109,4 @@ def test_an_experiment_marks_the_row_and_says_why(world, tmp_path):
     asks, title = result["tables"]["1"]["blocks"][0]["rows"]
     assert asks[-1].endswith(" ‡") and not title[-1].endswith("‡")
     notes = " ".join(result["tables"]["1"]["notes"])
-    assert "4 of 4 answers of the model could not be used: 4 unreadable (query 4)." in notes
+    assert "4 of 4 answers of the model could not be used: 4 unreadable at query." in notes

@@ -94,7 +94,7 @@ def _score(
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
     every = ((each["survey"], each["notes"]) for each in opened[0].episodes(every=True))
-    answers = [*describe_answers(every)]
+    answers = describe_answers(every)
     filing = [record["notes"].get("filing") or {} for record in opened[0].episodes()]
     return {
         "mean": {name: scores["mean"][name] for name in metrics},
