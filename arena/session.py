@@ -24,6 +24,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import gymnasium
 from annotated_types import Ge
 
+from arena._internal.files import misfit
 from arena._internal.options import checked
 from arena._internal.threads import Threads
 from arena.agents import tool_message
@@ -45,6 +46,10 @@ _THREADS = 8  # that carry out what is awaited
 _REMEMBERED = 1 << 16  # keys
 _OVER = "the episode is over: nothing more can be done in it."
 _FAILED = "the tool failed, which is no fault of the call. The episode is over."
+_STATE = {
+    "env": Mapping, "steps": int, "over": bool, "valid": bool, "played": list, "rewards": list,
+    "terms": Mapping, "metrics": Mapping,
+}  # fmt: skip
 _log = logging.getLogger(__name__)
 
 
@@ -263,15 +268,18 @@ class EpisodeSession:
         """Continue from a state that `save` returned; return the observation.
 
         Raises:
-            DataError: The state is of another release, corpus, task set or other settings.
+            DataError: As `SurveyEnv.restore`; then nothing has changed.
         """
+        if why := misfit(state, _STATE):
+            raise DataError(f"{why}: this is no state that save() of a session returned.")
+        played = [(action, str(head)) for action, head in state["played"]]
+        terms = {name: [*map(float, values)] for name, values in state["terms"].items()}
+        rewards = [*map(float, state["rewards"])]
         with self._lock:
             self._observation, self.last = self._env.restore(state["env"]), None
-            self.survey = state["env"]["survey"]
+            self.survey, self.played = state["env"]["survey"], played
             self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
-            self.played = [(action, head) for action, head in state["played"]]
-            self._rewards, self._metrics = list(state["rewards"]), dict(state["metrics"])
-            self._terms = {name: list(values) for name, values in state["terms"].items()}
+            self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
             self.used = self._clock()
             return self._observation
 

@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from arena.envs._results import PaperPool, cut, has
-from arena.errors import UnknownPaperError
+from arena._internal.files import json_value, misfit
+from arena.envs._results import POOL_FORM, PaperPool, cut, has
+from arena.errors import DataError, UnknownPaperError, clip
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
@@ -26,6 +27,11 @@ from arena.tools import (
     encode,
     parse_action,
 )
+
+_FORM = {
+    "budget": dict, "selected": list, "draft": list, "cited": list, "answers": dict, "over": bool,
+    "digested": dict, "at": int, "shown": list, "result": str, "ended": bool,
+}  # fmt: skip
 
 
 class StepResult(NamedTuple):
@@ -245,7 +251,50 @@ class ScoredEpisode:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Continue from what `save` returned in an episode of the same survey and settings."""
+        """Continue from what `save` returned in an episode of the same survey and settings.
+
+        This one has just begun. Raise DataError for what no such episode returns.
+        """
+        try:
+            if why := self._wrong(saved):
+                raise DataError(f"{why}: this is no state of an episode of {self.survey.id!r}.")
+            self._restore(saved)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, DataError):
+                raise
+            why = f"{type(error).__name__}: {clip(str(error))}"
+            raise DataError(f"{why}: this is no state that save() returned.") from None
+
+    def _wrong(self, saved: Mapping[str, Any]) -> str | None:
+        """Return what in a saved state is not of this episode, or None."""
+        if why := misfit(saved, _FORM if self._pool is None else _FORM | {"pool": POOL_FORM}):
+            return why
+        state, pool = self._state, saved.get("pool", {"scores": {}, "actions": [], "listed": 0})
+        for name in ("shown", "selected", "cited", "digested"):
+            if out := [paper for paper in saved[name] if paper not in state.view]:
+                return f"{name} has {clip(out[0])}, which is out of reach"
+        if out := [paper for paper in pool["scores"] if paper not in state.view]:
+            return f"pool has {clip(out[0])}, which is out of reach"
+        kinds = {stage.name: stage.answer for stage in state.stages}
+        left, answers, seen = saved["budget"], saved["answers"], saved.get("seen", [])
+        good = {
+            "budget": left.keys() == state.budget.keys()
+            and all(type(n) is int and 0 <= n <= state.budget[name] for name, n in left.items()),
+            "at": 0 <= saved["at"] < len(kinds),
+            "answers": all(kinds[stage].fits(answers[stage]) for stage in answers),
+            "draft": all({type(h), type(t), *map(type, i)} == {str} for h, t, i in saved["draft"]),
+            "result": isinstance(json_value(saved["result"]), dict),
+            "pool": {*map(type, pool["actions"])} <= {str}
+            and all(type(n) in (int, float) and 0 <= n < 1e9 for n in pool["scores"].values())
+            and 0 <= pool["listed"] <= len(pool["scores"]),
+            "seen": all(
+                type(tool) is str and type(given) is dict and isinstance(json_value(text), dict)
+                for tool, given, text in seen
+            ),
+        }  # fmt: skip
+        return next((f"{name}={clip(saved[name])}" for name in good if not good[name]), None)
+
+    def _restore(self, saved: Mapping[str, Any]) -> None:
         self._state.restore(saved)
         self.shown = dict.fromkeys(saved["shown"])
         self.result, self.over = saved["result"], saved["ended"]

@@ -13,6 +13,7 @@ from arena.tools import Call, Shown, encode
 
 LEAST, USUAL = 2_000, 8_000
 """Characters of a result with a pool: the least number, and that by default."""
+POOL_FORM = {"scores": dict, "actions": list, "listed": int}
 _RANK = 60  # Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion, SIGIR, section 2
 _LONGEST = 200  # characters of a past action
 

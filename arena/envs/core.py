@@ -11,6 +11,7 @@ import gymnasium
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
+from arena._internal.files import misfit
 from arena.corpus import Corpus
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import EpisodeFactory, checked_seed
@@ -251,21 +252,25 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Continue from a state that `save` returned, as often as you like; return the observation.
 
-        What follows is what would have followed there, in the same process or in another one.
+        What follows is what would have followed there, in the same process or in another one. A
+        state is trusted: it is believed what was found and paid for. One that is refused changes
+        nothing.
 
         Raises:
-            DataError: The state is of another release, corpus, task set or other settings.
+            DataError: The state is of another release, corpus, task set or other settings; or it
+                is none, names papers that are out of reach, or has more budget than an episode.
         """
+        if why := misfit(state, {"of": Mapping, "survey": str, "episode": Mapping}):
+            raise DataError(f"{why}: this is no state that save() returned.")
         for name, value in self._factory.identity.items():
             if (other := state["of"].get(name)) != value:
                 raise DataError(
                     f"the state is of another {name}: {clip(other)}, this is {clip(value)}. "
                     "Restore it where it was saved, or play the episode again."
                 )
-        if self._episode is None or self._episode.survey.id != state["survey"]:
-            self._episode = self._factory.start(state["survey"])
-        episode = self._episode
+        episode = self._factory.start(state["survey"])
         episode.restore(state["episode"])
+        self._episode = episode
         self.action_space.look(episode.topic, episode.shown)
         return episode.observation()
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.envs import StartingPapers
-from arena.errors import DataError
+from arena.errors import ArenaError, DataError
 from arena.session import Sessions
 from arena.tasks import environment_ids
 from arena.testing.checked import random_play
@@ -144,3 +144,57 @@ def test_another_third_query(mini):
         env.restore(state)
         shares.append(env.step(call("search", query=query))[4]["gain"])
     assert shares == [1 / len(gold_of(mini, "sv:1")), 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("shown", ["sv:1"], "shown has 'sv:1', which is out of reach"),
+        ("selected", ["p:later"], "selected has 'p:later', which is out of reach"),
+        ("cited", [3], "cited has 3, which is out of reach"),
+        ("selected", 3, "selected=3"),
+        ("digested", {"nowhere": True}, "digested has 'nowhere'"),
+        ("budget", {"steps": 1}, "budget={'steps': 1}: this is no state of an episode of 'sv:1'"),
+        ("budget.searches", 51, "budget=.*'searches': 51"),
+        ("budget.reads", -1, "budget=.*'reads': -1"),
+        ("budget.steps", 7.0, r"budget=.*'steps': 7\.0"),
+        ("at", 2, "at=2"),
+        ("answers", {"other": []}, "KeyError: .*other"),
+        ("answers", {"discovery": "p:leap"}, "answers={'discovery': 'p:leap'}"),
+        ("draft", [["heading", "text", [3]]], "draft="),
+        ("result", "not JSON", "result='not JSON'"),
+        ("over", 1, "over=1"),
+        ("pool", {"scores": {"sv:1": 1.0}, "actions": [], "listed": 0}, "pool has 'sv:1'"),
+        ("pool", {"scores": {}, "actions": [], "listed": 1}, "pool={'scores': {}"),
+        ("seen", [["search", {}, "[]"]], "seen="),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(mini, name, value, message):
+    settings = {"reward": "ranker"} if name == "seen" else {"observation": "pool"}
+    env = playing(mini, "sv:1", **settings).unwrapped
+    env.step(call("search", query="index"))
+    good = env.save()
+    bad = json.loads(json.dumps(good))
+    *within, last = name.split(".")
+    place = bad["episode"]
+    for key in within:
+        place = place[key]
+    place[last] = value
+    with pytest.raises(DataError, match=f"^{message}"):
+        env.restore(bad)
+    assert env.save() == good
+    env.restore(good)
+    for bad in ("text", {}, {**good, "episode": []}, {**good, "survey": "nobody"}):
+        with pytest.raises(ArenaError, match=r"no state|no survey 'nobody'"):
+            env.restore(bad)
+    assert env.save() == good
+
+
+def test_a_session_refuses_a_state_and_goes_on(mini):
+    session = Sessions(make_env(mini)).open(survey="sv:1")
+    session.step(call("search", query="index"))
+    good = session.save()
+    for bad in ({}, {**good, "rewards": "all"}, {**good, "env": {**good["env"], "survey": 3}}):
+        with pytest.raises(DataError, match="no state"):
+            session.restore(bad)
+        assert session.save() == good
