@@ -32,6 +32,41 @@ def test_spellings_of_one_title(one, other):
 
 
 @pytest.mark.parametrize(
+    "spelling",
+    [
+        r"\mbox{Reefs}: A View", r"Reefs:\quad A View", r"{\itshape Reefs}: A View",
+        r"Reefs: A View\thanks{Paid by \emph{X}.}", r"\textbf{\emph{\textsc{Reefs}:} A} View",
+        r"\texorpdfstring{\textbf{Reef}}{Reefs}: A View", r"\href{http://x.y/a_b}{Reefs}: A View",
+        r"Reefs:\newline A View", r"Reefs:\\[2pt] A View", r"Reefs\hspace{1em}: A View",
+        r"Reefs: A View~\cite[p. 3]{low}", r"Reefs: A View\footnotemark[1]",
+        r"{\fontsize{12}{14}\selectfont Reefs}: A View", r"\textcolor{red}{Reefs}: A View",
+        r"\begin{center}Reefs: A View\end{center}", r"Reefs\index{reef}: A Vi\-ew",
+        r"$\mathrm{Reefs}$: A View\label{t}", r"\myfont Reefs:\ \otherfont{A} View",
+        "Reefs: A View</title>", "<article-title>Reefs: A View</article-title>",
+        '<jats:title xml:lang="en">Reefs: A View', "<![CDATA[Reefs: A View]]>",
+        "<x-y>Reefs</x-y>: <ext-link href='z'>A</ext-link> View<br/>", "Reefs: A View*",
+    ],
+)  # fmt: skip
+def test_markup_of_any_kind_is_no_part_of_a_title(spelling):
+    assert normal_title(spelling) == title_key(spelling) == "reefsaview"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("B$^*$-trees", "B*-trees"), (r"$C^\ast$-nets", "C∗-nets"), (r"F\# by day", "F# by day"),
+        (r"C\texttt{++} by day", "C&#43;&#43; by day"), (r"$H_\infty$ filters", "H∞ filters"),
+        (r"\LaTeX\ by day", "LaTeX by day"), (r"\textmu-kernels", "µ-kernels"), (r"$\ell_1$", "ℓ1"),
+        (r"10$\times$ on $O(\log n)$", "10× on O(log n)"),
+        (r"Erd\H os and \.Istanbul", "Erdős and İstanbul"),
+        (r"TCP\IP by day", "TCP/IP by day"),
+    ],
+)  # fmt: skip
+def test_signs_have_several_spellings(one, other):
+    assert normal_title(one) == normal_title(other) == title_key(one) == title_key(other)
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("Causality", "Causality (2nd edition)"),  # the looser rules that were tried join these
@@ -40,6 +75,17 @@ def test_spellings_of_one_title(one, other):
         (r"The $\alpha$ rule", r"The $\beta$ rule"),
         ("a < b", "a > c"),
         ("Deep nets", "Deep nets: a survey"),
+        ("D++ by day", "D# by day"),
+        ("Nets++ by day", "Nets by day"),
+        ("B* by day", "B by day"),
+        ("On p<0.01 in trials", "On p in trials"),
+        ("If a<b and c>d", "If a<e and f>d"),
+        ("On Vec<A>", "On Vec<B>"),
+        ("Beyond <think>", "Beyond <act>"),
+        (r"The \n in logs", r"The \t in logs"),
+        (r"On \LaTeX", r"On \TeX"),
+        (r"Reefs \ A", r"Reefs \ B"),
+        (r"$\log n$ steps", r"$\exp n$ steps"),
     ],
 )
 def test_titles_of_two_works(one, other):
@@ -49,7 +95,9 @@ def test_titles_of_two_works(one, other):
 
 PARTS = ["<i>", "</i>", "<mml:mi>", "<T>", "<span a=b>", "&amp;amp;lt;", "&lt;b&gt;", "\\textit{",
          "}", "\\v ", "\\aa", "\\alpha", "\\\"", "{\\o}", "\\c{c}", "é", "ß", "İ", "深", "a", "B",
-         " ", "2", "<", "RETRACTED: ", "[Retracted] ", "WITHDRAWN - "]  # fmt: skip
+         " ", "2", "<", "RETRACTED: ", "[Retracted] ", "WITHDRAWN - ", "\\thanks", "\\href{", "{",
+         "\\quad ", "\\upsilon", "\\d", "\\", "$", "+", "C#", "A*", "[x]", "\\rule", "</title>",
+         "<B>", "\\LaTeX", "\\textmu", "\\citet*[a]", "\\n", "∗"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
+import regex
 from numpy.typing import NDArray
 
 NEVER = 2**62
@@ -261,7 +262,28 @@ _TAGS = re.compile(
     "underline|inf|div|li|[uo]l|h[1-6]|"
     "tex-math|math|m[ino]|mrow|mtext|mstyle|mspace|mfrac|msu[bp]|msubsup|mml:.+|jats:.+"
 )
-_FONTS = re.compile("emph|ensuremath|mbox|bf|it|em|rm|tt|s[clf]|(?:text|math)[a-z]*")
+_OPTIONS = r"\*?(?:(?:\s{0,9}\[[^\[\]{}\\]{0,200}\]){0,3}(?=\s{0,9}\{)|\[\d\])?"
+_NOTE = """href|texorpdfstring|textcolor|foreignlanguage|(?:par|raise|rotate|scale|color)box
+    |hyper(?:link|target)|thanks[a-zA-Z]*|[a-zA-Z]*note(?:s|text|mark|ref)?|foot[a-zA-Z]*
+    |[a-zA-Z]*cite[a-zA-Z]*|(?!hyperref)[a-zA-Z]*ref(?:mark)?|label|index|url|todo|email|orcid|inst
+    |affil|[hv]?phantom|[hv]space|color|begin|end|selectlanguage|input|font(?:family|series|shape)
+    |includegraphics"""
+_NOTES = regex.compile(
+    rf"""\\(?:(?P<second>rule|fontsize|resizebox|fcolorbox)|{_NOTE})(?![a-zA-Z]){_OPTIONS}
+    \s*+(?P<group>\{{(?:[^{{}}]++|(?&group))*+(?:\}}|\Z))(?(second)\s*+(?&group))?""",
+    regex.VERBOSE,
+)
+_WHITE = re.compile(
+    "q?quad|(?:non|nobreak|thin|med|thick|en|[hv])?space|(?:small|med|big|[hv])skip|[hv]fill|and"
+    "|newline|hline|linebreak|pagebreak|break|newpage|par|item"
+)
+_ALIKE = {"aa": "a", "AA": "a", "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d",
+          "DJ": "d", "ell": "l", "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*",
+          "star": "*"}  # fmt: skip
+_KEPT = re.compile(
+    "(?:La|Bib|Xe|Lua)?TeX|ConTeXt|log|ln|exp|sin|cos|tan|max|min|sup|inf|lim|arg|argmax|argmin|det"
+    "|dim|ker|gcd|deg|hom|mod|Pr|ae|AE|oe|OE|ss|[^`'^~\"=.uvHcdbkrt]"
+)
 _SPELLED = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 _GREEK = [chr(code) for code in range(ord("α"), ord("ω") + 1)]
 _SPELLED |= {c: unicodedata.name(c).split()[-1].lower().replace("lamda", "lambda") for c in _GREEK}
@@ -272,25 +294,52 @@ def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents, punctuation and markup."""
     plain = reduce(lambda text, _: html.unescape(text), range(9), title)
     plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
-    plain = re.sub(r"</?([A-Za-z][\w:-]*)(?:\s[^<>]*)?/?>", _of_tag, plain)
+    plain = re.sub(r"(?i)<!--|-->|<!\[CDATA\[", "", plain)
+    ends = {name.lower() for name in re.findall(r"</([A-Za-z][\w:.-]*)(?:\s[^<>]*|/)?>", plain)}
+    tag = r"<(/?)([A-Za-z][\w:.-]*)(\s[^<>]*|/)?>"
+    plain = re.sub(tag, lambda found: "" if _is_tag(found, ends) else found[0], plain)
     kind = r"((?i:retracted)|WITHDRAWN)(\s(?i:article|paper|chapter))?"
     mark = rf"[\[(]{kind}[\])]\s?[:.–—-]?|{kind}(\s?[:–—]|\s-\s)"
     plain = re.sub(rf"^\s*(({mark})\s*+)++(?=\S)", "", plain)
-    plain = re.sub(r"\\([a-zA-Z]+)(?=([\s{]?))", _of_command, plain)
-    folded = unicodedata.normalize("NFKD", plain).casefold()
-    letters = (c for c in unicodedata.normalize("NFKD", folded) if c.isalnum())
+    if "\\" in plain:
+        plain = re.sub(r"\\\\(?:\*?\[[\w.\s-]{1,20}\])?", "\x01 ", plain.replace("$", ""))
+        plain = re.sub(r"(?s)\\([^a-zA-Z])", _of_sign, plain)
+        plain = re.sub(rf"\\([a-zA-Z]+){_OPTIONS}\s*", _of_command, _NOTES.sub("\x01", plain))
+    plain = re.sub("[\x01{}$^~]", "", unicodedata.normalize("NFKC", plain)).casefold()
+    plain = re.sub("[∗⋆★﹡]", "*", plain).replace("♯", "#")
+    plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
+    plain = re.sub(r"(?<=[^\W_])\+\+", "plusplus", plain)
+    plain = re.sub(r"(?<![\w*])([^\W\d_])#(?![\w*])", r"\1sharp", plain)
+    plain = re.sub(r"(?<![\w*])([^\W\d_])\*(?![\w*])", r"\1star", plain)
+    letters = (c for c in plain if c.isalnum())
     return "".join(_SPELLED.get(c, c) for c in letters)
 
 
-def _of_tag(tag: re.Match[str]) -> str:
-    return "" if _TAGS.fullmatch(tag[1].lower()) else tag[0]
+def _is_tag(tag: re.Match[str], ends: set[str]) -> bool:
+    more, name = tag[3] or "", tag[2].lower()
+    if tag[1] or more == "/" or name in ends or "=" in more:
+        return True
+    return not more and bool(_TAGS.fullmatch(name)) and tag[2] not in "BIUAP"
+
+
+def _of_sign(sign: re.Match[str]) -> str:
+    return "\x01" if sign[1] in "{}()[]!/-@`'^~\"=." else f"\x01{sign[1]}"
 
 
 def _of_command(command: re.Match[str]) -> str:
     name = command[1]
-    is_font = _FONTS.fullmatch(name)
-    is_accent = len(name) == 1 and name in "uvHcdbkrt" and command[2]
-    return "" if is_font or is_accent else "a" if name in ("aa", "aA", "Aa", "AA") else name
+    if len(name) == 1 and name in "uvHcdbkrt":
+        return ""
+    for greek in (name, re.sub("^(?:text|var|up|bold)", "", name)):
+        if len(greek) > 1 and greek.lower() in _SPELLED.values():
+            return greek
+    if name in _ALIKE or _KEPT.fullmatch(name):
+        return _ALIKE.get(name, name)
+    before = command.string[: command.start()]
+    glued = before[-1:].isalpha() and not re.search(r"\\[a-zA-Z]+\Z", before)
+    if glued and re.match(r"(?!Huge|Large|LARGE|Big)[A-Z][a-zA-Z]", name):
+        return command[0]
+    return " " * bool(_WHITE.fullmatch(name))
 
 
 def last_day(date: str | None, precision: str | None) -> str | None:

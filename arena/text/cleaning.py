@@ -35,8 +35,8 @@ _ESCAPED_BREAK = re.compile(
     r"(?:\\r)?\\n(?!(?:abla|u|e|eq|eg|i|ot|otin|ode|oindent|ewline|ewpage|ocite|onumber|orm|mid|leq|geq)"
     r"(?![a-z]))"
 )
-_MARKS = dict(zip("`'^~\"=.uvHcdbkr", "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b"
-                  "\u0327\u0323\u0331\u0328\u030a", strict=True))  # fmt: skip
+MARKS = dict(zip("`'^~\"=.uvHcdbkrt", "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030b"
+                  "\u0327\u0323\u0331\u0328\u030a\u0361", strict=True))  # fmt: skip
 _LETTERS = {"aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "ss": "ß",
             "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"}  # fmt: skip
 _SAID = r"(?:(?i:retracted)|WITHDRAWN)(?:\s(?i:article|paper|chapter))?"
@@ -105,5 +105,5 @@ def _shown(tag: re.Match[str], found: set[tuple[str, str]]) -> str:
 
 def _letter(latex: regex.Match[str]) -> str:
     whole, mark, base = str(latex[0]), latex[2], latex[3] or ""
-    letter = unicodedata.normalize("NFC", base + _MARKS[mark]) if mark else _LETTERS.get(base, "")
+    letter = unicodedata.normalize("NFC", base + MARKS[mark]) if mark else _LETTERS.get(base, "")
     return letter if len(letter) == 1 else whole

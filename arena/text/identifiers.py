@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from arena.text.cleaning import RETRACTED, TAG, read_entities
+from arena.text.latex import NAMES, read_latex
 
 _NEW = r"\d{4}\.\d{4,5}"
 _OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
@@ -105,15 +106,11 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
-_FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
-_MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
-_COMMAND = re.compile(
-    rf"\\(?:var(?=[a-z])|(?:{_FONT})(?![a-zA-Z])|[aA](?=[aA](?![a-zA-Z]))|{_MARK})"
-)
 _GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho
 sigma sigma tau upsilon phi chi psi omega"""  # as LaTeX names them, in the order of Unicode
 _LETTERS = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "♯": "#"}
+    | dict.fromkeys("∗⋆★", "*")
     | {chr(0x3B1 + place): name for place, name in enumerate(_GREEK.split())}
 )
 
@@ -121,28 +118,62 @@ _LETTERS = str.maketrans(
 def normal_title(title: str) -> str:
     r"""Return the key of a title, equal for its spellings: letters and digits without accents.
 
-    Case is folded, entities are read, also escaped twice. Commands of LaTeX and tags of HTML and
-    MathML that only set a font, a formula or an accent go, other commands leave their name, as do
-    Greek letters; braces, dollars and dashes go with all punctuation, and ``RETRACTED:`` before a
-    title. Whatever distinguishes two works stays: a subtitle, a part number, a bracket and ``(v2)``
-    count.
+    Case is folded, entities are read, also escaped twice. Every command of LaTeX goes, and notes
+    such as ``\thanks{...}`` with what they say; Greek letters, functions and letters leave their
+    names. Tags go that close, that have attributes, or that are known; ``<T>`` and ``<`` stay what
+    they are. Braces, dollars and dashes go with all punctuation but that of ``C++``, ``C#`` and
+    ``A*``, and ``RETRACTED:`` before a title. Whatever distinguishes two works stays: a subtitle, a
+    part number, a bracket and ``(v2)`` count.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
 
-    >>> normal_title(r"D\"IoT: {\v{C}}ech $\mathcal{X}$-Nets.")
+    >>> normal_title(r"D\"IoT: {\v{C}}ech $\mathcal{X}$-Nets.\thanks{Funded.}")
     'diotcechxnets'
-    >>> normal_title("DÏoT: <i>Čech</i> X-nets")
+    >>> normal_title("DÏoT: <i>Čech</i> X-nets</title>")
     'diotcechxnets'
     >>> normal_title(r"$\alpha$-Nets") == normal_title("α-nets") == normal_title("Alpha nets")
     True
-    >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
-    False
+    >>> normal_title("C++ (Part 1)"), normal_title("C# (Part 1)")
+    ('cpluspluspart1', 'csharppart1')
     """
-    title = RETRACTED.sub("", TAG.sub("", read_entities(title)))
+    title = read_entities(title)
+    if "<" in title:
+        title = _ANNOTATION.sub("", title)
+        closed = {tag[2].lower() for tag in _TAG.finditer(title) if tag[1]}
+        title = _TAG.sub(lambda tag: tag[0] if _is_text(tag, closed) else "", title)
+    title = RETRACTED.sub("", title)
     if "\\" in title:
-        title = _COMMAND.sub("", title)
+        title = read_latex(title.replace("$", ""), _sign)
     folded = unicodedata.normalize("NFKC", title).casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFD", folded).translate(_LETTERS)
     return "".join(filter(str.isalnum, folded))
+_AS_LETTERS = {"aa": "a", "AA": "a", "ae": "ae", "AE": "ae", "oe": "oe", "OE": "oe", "ss": "ss",
+          "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d", "DJ": "d", "ell": "l",
+          "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*"}  # fmt: skip
+_GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split())}))")
+_ANNOTATION = re.compile(r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--|-->|<!\[CDATA\[", re.I)
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
+# Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
+_MEANING = re.compile(r"(?<=[^\W_])\+\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
+_SPOKEN = {"++": "plusplus", "#": "sharp", "*": "star"}
+_MEANT = frozenset("+#*")
+    if not _MEANT.isdisjoint(folded):
+        folded = "".join(c for c in folded if c not in "{}$^~" and not unicodedata.combining(c))
+        folded = _MEANING.sub(lambda found: _SPOKEN[found[0]], folded)
+
+
+def _sign(command: str) -> str:
+    """Return the letters that a command of LaTeX stands for; unknown letters stay."""
+    if greek := _GREEK_LETTER.fullmatch(command):
+        return str(greek[1])
+    return _AS_LETTERS.get(command, command if command in NAMES or len(command) == 1 else "")
+
+
+def _is_text(tag: re.Match[str], closed: set[str]) -> bool:
+    """Return whether what looks like a tag is part of a title, as in ``Vec<T>``, ``Vec<B>``."""
+    if tag[1] or tag[4] or tag[2].lower() in closed or "=" in (tag[3] or ""):
+        return False
+    type_ = len(tag[2]) == 1 and tag[2].isupper()
+    return bool(tag[3]) or type_ or not TAG.fullmatch(tag[0])
