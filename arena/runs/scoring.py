@@ -176,15 +176,11 @@ class Scorer:
                     for key in ("gold", "references", "references_total")
                 },
             },
-            **({"headlines": self._headlines} if self._own else {}),
+            **({"headlines": [s.headlines[0].name for s in self.task.stages]} if self._own else {}),
             **({"dates_guessed": guessed} if guessed else {}),
             **({"papers": EXPERT_PAPERS} if self._tasks.expert else {}),
             **(self._floors(answers) if self._own else {}),
         }
-
-    @property
-    def _headlines(self) -> list[str]:
-        return [stage.headlines[0].name for stage in self.task.stages]
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the first stage whose kind of answer has floors."""

@@ -339,34 +339,27 @@ def _with_headline(stage: Stage, tasks: TaskSet) -> Stage:
 
 def _named(name: str, task: type[Task]) -> type[Task]:
     """Give a task its name, and register its environment with Gymnasium."""
-    task.name = name
-    _register_environment(task)
-    return task
-
-
-def _register_environment(task: type[Task]) -> None:
     from gymnasium.envs.registration import register, registry
 
-    env_id = _default_id(task.name)
-    if task.environment:
-        return
-    if env_id in registry:
+    task.name, env_id = name, _default_id(name)
+    if not task.environment and env_id in registry:
         other = registry[env_id].kwargs.get("task")
-        if other != task.name:
+        if other != name:
             raise DataError(
-                f"the task {task.name!r} and the task {other!r} would both have the environment "
+                f"the task {name!r} and the task {other!r} would both have the environment "
                 f"{env_id}. Rename one of them."
             )
-    else:
+    elif not task.environment:
         register(
             id=env_id,
             entry_point="arena.envs:SurveyEnv",
             vector_entry_point="arena.envs:SurveyVectorEnv",
-            kwargs={"task": task.name},
+            kwargs={"task": name},
             # Gymnasium's checker checks what the tests here check, and stays broken when a first
             # reset() is refused.
             disable_env_checker=True,
         )
+    return task
 
 
 TASKS: Registry[type[Task]] = Registry("task", packages=["arena.tasks"], base=Task, make=_named)
