@@ -64,6 +64,7 @@ def hashes(run: Path) -> dict[str, str]:
     found["steps"] = _hash(json.dumps(steps, sort_keys=True).encode())
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     numbers = {name: value for name, value in metrics.items() if name not in _UNFROZEN}
+    numbers["counts"].pop("unknown", None)
     for row in numbers["per_survey"].values():
         for name in _UNFROZEN_OF_SURVEYS:
             row.pop(name, None)

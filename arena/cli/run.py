@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
-from arena.text.display import count, printable
+from arena.text.display import count, plural, printable
 
 
 def run(
@@ -265,7 +265,9 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
     from arena.llm.outcomes import UNREAD, is_unread
     from arena.mindmap import FLOORS_NOTE
+    from arena.results.comparison.clusters import clusters_of, in_clusters
 
+    unit = summary.get("unit", "survey")
     floors = summary.get("floors", {})
     values = floors.get("predicted", {}) | summary["mean"]
     name += f" {UNREAD}" * is_unread(summary)
@@ -280,10 +282,10 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         (summary["task"], name, *titles, "ceiling"),
     )
     if repeats:
-        print(f"Each survey was played {repeats} times; intervals are over surveys.")
+        print(f"Each {unit} was played {repeats} times; intervals are over {plural(unit)}.")
     if profile := summary.get("profile"):
         print(
-            f"{profile['success']}: never on {count(profile['never'], 'survey')}, sometimes on "
+            f"{profile['success']}: never on {count(profile['never'], unit)}, sometimes on "
             f"{profile['sometimes']}, always on {profile['always']}. Only the middle ones have "
             "unequal rewards to learn from."
         )
@@ -297,17 +299,17 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     counts, guessed = summary["counts"], summary.get("dates_guessed")
     lacking, left_out = _missing(summary), summary.get("left_out", 0)
     gold, listed, cited = (counts[n] for n in ("gold", "references", "references_total"))
+    total, clusters = counts["surveys"] + left_out, {*clusters_of(summary["per_survey"]).values()}
+    over = in_clusters(total, len(clusters) + left_out, unit)
+    lost, unknown = listed - gold, counts.get("unknown", 0)
+    whys = {"not in the corpus": unknown, "undated, surveys or too late": lost - unknown}
+    parts = " and ".join(f"{number} {why}" for why, number in whys.items() if number)
+    why = f" ({listed} listed{f', of these {parts}' if parts else ''})" if gold < cited else ""
     print(
-        f"Mean over {counts['scored']} of "
-        f"{count(counts['surveys'] + left_out, 'survey')}{GUESS_MARK * bool(guessed)} "
+        f"Mean over {counts['scored']} of {over}{GUESS_MARK * bool(guessed)} "
         f"({counts['not_scored'] + left_out} without {lacking}). In reach: {gold} of "
-        f"{count(cited, 'reference')}."
+        f"{count(cited, 'reference')}{why}."
     )
-    if gold < cited:
-        print(
-            f"The surveys cite {count(cited, 'work')}, the corpus lists {listed} of them, "
-            f"and {listed - gold} of these are unknown, undated, surveys or too late."
-        )
     if guessed:
         print(guess_note(guessed))
     if "papers" in summary:
@@ -338,6 +340,7 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     from arena.tasks import open_task
 
     counts, entries = summary["counts"], summary["per_survey"].values()
+    unit = summary.get("unit", "survey")
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             which = "the labels of the others have nothing that it counts"
@@ -364,13 +367,13 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
             f"The first: {first}."
         )
     elif not counts["scored"]:
-        yield f"No survey can be scored: none has {lacking}. See `arena-corpus info`."
+        yield f"No {unit} can be scored: none has {lacking}. See `arena-corpus info`."
     if counts.get("missing"):
-        yield f"The run leaves out {count(counts['missing'], 'survey')}, scored 0."
+        yield f"The run leaves out {count(counts['missing'], unit)}, scored 0."
     if counts.get("not_visible"):
         yield (
             f"{count(counts['not_visible'], 'ranked paper is', 'ranked papers are')} "
-            "not visible at the survey's cutoff."
+            f"not visible at the {unit}'s cutoff."
         )
 
 

@@ -180,7 +180,7 @@ def run(
             records,
             total=len(rest),
             desc=f"{played.name} {player.agents.name}",
-            unit="survey" if repeats == 1 else "episode",
+            unit=task_set.unit if repeats == 1 else "episode",
         )
         clock = timing(output, len(rest) < total) if timed and rest else nullcontext()
         if rest:

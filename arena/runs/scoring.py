@@ -170,6 +170,11 @@ class Scorer:
                 "scored": len(scored),
                 "not_scored": len(per_survey) - len(scored) - len(failed),
                 **({"failed": len(failed)} if failed else {}),
+                "unknown": sum(
+                    why == "unknown"
+                    for survey_id in per_survey
+                    for why in self._tasks.references(survey_id).values()
+                ),
                 **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
                 **{
                     key: sum(entry[key] for entry in per_survey.values())
