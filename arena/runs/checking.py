@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from arena import trec
+from arena._internal.files import misfit
 from arena.corpus import Corpus
 from arena.errors import CorpusError, clip
 from arena.metrics import ENCODER, ScoreContext, mean
@@ -44,8 +45,10 @@ def misstated(
         The differences, surveys first, then means; None where nothing could be scored.
 
     Raises:
-        CorpusError: The corpus is not that of the run.
+        CorpusError: The corpus is not that of the run, or the file has no scores.
     """
+    if (why := misfit(metrics, {"mean": dict, "per_survey": dict})) is not None:
+        raise CorpusError(f"{str(run.directory / 'metrics.json')!r} was edited: {why}. Restore it.")
     path, known = run.directory / QRELS, QRELS in (run.files or {})
     gold = trec.read_qrels(path) if known and path.stat().st_size else {}
     tasks: Any = SimpleNamespace(gold=lambda name: SimpleNamespace(gains=gold.get(name, {})))
@@ -68,11 +71,12 @@ def misstated(
             given[survey].append(task.evaluate(answers_of(record, run.task), context))
     names = [metric.name for metric in task.own_metrics] + [task.headline_name] * bool(task.parts)
     rows, counted = list[Misstated](), defaultdict[str, list[float]](list)
-    for survey, scores in given.items():
+    for survey in dict.fromkeys((*given, *metrics["per_survey"])):
+        row, scores = metrics["per_survey"].get(survey), given.get(survey, [])
         for name in names:
             values = [each[name] for each in scores if name in each]
             true = math.fsum(values) / run.repeats if len(values) == run.repeats else None
-            stated = metrics["per_survey"].get(survey, {}).get(name)
+            stated = row.get(name) if isinstance(row, dict) else clip(row)
             rows.append(Misstated(survey, name, stated, true))
             if true is not None and task.can_score(tasks, survey):
                 counted[name].append(true)

@@ -31,10 +31,10 @@ def runs(world, tmp_path_factory):
 
 
 def forge(run, edit, name="metrics.json"):
-    """Edit a file of a run, and its hash in the manifest; return what `edit` does."""
+    """Edit a file of a run, and its hash in the manifest."""
     path, manifest = run / name, json.loads((run / "manifest.json").read_text())
     content = json.loads(path.read_text()) if name.endswith(".json") else path.read_text()
-    edited = edit(content)
+    edited = edit(content)  # in place, or the new text
     path.write_text(edited if isinstance(edited, str) else json.dumps(content))
     manifest["files"][name] = sha256_file(path)
     (run / "manifest.json").write_text(json.dumps(manifest))
@@ -100,6 +100,25 @@ def test_means_and_texts_in_the_place_of_scores(runs, world, tmp_path):
     stated = json.loads((run / "metrics.json").read_text())
     assert misstated(OpenedRun(run), stated) == [Misstated("", "recall@10", "high", true)]
     with pytest.raises(CorpusError, match=r"for the mean it states recall@10 'high'"):
+        arena.compare([run])
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda m: m["per_survey"].update(s99={"recall@100": 0.5}), "'s99' it states recall@100 "),
+        (lambda m: m["per_survey"].pop(min(m["per_survey"])), "it states recall@100 'None'"),
+        (lambda m: m["per_survey"].update({min(m["per_survey"]): [1]}), r"recall@100 '\[1\]'"),
+        (lambda m: m.update(per_survey=[]), r"was edited: per_survey=\[\]"),
+        (lambda m: m.pop("mean"), "was edited: mean is missing"),
+        (lambda m: m["mean"].update({"recall@100": float("nan")}), "states recall@100 nan"),
+    ],
+)  # fmt: skip
+def test_surveys_that_nobody_played_and_files_without_scores(runs, tmp_path, edit, message):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "discovery", run)
+    forge(run, edit)
+    with pytest.raises(CorpusError, match=message):
         arena.compare([run])
 
 
