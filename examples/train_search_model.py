@@ -2,7 +2,7 @@
 
 python examples/train_search_model.py --output runs/search --model tiny --seeds 3
 
-docs/trainers.md describes the recipe. Needs pip install 'researcharena[trl]'.
+docs/trainers.md describes the recipe. Needs pip install 'researcharena[build,mindmap,trl]'.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from demo import open_or_build
-from scipy.stats import wilcoxon
 from search_experts import MANY
 from search_model import SETTINGS, load, make, save
 
@@ -77,7 +75,7 @@ LARGE = Plan(60, 1, 2e-5, 1, 20, 1, 4, tokens=3000, calls=3, rate=1e-6, tests=10
 
 def execute(options: argparse.Namespace) -> None:
     """Build the worlds, then demonstrate, tune, reinforce and test, each step once."""
-    require("examples/train_search_model.py", "torch", "trl")
+    require("examples/train_search_model.py", "duckdb", "scipy", "trl")
     plan = QUICK if options.quick else Plan() if options.model == "tiny" else LARGE
     plan = plan._replace(**{k: v for k in plan._fields if (v := getattr(options, k)) is not None})
     output = Path(options.output)
@@ -108,6 +106,8 @@ def _runs(output: Path, plan: Plan, test: str) -> Path:
 
 
 def _world(output: Path, plan: Plan, seed: int, synonymy: float) -> Path:
+    from demo import open_or_build  # whose packages are asked for first
+
     config = WorldConfig(seed=seed, papers=plan.papers, surveys=plan.surveys, synonymy=synonymy)
     path = output / "worlds" / f"{seed}-{plan.papers}-{plan.surveys}"
     return open_or_build(config, path).directory
@@ -224,6 +224,8 @@ def _controls(plan: Plan, output: Path, seed: int, tests: Tests) -> None:
 
 def table(tests: dict[str, Path]) -> str:
     """Return recall@100 of all runs, seeds averaged by survey, and paired Wilcoxon tests."""
+    from scipy.stats import wilcoxon
+
     lines = list[str]()
     for test, runs in tests.items():
         seeds: dict[str, list[dict[str, float]]] = {}

@@ -53,16 +53,17 @@ def extra_of(module: str) -> str | None:
 
 def require(what: str, *modules: str) -> None:
     """Raise DataError unless packages are installed, without importing them."""
-    for module in modules:
-        if importlib.util.find_spec(module) is None:
-            raise DataError(absent(what, module))
+    if away := [module for module in modules if importlib.util.find_spec(module) is None]:
+        raise DataError(absent(what, *away))
 
 
-def absent(what: str, module: str) -> str:
-    """Return the message about a package that is not installed, and how to install it."""
+def absent(what: str, *modules: str) -> str:
+    """Return the message about packages that are not installed, and how to install them."""
+    names, one = ", ".join(map(repr, modules)), len(modules) == 1
+    extras = ",".join(sorted({extra_of(module) or module for module in modules}))
     return (
-        f"{what} needs the package {module!r}, which is not installed. "
-        f"Run: pip install 'researcharena[{extra_of(module) or module}]'"
+        f"{what} needs the {'package' if one else 'packages'} {names}, which "
+        f"{'is' if one else 'are'} not installed. Run: pip install 'researcharena[{extras}]'"
     )
 
 

@@ -24,6 +24,24 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
 
 
+def test_what_is_not_installed_is_named_at_once(tmp_path: Path) -> None:
+    code = (
+        "import runpy, sys\n"
+        "for name in ('duckdb', 'scipy', 'torch', 'trl'): sys.modules[name] = None\n"
+        "sys.argv = sys.argv[1:]\n"
+        "sys.path.insert(0, sys.argv[0].rpartition('/')[0])\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    words = [str(EXAMPLES / "train_search_model.py"), "--output", str(tmp_path / "out")]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert (
+        "needs the packages 'duckdb', 'scipy', 'trl', which are not installed. Run: pip install "
+        "'researcharena[build,mindmap,trl]'"
+    ) in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("trl", reason="training needs the extra trl")
