@@ -39,12 +39,15 @@ _TEMPLATE = r"""
 {{- part.split('","date"')[0] + '\n' -}}
 {%- endfor -%}
 {%- else -%}
-{{- '<|im_start|>assistant\n' + (message.content or '') -}}
+{{- '<|im_start|>assistant\n' -}}
+{%- generation -%}
+{{- message.content or '' -}}
 {%- for call in message.tool_calls or [] -%}
 {{- '<tool_call>\n{"name": "' + call.function.name + '", "arguments": ' -}}
 {{- (call.function.arguments | tojson) + '}\n</tool_call>' -}}
 {%- endfor -%}
 {{- '<|im_end|>' -}}
+{%- endgeneration -%}
 {%- endif -%}
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\n' -}}{%- endif -%}"""
