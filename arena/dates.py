@@ -17,6 +17,7 @@ from arena.errors import DataError, clip
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _PATTERN = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
+_COMPACT = re.compile(r"\A(\d{4})(\d{2})(\d{2})\Z", re.ASCII)
 
 _NAMED = 5
 
@@ -45,17 +46,18 @@ class ResolvedDate(NamedTuple):
 def parse_date(value: object) -> ResolvedDate:
     """Resolve ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD`` to a day.
 
-    A `datetime.date` and a year as an integer are taken, too.
+    A `datetime.date` is taken, too, as are a year and ``YYYYMMDD`` as an integer, or this as text.
     A year stands for its 31 December, a month for its last day.
 
-    >>> str(parse_date("2021")), str(parse_date("2020-02"))
-    ('2021-12-31', '2020-02-29')
+    >>> str(parse_date("2021")), str(parse_date("2020-02")), str(parse_date("20200203"))
+    ('2021-12-31', '2020-02-29', '2020-02-03')
     """
     if isinstance(value, dt.date):  # a datetime is a date as well; its time of day is dropped
         return ResolvedDate(value.toordinal() - _EPOCH, "day")
-    if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 9999:
+    if type(value) is int and (1000 <= value <= 9999 or 1000_00_00 <= value <= 9999_99_99):
         value = str(value)
-    match = _PATTERN.fullmatch(value) if isinstance(value, str) else None
+    text = _COMPACT.sub(r"\1-\2-\3", value) if isinstance(value, str) else ""
+    match = _PATTERN.fullmatch(text)
     if match is None:
         raise DataError(f"{clip(value)} is not a date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
     year, month, day = map(int, match.groups("0"))

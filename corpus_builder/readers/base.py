@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.dates import parse_date
 from arena.errors import DataError, clip
@@ -18,10 +19,15 @@ from arena.plugins import Registry, mirror
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
 from corpus_builder.files import MAX_LINE, Lines, printable_name
+from corpus_builder.readers.dates import read_date
 from corpus_builder.records import parse_paper
 from corpus_builder.sources.matching import identifiers_of
 
 Record = dict[str, Any]
+T = TypeVar("T")
+
+MAX_ENTRY = 1 << 22
+"""Characters; what is longer is no entry of a bibliography, and parsers take many times as many."""
 
 
 Read = Callable[["PaperFile"], Iterator[tuple[int, Record]]]
@@ -119,16 +125,30 @@ class PaperFile:
                 yield number, line.decode("cp1252", "replace")
 
     def blocks(self, beginning: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str], str]]:
-        """Yield number and match of each line that begins a block, and the text of the block."""
-        start, first, lines = 0, None, list[str]()
-        for number, line in self.text_lines():
-            if found := beginning.match(line):
-                if first:
+        """Yield number and match of each line that begins a block, and the text of the block.
+
+        A block of more than `MAX_ENTRY` characters is lost.
+        """
+        start, first, lines, size = 0, None, list[str](), 0
+        for number, line in chain(self.text_lines(), [(0, "")]):
+            found = beginning.match(line)
+            if found or not number:
+                if first and size > MAX_ENTRY:
+                    self.lose("records", f"an entry of {MAX_ENTRY >> 20} MiB or more", start)
+                elif first:
                     yield start, first, "".join(lines)
-                start, first, lines = number, found, []
-            lines.append(line)
-        if first:
-            yield start, first, "".join(lines)
+                start, first, lines, size = number, found, [], 0
+            size += len(line)
+            if size <= MAX_ENTRY:
+                lines.append(line)
+
+    def attempt(self, line: int, read: Callable[[], T]) -> T | None:
+        """Return what `read` makes of a record; None, and a loss, whatever it raises."""
+        try:
+            return read()
+        except Exception as error:  # of a library of others
+            self.lose("records", "a broken entry", line, f"{type(error).__name__}: {error}")
+            return None
 
     def lose(self, what: str, reason: str, line: int, detail: object = "") -> None:
         """Count a record, or a part of one, that is left out."""
@@ -177,41 +197,6 @@ def _recognised(path: Path) -> str:
 ENTRY_YEARS = "entry_years"
 """Key of the years that entries name, where the date of a paper is of another one."""
 
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-_NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
-_DAY = re.compile(r"(?<![\d.])(\d{1,2})(?:st|nd|rd|th)?(?![\d/.])")
-
-
-def read_date(text: str) -> str | None:
-    """Return a date as ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``, as precise as a text says it.
-
-    Of a range its end counts. ``03/05/2010`` may be of May or of March, so it says the year alone.
-
-    >>> read_date("2010/05/03/"), read_date("May 3, 2010"), read_date("2001-02/2001-04")
-    ('2010-05-03', '2010-05-03', '2001-04')
-    >>> read_date("March-April 2010"), read_date("03/05/2010"), read_date("in press")
-    ('2010-04', '2010', None)
-    """
-    years = _YEAR.findall(text)
-    if not years:
-        return None
-    parts = [years[-1]]
-    if numbers := [match.groups() for match in _NUMBERS.finditer(text)]:
-        parts = [part.zfill(2) for part in numbers[-1] if part and int(part)]
-    elif months := _MONTH.findall(text):
-        parts.append(f"{_MONTHS.index(months[-1].lower()) + 1:02}")
-        days = _DAY.findall(_YEAR.sub(" ", text))
-        parts += [days[-1].zfill(2)] if days else []
-    for end in range(len(parts), 0, -1):
-        try:
-            return str(parse_date(date := "-".join(parts[:end]))) and date
-        except DataError:
-            continue  # of 2010-02-30 the month is true
-    return None
-
-
 _INSIDE = re.compile(r"\\(?:emph|text[a-z]{2}|mathrm)\s*\{([^{}]*)\}")
 _ESCAPED = re.compile(r"\\([&%$#_])")
 _FORMULA = re.compile(r"(?<!\\)(\$[^$]{1,500}\$)")
@@ -250,7 +235,8 @@ def paper(
     parts = [fields.get(name, "") for name in ("year", "month", "day")]
     parts = parts if parts[1].isdigit() else parts[::-1]  # 2010-5-3, 3 may 2010
     between = "-" if parts[1].isdigit() else " "
-    date = read_date(fields.get("date", "")) or read_date(between.join(filter(None, parts)))
+    # Of two fields, too, the later year counts.
+    date = read_date(f"{fields.get('date', '')}; {between.join(filter(None, parts))}")
     arxiv_id, doi = identifiers_of(keys)
     months = [month for key in keys if (month := arxiv_month(key))]
     dates = [each for each in (date, *months) if each]

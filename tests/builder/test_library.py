@@ -15,7 +15,8 @@ from arena.corpus import Corpus
 from corpus_builder.build import build
 from corpus_builder.files import read_rows
 from corpus_builder.library.source import Library
-from corpus_builder.readers.base import PaperFile, read_date
+from corpus_builder.readers.base import PaperFile
+from corpus_builder.readers.dates import read_date
 
 BIB = r"""% exported
 @string{jir = "Journal of Reefs"}
