@@ -14,7 +14,7 @@ from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
 from corpus_builder.library.joining import Joiner, dumped
 from corpus_builder.readers.base import ENTRY_YEARS, PaperFile
-from corpus_builder.records import publication_date
+from corpus_builder.records import parse_survey, publication_date
 from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -77,7 +77,12 @@ class Library:
         """Yield the tasks of the library that is extended, then those of `gold`."""
         if self._add and (self._add / _TASKS).is_file():
             for task in JsonLinesFile(self._add / _TASKS, "surveys"):
-                listed = map(self._joiner.renamed, task.record["references"])
+                try:
+                    parse_survey(task.record)
+                except DataError as error:
+                    where = f"{str(self._add)!r} is damaged, {_TASKS} line {task.line}: "
+                    raise DataError(f"{where}{error} Build it again.") from None
+                listed = map(self._joiner.renamed, task.record.get("references") or ())
                 yield task._replace(record={**task.record, "references": [*listed]})
         for line, ((file, title, day), ids) in enumerate(zip(self._gold, self._cited, strict=True)):
             lost = sum(number for number, *_ in file.lost["records"].values())

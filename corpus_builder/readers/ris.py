@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from arena._internal.lazy import load
 from corpus_builder.readers.base import PaperFile, Record, paper, reader
 
-_BEGINNING = re.compile(r"TY\s\s?-")
-_END = re.compile(r"^ER\s\s?-.*", re.MULTILINE)
+_BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{1,3})-")
+_END = re.compile(r"^[ \t]{0,3}ER[ \t]{1,3}-\s*$", re.MULTILINE)
+_TAG = r"^[ \t]{{0,3}}([A-Z][A-Z0-9])[ \t]{{{},3}}-[ \t]*"
 _NAMES = {
-    "title": ("title", "primary_title"),
+    "title": ("title", "primary_title", "translated_title", "short_title"),
     "abstract": ("abstract", "notes_abstract"),
     "date": ("date",),
     "year": ("year", "publication_year"),
@@ -21,23 +23,28 @@ _NAMES = {
 }
 
 
-@reader("ris", recognises=lambda head: re.search(r"^TY\s\s?-", head, re.MULTILINE) is not None)
+@reader("ris", recognises=lambda head: re.search(r"^TY\s{1,3}-", head, re.MULTILINE) is not None)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     """RIS, as reference managers export it."""
-    parser = load("rispy", "RIS")
-    for line, _, text in file.blocks(_BEGINNING):
-        try:
-            (entry,) = parser.loads(_END.sub("", text) + "\nER  - \n")
-        except (ValueError, OSError) as error:
-            file.lose("records", "a broken entry", line, str(error))
+    parser = load("rispy", "RIS").RisParser(skip_unknown_tags=True)
+    for line, match, text in file.blocks(_BEGINNING):
+        text, *rest = _END.split(text, 1)
+        if rest and rest[0].strip():
+            file.lose("parts", "text between two records", line, rest[0].strip())
+        # In a text that is wrapped, `ER - positive` is no tag unless the file writes tags so.
+        tag = _TAG.format(min(len(match[1]), 2))
+        text = re.sub(tag, r"\1  - ", text, flags=re.MULTILINE) + "\nER  - \n"
+        (entry,) = file.attempt(line, partial(parser.parse, text)) or [None]
+        if entry is None:
             continue
         fields = {
             name: " ".join(str(entry[key]).split())
             for name, keys in _NAMES.items()
             for key in reversed(keys)
-            if isinstance(entry.get(key), str)
+            if isinstance(entry.get(key), str) and entry[key]
         }
         fields |= {"url": " ".join(entry.get("urls", ()))}
         people = entry.get("authors") or entry.get("first_authors") or []
+        people = [person for each in people for person in each.split(";")]
         if record := paper(fields, people, entry.get("keywords", []), file, line):
             yield line, record
