@@ -292,7 +292,8 @@ def add_argument(parser: argparse.ArgumentParser, described: Option) -> None:
         return
     if kind is list:
         settings |= {"action": "append", "help": f"{text}; may be repeated"}
-        if parameter.annotation == list[Path]:  # shells make lists of files
+        if list[Path] in (parameter.annotation, *get_args(parameter.annotation)):
+            # Shells make lists of files.
             settings |= {"action": "extend", "nargs": "+"}
     elif kind is dict:
         settings |= {"action": _Pairs, "default": {}, "help": f"{text}; may be repeated"}

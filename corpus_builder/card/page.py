@@ -233,7 +233,11 @@ def command(manifest: Mapping[str, Any]) -> str:
     if source.get("source") == "world" and isinstance(config, Mapping):
         options = {key.replace("_", "-"): config[key] for key in sorted(config)}
     elif source.get("source") == "jsonl" and isinstance(files, Mapping):
-        options = {key: files[key].get("name") for key in ("papers", "surveys") if key in files}
+        options = {
+            key: [each.get("name") for each in on]
+            for key, on in sorted(files.items())
+            if on and isinstance(on, list)
+        }
     if "stages" in source:
         words = ["--input DIR", "--config FILE"]
     else:  # asking the source itself would make the card depend on what is installed
@@ -244,7 +248,10 @@ def command(manifest: Mapping[str, Any]) -> str:
             for key in ("engines", "fields")
             if configuration.get(key)
         }
-    words += [f"--{key} {_quoted(value)}" for key, value in options.items()]
+    words += [
+        f"--{key} {' '.join(map(_quoted, value if isinstance(value, list) else [value]))}"
+        for key, value in options.items()
+    ]
     build = f"arena-corpus build {_quoted(source.get('source'))}"
     return _FOLD.join([build, *words, "--output DIR"])
 

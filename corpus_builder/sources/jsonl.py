@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -67,29 +68,36 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
 
 @source("jsonl")
 class JsonLines:
-    """Papers and surveys from two files of JSON lines (plain or gzip).
+    """Papers and surveys from files of JSON lines (plain or gzip).
 
     Args:
-        papers: File of papers, one a line.
-        surveys: File of surveys, one a line; without it the corpus is for searching alone.
+        papers: Files of papers, one a line.
+        surveys: Files of surveys, one a line; without one the corpus is for searching alone.
     """
 
     example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
-    def __init__(self, papers: str | Path, surveys: str | Path | None = None) -> None:
-        self._papers = JsonLinesFile(papers, "papers")
-        self._surveys = None if surveys is None else JsonLinesFile(surveys, "surveys")
+    def __init__(
+        self, papers: list[Path] | str | Path, surveys: list[Path] | str | Path | None = None
+    ) -> None:
+        given = {"papers": papers, "surveys": surveys or []}
+        self._files = {
+            what: [JsonLinesFile(p, what) for p in ([on] if isinstance(on, str | Path) else on)]
+            for what, on in given.items()
+        }
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
-        return iter(self._papers)
+        return chain.from_iterable(self._files["papers"])
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
-        return iter(self._surveys or ())
+        return chain.from_iterable(self._files["surveys"])
 
     def describe(self) -> dict[str, Any]:
         """Return the names and sha256s of the files as they were read."""
-        roles = {"papers": self._papers, "surveys": self._surveys}
-        files = {role: {"name": f.name, "sha256": f.sha256} for role, f in roles.items() if f}
+        files = {
+            what: [{"name": file.name, "sha256": file.sha256} for file in files]
+            for what, files in self._files.items()
+        }
         return {"source": "jsonl", "files": files}

@@ -121,4 +121,4 @@ def test_the_real_files(real_data: Any) -> None:
     assert [place.line for place in papers] == list(range(1, 29_169))
     for role, path in (("papers", real_data.papers), ("surveys", real_data.surveys)):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        assert made.describe()["files"][role] == {"name": path.name, "sha256": digest}
+        assert made.describe()["files"][role] == [{"name": path.name, "sha256": digest}]
