@@ -47,9 +47,11 @@ def nearest_key(key: str, known: Collection[str]) -> str | None:
     """
     name = key.lower()
     for meant, others in _MEANT.items():
-        if name == meant or (name in others and meant in known):
+        if meant in known and (name == meant or name in others):
             return meant
-    return next(iter(get_close_matches(name, sorted(known), 1)), None)
+    # Of short names as of most others, what is less alike is about something else.
+    near = get_close_matches(name, sorted(each for each in known if len(each) > 3), 1, 0.8)
+    return next(iter(near), None)
 
 
 class CitedId(NamedTuple):

@@ -181,42 +181,49 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         indexes.describe_indexes(Path(directory), sorted(manifest["indexes"])).values()
     ) or ["none"]
     listed = sum(n for key, n in counts.items() if key.startswith("survey_references_"))
+    made = " ".join(command(manifest).replace("\\\n", " ").split())
     rows = [
-        ("corpus", directory),
-        ("source", source["source"]),
-        *([("made by", " ".join(command(manifest).replace("\\\n", " ").split()))]
-          if source["source"] == "world" else []),
+        ("corpus", f"{directory} ({source['source']}, {size / 1e6:,.1f} MB without indexes)"),
+        *([("made by", made)] if source["source"] == "world" else []),
         ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
-                   f"{counts['undated']:,} undated, {count(counts['survey_papers'], 'survey')})"),
-        ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"
-                  if counts["searchable"] else "none"),
-        *([("abstracts", f"{counts['abstracts']:,} of "
-                        f"{count(counts['papers'], 'paper has', 'papers have')} one")]
-          if "abstracts" in counts else []),
-        ("full text", count(counts["sections"], "section")),
+                   f"{counts['undated']:,} undated, {count(counts['survey_papers'], 'survey')})"
+                   + (" of {first} to {last}".format(**manifest["dates"])
+                      if counts["searchable"] else "")
+                   + f"; {count(counts['abstracts'], 'abstract')}, "
+                   f"{count(counts['sections'], 'section')} of full text"),
         ("citations", f"{counts['references']:,} between searchable papers "
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
-        ("survey tasks", f"{counts['surveys']:,} ({counts['surveys_with_gold']:,} can be scored, "
-                         f"{counts['mind_maps']:,} with a mind-map)"),
-        ("their references", f"{listed:,} listed by the source: "
-                             f"{counts['survey_references_gold']:,} in reach, "
-                             f"{counts['survey_references_unknown']:,} unknown, "
-                             f"{counts['survey_references_undated']:,} undated, "
-                             f"{count(counts['survey_references_survey'], 'survey')}, "
-                             f"{counts['survey_references_not_before']:,} not before their survey"),
+        *([("survey tasks",
+            f"{counts['surveys']:,} ({counts['surveys_with_gold']:,} can be scored, "
+            f"{counts['mind_maps']:,} with a mind-map); {count(listed, 'reference')}: "
+            f"{counts['survey_references_gold']:,} in reach, "
+            f"{counts['survey_references_unknown']:,} unknown, "
+            f"{counts['survey_references_undated']:,} undated, "
+            f"{count(counts['survey_references_survey'], 'survey')}, "
+            f"{counts['survey_references_not_before']:,} not before their survey")]
+          if counts["surveys"] else []),
+        ("indexes", "; ".join(described)),
+        ("sha256", manifest["content_sha256"]),
         *_report_rows(counts),
         *(yield_rows(source["yield"]) if "yield" in source else ()),
         *([("listed papers", "{dated:,} dated by the surveys that list them, {added:,} added"
                              .format(**source["listed_papers"]))]
           if "listed_papers" in source else []),
-        *(("" if row else "indexes", text) for row, text in enumerate(described)),
         *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
-        ("size", f"{size / 1e6:,.1f} MB without indexes"),
-        ("sha256", manifest["content_sha256"]),
         *(library_rows(manifest, Path(directory)) if "library" in source else ()),
         *_notes(manifest, directory, listed),
     ]  # fmt: skip
-    print_rows(rows)
+    warnings = [row for row in rows if row[0] in _WARNINGS]
+    rows = [row for row in rows if row not in warnings]
+    if more := rows[_MOST_ROWS:]:
+        text = f"{len(more) + 1} more rows; `arena-corpus info {directory} --json` has all"
+        rows[_MOST_ROWS - 1 :] = [("more", text)]
+    print_rows([*rows, *warnings])
+
+
+_MOST_ROWS = 9
+"""Rows beside warnings; one line is on the time that a build took."""
+_WARNINGS = ("warning", "prompt flag", "lost", "left out")
 
 
 def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tuple[str, str]]:
@@ -230,7 +237,7 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
         )
         yield "warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"
     if not counts["surveys"]:
-        yield "note", "there is no survey task: the corpus can be searched, not scored on"
+        yield "warning", "there is no survey task: the corpus can be searched, not scored on"
     elif not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:
         yield "note", "no survey lists a paper: their labels are their mind-maps alone"
     elif not counts["surveys_with_gold"]:
@@ -255,16 +262,20 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
     if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
         yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
+        known = PAPER_KEYS if what == "papers" else SURVEY_KEYS
+        unlike = []
         for key, number in keys.items():
-            meant = nearest_key(key, PAPER_KEYS if what == "papers" else SURVEY_KEYS)
-            kind = "warning" if meant else "note"
-            hint = f" Did you mean {meant!r}?" if meant else ""
-            yield (
-                kind,
-                f"the key {key!r} of {count(number, what.removesuffix('s'))} is not read.{hint}",
-            )
+            named = f"{key!r} of {count(number, what.removesuffix('s'))}"
+            if meant := nearest_key(key, known):
+                yield "warning", f"the key {named} is not read. Did you mean {meant!r}?"
+            else:
+                unlike.append(named)
+        if unlike:
+            named = ", ".join(unlike[:_KEYS]) + ", ..." * (len(unlike) > _KEYS)
+            keys, are = ("key", "is") if len(unlike) == 1 else ("keys", "are")
+            yield "note", f"the {keys} {named} {are} not read."
     if note := manifest["source"].get("note"):
-        yield "note", note
+        yield "warning", note
 
 
 def print_rows(rows: Sequence[tuple[str, object]]) -> None:
@@ -283,22 +294,16 @@ _FLAGGED = {
 }
 
 
-def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
-    rows = []
+def _report_rows(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
+    parts = []
     if counts["prompts"]:
         flags = (f"{counts[f'prompts_{f}']:,} {why}" for f, why in _FLAGGED.items())
-        rows.append(
-            ("prompts", f"of {count(counts['prompts'], 'survey task')}: {', '.join(flags)}")
-        )
+        parts.append(f"of {count(counts['prompts'], 'survey task')}: {', '.join(flags)}")
     if counts["outlines"] or counts["articles"]:
-        rows.append(
-            (
-                "texts",
-                f"{count(counts['outlines'], 'outline')}, "
-                f"{count(counts['articles'], 'article')} of surveys",
-            )
-        )
-    return rows
+        outlines, articles = (count(counts[f"{each}s"], each) for each in ("outline", "article"))
+        parts.append(f"{outlines}, {articles} of surveys")
+    if parts:
+        yield ("prompts" if counts["prompts"] else "articles"), "; ".join(parts)
 
 
 def _flag_rows(directory: Path) -> list[tuple[str, str]]:
@@ -317,4 +322,5 @@ def _flag_rows(directory: Path) -> list[tuple[str, str]]:
     return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
 
 
+_KEYS = 5
 _NAMED = 20

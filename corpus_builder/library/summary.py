@@ -45,22 +45,19 @@ def library_rows(manifest: Mapping[str, Any], directory: Path) -> Iterator[tuple
             "joined",
             f"{count(sum(joined.values()), 'record')} to papers that other records have: {by}",
         )
-    dates = of["dates"]
-    yield "dated by", ", ".join(f"{kind} {number:,}" for kind, number in dates.items())
-    if years := dates.get("year"):
-        yield (
-            "note",
-            f"{count(years, 'paper is', 'papers are')} dated by a year alone, counted "
-            "as of its 31 December: "
-            "no cutoff within that year reaches it",
-        )
     starts = (np.load(directory / name) for name in (layout.CITED_STARTS, layout.CITING_STARTS))
     citing, cited = (np.diff(each) > 0 for each in starts)
     linked, searchable = int((citing | cited).sum()), manifest["counts"]["searchable"]
-    yield "linked", f"{linked:,} of {searchable:,} searchable papers cite another or are cited"
+    dates = ", ".join(f"{kind} {number:,}" for kind, number in of["dates"].items())
+    of_year = " (31 December counts: no cutoff within that year reaches the paper)"
+    yield (
+        "dated by",
+        f"{dates}{of_year * ('year' in of['dates'])}; {linked:,} of {searchable:,} searchable "
+        "papers cite another or are cited",
+    )
     if 2 * linked < searchable:
         yield (
-            "note",
+            "warning",
             "most papers have no citation links, without which agents that follow them find little "
             "more than a search: BibTeX, RIS, CSV and arXiv have none, OpenAlex has "
             "(`arena-corpus download openalex --seeds FILE.bib`, then `--add`)",

@@ -37,7 +37,7 @@ def test_unknown_keys_are_reported_once_with_the_nearest(tmp_path: Path, capsys:
     assert "the key 'summary' of 2 papers is not read. Did you mean 'abstract'?" in text
     assert "the key 'x1' of 1 paper is not read.\n" in text
     assert "the key 'refs' of 1 survey is not read. Did you mean 'references'?" in text
-    assert "abstracts         0 of 2 papers have one" in text
+    assert "0 abstracts, 0 sections of full text" in text
     assert main(["info", output]) == 0
     assert capsys.readouterr().out.count("is not read") == 3
 
@@ -55,7 +55,8 @@ def test_known_keys_are_no_warning(tmp_path: Path) -> None:
     ("key", "meant"),
     [
         ("Title", "title"), ("abstrct", "abstract"), ("year", "date"), ("citations", "references"),
-        ("text", "sections"), ("venues", "venue"), ("zzz", None),
+        ("text", "sections"), ("venues", "venue"), ("zzz", None), ("volume", None),
+        ("pages", None), ("type", None), ("mind_map", None), ("idx", None), ("data", None),
     ],
 )  # fmt: skip
 def test_the_nearest_key(key: str, meant: str | None) -> None:

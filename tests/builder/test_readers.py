@@ -161,6 +161,17 @@ def test_entries_are_bounded(
     assert lost == {"records an entry of 1 MiB or more": [1, 1]}
 
 
+def test_several_files_of_json_lines(tmp_path: Path, capsys: Any) -> None:
+    files = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    for file in files:
+        file.write_text(f'{{"id": "{file.stem}", "title": "T {file.stem}", "date": 20050302}}\n')
+    options = ("build", "jsonl", "--output", tmp_path / "c", "--papers")
+    assert "papers     3 (3" in run(capsys, *options, *files[:2], "--papers", files[2])[1]
+    assert "built before" in run(capsys, *options, *files)[1]
+    twice = fails(capsys, *options, files[0], files[0], "--overwrite")
+    assert "both have id 'a'" in twice
+
+
 @pytest.mark.parametrize("task", ["[1]", "null", '{"references": 5}', '{"references": [{}]}'])
 def test_a_damaged_library_is_not_extended(tmp_path: Path, capsys: Any, task: str) -> None:
     bib = tmp_path / "a.bib"
@@ -173,3 +184,20 @@ def test_a_damaged_library_is_not_extended(tmp_path: Path, capsys: Any, task: st
     (tmp_path / "lib/library/surveys.jsonl").write_text(text + "\n")
     error = fails(capsys, *words, "--add", tmp_path / "lib", "--output", tmp_path / "new")
     assert "is damaged, library/surveys.jsonl line 1: " in error and "Build it again." in error
+
+
+def test_the_summary_has_at_most_ten_lines_beside_warnings(tmp_path: Path, capsys: Any) -> None:
+    paper = {"id": "a", "title": "<i>A</i> survey", "date": "2001", "abstract": "&lt;"}
+    keys = {f"extra{n}": 1 for n in range(30)}
+    (tmp_path / "p").write_text(json.dumps({**paper, **keys, "abstrct": ""}) + "\n")
+    words = ("build", "jsonl", "--papers", tmp_path / "p", "--output")
+    shown = run(capsys, *words, tmp_path / "few")[1]
+    assert (
+        "the keys 'extra0' of 1 paper, 'extra1' of 1 paper, " in shown and ", ... are not" in shown
+    )
+    survey = {"id": "s", "title": "S", "date": "2010", "references": ["a"], "outline": [], "x": 1}
+    (tmp_path / "s").write_text(json.dumps(survey) + "\n")
+    lines = run(capsys, *words, tmp_path / "c", "--surveys", tmp_path / "s")[1].splitlines()
+    rows = [line for line in lines if not line.startswith("warning")]
+    assert len(rows) == 10 and len(lines) == 11
+    assert f"3 more rows; `arena-corpus info {tmp_path / 'c'} --json` has all" in rows[8]

@@ -316,7 +316,7 @@ def test_as_many_tasks_as_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFi
     }  # fmt: skip
     assert report["index"]["counts"]["surveys"] == 0 and verify(tmp_path / "c")["problems"] == {}
     print_card(layout.read_manifest(tmp_path / "c"), "c")
-    assert "note              there is no survey task: the corpus" in capsys.readouterr().out
+    assert "there is no survey task: the corpus" in capsys.readouterr().out
     toy = bad_release(tmp_path / "s", line(PAPER, SURVEY))
     with pytest.raises(DataError, match=r"^1 survey can be a task"):
         run(toy, tmp_path / "d", changes={"references.min_tasks": 2})
