@@ -12,11 +12,12 @@ from arena.text.cleaning import RETRACTED, TAG, read_entities
 from arena.text.latex import NAMES, read_latex
 
 _NEW = r"\d{4}\.\d{4,5}"
-_OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
+_OLD = r"[a-z]+(?:-[a-z]+)?(?:\.[a-zA-Z-]{2,12})?/\d{7}"  # with its subject class, or without
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
-_SAID = re.compile(r"^(?:https?://)?(?:(?:www\.)?arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", re.I)
+_SAID = re.compile(r"^(?:https?://)?(?:(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*)", re.I)
 _ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf)/|arxiv\.|(?:corr|arxiv)[\s,.:]{{0,3}}abs/)({_NEW}|{_OLD})(?!\d)",
+    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf|html)/|arxiv\.|(?:corr|arxiv)"
+    rf"[\s,.:]{{0,3}}abs/)({_NEW}|{_OLD})(?!\d)",
     re.IGNORECASE,
 )
 _DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
@@ -28,7 +29,13 @@ _CUT_DOI = re.compile(
 _BEHIND = ".,;:!?'’\"”*_}>"
 _ARXIV_DOI = "10.48550/arxiv"
 _MONTH = re.compile(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})")
-_WITH_ARXIV = ("eprint", "journal", "url", "note", "booktitle", "howpublished", "volume")
+_VENUES = ("journal", "journaltitle", "booktitle")
+_WITH_ARXIV = ("url", "note", "howpublished", "eid", "number", "pages", "volume")
+_WORDS = """january february march april may june july august september october november december
+abs accessed also article arxiv as at available corr e eprint eprints export from html http https id
+in online org pdf pre preprint preprints print published type url v version www"""
+_ABOUT_ONE = frozenset([*_WORDS.split(), *(month[:3] for month in _WORDS.split()[:12])])
+_ON_ANOTHER = re.compile(r"\b(?:comment|reply|respon|rejoin|errat|corrig|supersed|see)", re.I)
 
 
 def arxiv_key(text: object) -> str | None:
@@ -40,13 +47,18 @@ def arxiv_key(text: object) -> str | None:
     if not isinstance(text, str):
         return None
     match = _ARXIV.fullmatch(_SAID.sub("", text.strip()).removesuffix(".pdf"))
-    return f"arxiv:{match[1]}" if match else None
+    return _without_class(match[1]) if match else None
+
+
+def _without_class(identifier: str) -> str:
+    """Return ``arxiv:math/0309136`` of ``math.GT/0309136``: the class is no part of the name."""
+    return f"arxiv:{re.sub(r'[.][a-zA-Z-]+(?=/)', '', identifier).lower()}"
 
 
 def arxiv_keys_in(text: str) -> Iterator[str]:
     """Yield ``arxiv:...`` for every identifier that a text names as arXiv's."""
     for match in _ARXIV_IN_TEXT.finditer(text):
-        yield f"arxiv:{match[1]}"
+        yield _without_class(match[1])
 
 
 def doi_key(text: object) -> str | None:
@@ -93,15 +105,30 @@ def arxiv_month(key: str) -> str | None:
 
 
 def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the arXiv identifiers and DOIs in the fields of a BibTeX entry.
+    """Return the arXiv identifiers and DOIs of the work in the fields of a BibTeX entry.
+
+    One in a note, or in the address of a page, is the work's own if nothing else stands there: a
+    note such as ``Comment on arXiv:1203.4567`` is about another work.
 
     >>> bibtex_keys({"journal": "arXiv preprint arXiv:1706.03762", "doi": "10.1109/X"})
     ('arxiv:1706.03762', 'doi:10.1109/x')
     """
-    keys = [arxiv_key(fields.get("eprint"))]
+    text = {name: value for name, value in fields.items() if isinstance(value, str)}
+    eprint = text.get("eprint") or text.get("arxivid") or ""
+    keys: list[str | None] = []
+    if "arxiv" in (text.get("eprinttype") or text.get("archiveprefix") or "arxiv").lower():
+        class_ = text.get("primaryclass") or text.get("eprintclass")
+        keys += [arxiv_key(eprint) or arxiv_key(f"{class_}/{eprint}"), *arxiv_keys_in(eprint)]
+    for field in _VENUES:
+        venue = f"{text.get(field, '')} {text.get('volume', '')}"  # of DBLP: CoRR, abs/1706.03762
+        if not _ON_ANOTHER.search(venue) and len(named := set(arxiv_keys_in(venue))) == 1:
+            keys += named
     for field in _WITH_ARXIV:
-        if isinstance(text := fields.get(field), str):
-            keys.extend(arxiv_keys_in(text))
+        value = text.get(field, "")
+        rest = re.sub(r"\[[\w.,\s-]{2,40}\]", " ", _ARXIV_IN_TEXT.sub(" ", value)).lower()
+        named = set(arxiv_keys_in(value))
+        if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
+            keys += named
     keys += [doi_key(fields.get("doi")), doi_key(fields.get("url"))]
     return tuple(dict.fromkeys(key for key in keys if key))
 
@@ -113,6 +140,16 @@ _LETTERS = str.maketrans(
     | dict.fromkeys("∗⋆★", "*")
     | {chr(0x3B1 + place): name for place, name in enumerate(_GREEK.split())}
 )
+_AS_LETTERS = {"aa": "a", "AA": "a", "ae": "ae", "AE": "ae", "oe": "oe", "OE": "oe", "ss": "ss",
+          "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d", "DJ": "d", "ell": "l",
+          "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*"}  # fmt: skip
+_GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split())}))")
+_ANNOTATION = re.compile(r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--|-->|<!\[CDATA\[", re.I)
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
+# Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
+_MEANING = re.compile(r"(?<=[^\W_])\+\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
+_SPOKEN = {"++": "plusplus", "#": "sharp", "*": "star"}
+_MEANT = frozenset("+#*")
 
 
 def normal_title(title: str) -> str:
@@ -148,20 +185,10 @@ def normal_title(title: str) -> str:
     folded = unicodedata.normalize("NFKC", title).casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFD", folded).translate(_LETTERS)
-    return "".join(filter(str.isalnum, folded))
-_AS_LETTERS = {"aa": "a", "AA": "a", "ae": "ae", "AE": "ae", "oe": "oe", "OE": "oe", "ss": "ss",
-          "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d", "DJ": "d", "ell": "l",
-          "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*"}  # fmt: skip
-_GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split())}))")
-_ANNOTATION = re.compile(r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--|-->|<!\[CDATA\[", re.I)
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
-# Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
-_MEANING = re.compile(r"(?<=[^\W_])\+\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
-_SPOKEN = {"++": "plusplus", "#": "sharp", "*": "star"}
-_MEANT = frozenset("+#*")
     if not _MEANT.isdisjoint(folded):
         folded = "".join(c for c in folded if c not in "{}$^~" and not unicodedata.combining(c))
         folded = _MEANING.sub(lambda found: _SPOKEN[found[0]], folded)
+    return "".join(filter(str.isalnum, folded))
 
 
 def _sign(command: str) -> str:
