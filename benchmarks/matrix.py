@@ -73,7 +73,7 @@ def _figures(run: Path, corpus: Corpus, reach: dict[str, float]) -> Results:
         "of all gold": fmean(value * reach[survey] for survey, value in values),
         "ceiling": fmean(reach.values()),
         "distance": fmean(of["distance"] or 0.0 for of in searched),
-        "searches": effort.searches / effort.episodes,
+        "searches": (effort.searches or 0) / effort.episodes,
         "seconds": effort.seconds,
     }
 

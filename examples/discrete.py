@@ -136,7 +136,7 @@ class Notes:
         return usable[:CANDIDATES], features
 
 
-class Queries(gymnasium.Env[NDArray[np.float32], int]):
+class Queries(gymnasium.Env[NDArray[np.float32], np.int64]):
     """`arena/Discovery-v0` as numbers; `options` are its arguments, such as ``corpus``."""
 
     observation_space = Box(-np.inf, np.inf, (CANDIDATES, len(FEATURES)), np.float32)
@@ -153,7 +153,7 @@ class Queries(gymnasium.Env[NDArray[np.float32], int]):
         self._played(self._notes.next(observation), info)
         return self._notes.features, info
 
-    def step(self, action: int) -> Any:
+    def step(self, action: np.int64 | int) -> Any:
         """Search for a candidate; return what the environment paid up to the next choice."""
         reward, terminated, truncated, info = self._played(self._notes.search(int(action)), {})
         return self._notes.features, reward, terminated, truncated, info
@@ -177,13 +177,13 @@ class Chooser(Agent):
     def __init__(self, seed: int = 0, weights: str | None = None) -> None:
         super().__init__(seed)
         self._policy = None if weights is None else dict(np.load(weights, allow_pickle=False))
-        self._random, self._notes = np.random.default_rng(seed), None
+        self._random = np.random.default_rng(seed)
+        self._notes: Notes | None = None
 
     def act(self, observation: Observation) -> Action:
         """Do what needs no choice, or choose."""
-        self._notes = self._notes or Notes(observation["topic"])
-        call = self._notes.next(observation)
-        return call or self._notes.search(self.choose(self._notes.features))
+        notes = self._notes = self._notes or Notes(observation["topic"])
+        return notes.next(observation) or notes.search(self.choose(notes.features))
 
     def choose(self, features: NDArray[np.float32]) -> int:
         """Return the number of a candidate."""
@@ -289,7 +289,7 @@ def main() -> None:
             print(f"update {update + 1} of {given.updates}: mean return {reward:.3f}")
 
     policy = learn(envs, given.seed, given.updates, report=report)
-    np.savez(given.weights, **policy)
+    np.savez(given.weights, allow_pickle=False, **policy)
     for path in given.test:
         before, after = evaluate(path, None), evaluate(path, given.weights)
         print(f"{path}: recall@100 {before:.3f} with random phrases, {after:.3f} learned")

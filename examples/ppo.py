@@ -75,7 +75,7 @@ def train(
         inputs, chosen = torch.cat(observed), torch.cat(actions)
         before = torch.cat(logs)
         for _ in range(4):
-            for part in torch.randperm(len(chosen)).split(max(64, len(chosen) // 4)):
+            for part in torch.randperm(len(chosen)).chunk(4):
                 choice, value = net(inputs[part])
                 ratio = (choice.log_prob(chosen[part]) - before[part]).exp()
                 clipped = ratio.clamp(1 - CLIP, 1 + CLIP)

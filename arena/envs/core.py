@@ -69,8 +69,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             survey that can be scored.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
-        epochs: Whether `reset` draws without replacement: every topic once, in an order drawn anew
-            for each epoch, before one is drawn again. By default each draw is of all topics.
+        epochs: Whether `reset` draws without replacement: every topic once, in a new order for each
+            epoch, before one is drawn again. By default each draw is of all topics.
         render_mode: ``"ansi"`` or None.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
