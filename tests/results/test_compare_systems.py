@@ -95,7 +95,7 @@ def test_runs_over_several_corpora(title_run, tmp_path):
     for agent in ("title", "random"):
         arena.run(tmp_path / "other", "discovery", agent, tmp_path / agent)
         runs[agent] = tmp_path / agent
-    with pytest.raises(DataError, match="Give each system runs of the same corpora"):
+    with pytest.raises(DataError, match="over different corpora: pool runs of the same"):
         arena.compare([f"A={title_run},{runs['title']}", f"B={runs['random']}"])
     other = forge(title_run, tmp_path / "again")
     found = arena.compare([f"A={title_run},{runs['title']}", f"B={other},{runs['random']}"])

@@ -481,7 +481,7 @@ def _remarks_on(
             yield f"{remark}: those that every run has a value for."
         else:
             yield f"{remark}; the labels of the others have nothing that it counts."
-    if ceiling != runs[0].metrics["ceiling"][metric]:
+    if ceiling != runs[0].metrics["ceiling"].get(metric):
         yield f"The runs were given different ceilings of {metric}; none is shown."
     means = table.means.items()
     above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]

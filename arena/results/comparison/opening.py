@@ -273,20 +273,11 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
         | {"unseen": mean(row.get("unseen") for row in same)}
         for topic, same in rows.items()
     }
-    ends = {
-        name: [
-            run.metrics["ceiling"].get(name)
-            for run in corpora.values()
-            for row in run.metrics["per_survey"].values()
-            if row[name] is not None
-        ]
-        for name in names
-    }
     scored = sum(run.metrics["counts"]["scored"] for run in corpora.values())
     metrics = first.metrics | {
         "mean": {name: mean(row[name] for row in merged.values()) for name in names},
         "per_survey": merged,
-        "ceiling": {name: _mean_or_none(values) for name, values in ends.items()},
+        "ceiling": first.metrics["ceiling"] if len(corpora) == 1 else {},
         "floors": None,
         "counts": first.metrics["counts"] | {"scored": scored},
     }
@@ -417,35 +408,21 @@ def _refuse_twice(runs: Sequence[OpenedRun]) -> list[Path]:
 def _refuse_different(systems: Mapping[str, Sequence[Opened]]) -> None:
     """Refuse runs that differ in what they played; the message has both values.
 
-    Systems of several runs must have runs of the same corpora; runs of one corpus are then compared
-    with each other, and the first ones of each corpus by task, metrics and encoder.
+    Pooled runs of several corpora are compared with others of the same corpus, and in task, metrics
+    and encoder with all.
     """
-    named = {
-        name if len(runs) == 1 else f"{name} ({opened[0].directory})": opened
-        for name, runs in systems.items()
-        for opened in runs
-    }
-    sets = [{_corpus_of(run) for run, _ in runs} for runs in systems.values()]
-    for name, corpora in zip(systems, sets, strict=True):
-        if corpora != sets[0] and max(map(len, sets)) > 1:
-            raise DataError(
-                f"{name!r} has runs of {count(len(corpora), 'corpus', 'corpora')}, "
-                f"{next(iter(systems))!r} of others. Give each system runs of the same corpora."
-            )
-    if any(each != sets[0] for each in sets):
-        _refuse_differing(named)
-    firsts = dict[str, tuple[OpenedRun, dict[str, Any]]]()
-    for corpus in sorted(sets[0]):
-        of_corpus = {name: each for name, each in named.items() if _corpus_of(each[0]) == corpus}
-        _refuse_differing(of_corpus)
-        firsts |= dict([*of_corpus.items()][:1])
-    _refuse_differing(firsts, ("task", "metrics", "encoder"))
-
-
-def _refuse_differing(runs: Mapping[str, Opened], parts: Sequence[str] = ()) -> None:
-    (first, expected), *others = [(name, _identity(*run)) for name, run in runs.items()]
-    expected = {what: value for what, value in expected.items() if not parts or what in parts}
-    for name, identity in others:
+    corpora = [{_corpus_of(run) for run, _ in runs} for runs in systems.values()]
+    pooled = max(map(len, corpora)) > 1
+    if pooled and any(each != corpora[0] for each in corpora):
+        raise DataError("the systems were run over different corpora: pool runs of the same ones.")
+    firsts: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name, opened in [(name, opened) for name, runs in systems.items() for opened in runs]:
+        name = name if len(systems[name]) == 1 else f"{name} ({opened[0].directory})"
+        identity = _identity(*opened)
+        key = identity["corpus"] if pooled else ""
+        first, expected = firsts.setdefault(key, (name, identity))
+        whole = next(iter(firsts.values()))[1]
+        expected = expected | {what: whole[what] for what in ("task", "metrics", "encoder")}
         differing = {what: value for what, value in expected.items() if value != identity[what]}
         # Another corpus has other surveys, another task other metrics.
         for cause, *effects in (("corpus", "task set", "surveys"), ("task", "metrics", "encoder")):

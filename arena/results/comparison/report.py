@@ -180,16 +180,15 @@ def searches(comparison: Comparison) -> Table:
 
 def effort(comparison: Comparison) -> Table:
     """Return what each run cost."""
-    names = _EFFORT + (_MODEL_EFFORT if uses_models(comparison) else ())
+    names = (*_EFFORT, "unseen", *(_MODEL_EFFORT if uses_models(comparison) else ()))
     if any(total.seconds is not None for total in comparison.efforts.values()):
         names += ("seconds",)
     rows = []
     for run in comparison.runs:
-        values = [getattr(run.effort, name) for name in names]
+        values = [getattr(run if name == "unseen" else run.effort, name) for name in names]
         rows.append([run.name, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
-        rows[-1].append(run.unseen)
     title = f"Effort of each run over {comparison.over}"
-    return _table(title, "effort", ["run", *map(heading, names), "unseen"], rows)
+    return _table(title, "effort", ["run", *map(heading, names)], rows)
 
 
 def uses_models(comparison: Comparison) -> bool:

@@ -67,16 +67,12 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
         | {"answers": sha256_json(shown)},
     }  # fmt: skip
     episodes = {s: PlayedEpisode((), (0.0,), shown[s], _NONE, None) for s in surveys}
-    remarks = [
-        f"{name}: {text}."
-        for number, text in (
-            (len(found) - len(made), "{} that no run played, left out"),
-            (len(made) - len(read), "{} that cannot be read, scored as nothing submitted"),
-            (len(surveys) - len(made), "{} without an answer, scored as nothing submitted"),
-        )
-        if number
-        for text in [text.format(count(number, tasks.unit))]
-    ]
+    counts = {
+        "that no run played, left out": len(found) - len(made),
+        "that cannot be read, scored as nothing submitted": len(made) - len(read),
+        "without an answer, scored as nothing submitted": len(surveys) - len(made),
+    }
+    remarks = [f"{name}: {count(n, tasks.unit)} {what}." for what, n in counts.items() if n]
     return ComparedRun(
         name, manifest, scorer.summary(answers), episodes, _NONE, "it is a file of answers", path,
         task, remarks=tuple(remarks),
