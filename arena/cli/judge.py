@@ -146,6 +146,7 @@ def sample(
     rubric: str | None = None,
     n: int = 50,
     seed: int = 7,
+    overwrite: bool = False,
 ) -> None:
     r"""Draw decisions of a machine for people to check, without its answers.
 
@@ -159,6 +160,7 @@ def sample(
         rubric (NAME): Rubric by which the mind-maps were judged.
         n: Decisions to draw.
         seed: Seed of the choice and the order.
+        overwrite: Replace FILE although people have answered in it.
 
     Example:
         arena judge sample runs/clustering --what mind-maps --rubric taxobench \
@@ -170,7 +172,7 @@ def sample(
 
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     rubric = rubric and RUBRICS.resolve(rubric)
-    key = draw(what, sources or (), output, opened, rubric, n, seed)
+    key = draw(what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite)
     path = Path(output)
     print(
         f"{path}: {key.counts['items']} of {count(key.counts['decided'], 'decision')}, "

@@ -47,6 +47,7 @@ def draw(
     rubric: str | None = None,
     n: int = 50,
     seed: int = 7,
+    overwrite: bool = False,
 ) -> Judgements:
     """Draw decisions at random; write ``SHEET.csv`` and its key, ``SHEET.key.json``.
 
@@ -59,6 +60,7 @@ def draw(
         rubric: Rubric by which mind-maps were judged; needed for them.
         n: Number of items; all if there are fewer.
         seed: Seed of the choice and of the order.
+        overwrite: Whether to replace a sheet in which people have answered.
 
     Returns:
         The key: item -> the machine's score by its dimension, with its source and id.
@@ -70,7 +72,8 @@ def draw(
         raise DataError(f"nothing is called {kind!r}.{did_you_mean(kind, KINDS)}")
     if n < 1:
         raise DataError(f"n={n}: give an integer >= 1.")
-    _refuse_answered(Path(sheet))
+    if not overwrite:
+        _refuse_answered(Path(sheet))
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
     try:
         found = list(KINDS[kind](sources, corpus, rubric))
@@ -109,7 +112,9 @@ def _refuse_answered(sheet: Path) -> None:
         csv.field_size_limit(1 << 30)
         text = sheet.read_text(encoding="utf-8-sig", errors="replace")
         if any((row.get("answer") or "").strip() for row in csv.DictReader(text.splitlines(True))):
-            raise DataError(f"{str(sheet)!r} contains people's answers. Name another file.")
+            raise DataError(
+                f"{str(sheet)!r} contains people's answers. Name another file, or pass --overwrite."
+            )
 
 
 def _mind_maps(

@@ -166,6 +166,10 @@ def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_
     assert main(command) == 2
     assert "contains people's answers. Name another file" in capsys.readouterr().err
     assert sheet.read_bytes() == filled
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(filled)
+    assert main([*command[:-1], str(copy), "--overwrite"]) == 0
+    assert {row["answer"] for row in rows_of(copy)} == {""}
 
     agreement = ["judge", "agreement", str(key), "--human", str(sheet)]
     assert main(agreement) == 0
