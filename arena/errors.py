@@ -64,6 +64,11 @@ def clip(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def returned(who: str, value: object, wanted: str) -> DataError:
+    """Return the error of a plug-in that returned what its kind must not return."""
+    return DataError(f"{who} returned {clip(value)}. It must return {wanted}.")
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of an error of a library, cut by `clip`."""
     return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)

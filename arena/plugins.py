@@ -32,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from arena._internal.code import source_sha256
+from arena._internal.code import file_sha256, source_sha256
 from arena._internal.options import check_options
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 
@@ -148,9 +148,10 @@ class Registry(Generic[T]):
                 f"{self.kind} {clip(name)}: no file is loaded here. Load it with --plugin or "
                 "arena.plugins.load, and give NAME alone."
             )
-        raise UnknownNameError(
-            f"no {self.kind} named {clip(name)}.{did_you_mean(name, self.names())}"
-        )
+        hint = did_you_mean(name, self.names())
+        if "Did you mean" not in hint:
+            hint += " One of your own is in a file: name that with --plugin FILE.py."
+        raise UnknownNameError(f"no {self.kind} named {clip(name)}.{hint}")
 
     def find(self, name: str) -> T:
         """Return what a user names: ``NAME``, or ``FILE.py:NAME``, which loads the file."""
@@ -296,6 +297,9 @@ _files: dict[Path, _File] = {}
 _folders: list[Path] = []  # of loaded files, which import their neighbours
 _installed: dict[str, Plugin] | None = None  # top-level package -> distribution
 _warned: set[Plugin] = set()
+_broken: dict[str, Plugin] = {}  # files of `VARIABLE`, while `listing`
+listing = False
+"""Whether files of `VARIABLE` that do not import are listed, as ``arena plugins`` does."""
 
 
 def load(files: Iterable[str | Path] = ()) -> None:
@@ -332,7 +336,14 @@ def _load_all() -> None:
         try:
             _load_installed()
             for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-                load_file(named)
+                try:
+                    load_file(named)
+                except DataError as error:
+                    if not listing:
+                        raise DataError(
+                            f"{VARIABLE} names a plug-in that fails: {error}"
+                        ) from error
+                    _broken[named] = Plugin(named, error=str(error))
         finally:
             _loading = False
 
@@ -340,7 +351,7 @@ def _load_all() -> None:
 def loaded() -> list[Plugin]:
     """Return the distributions, then the files, that were loaded or tried in this process."""
     found = [] if _installed is None else [*dict.fromkeys(_installed.values())]
-    return found + [_plugin_of_file(path) for path in _files]
+    return [*found, *map(_plugin_of_file, _files), *_broken.values()]
 
 
 def loaded_files() -> list[str]:
@@ -361,11 +372,10 @@ def load_file(file: str | Path) -> ModuleType:
         changed, before = path.stat().st_mtime_ns, _files.get(path)
         if before is not None and before.changed == changed:
             return before.module
-        content = source_sha256(path.read_bytes())
         module = None if before is not None else _imported_from(path)
         if module is None:
             module = _execute(path, file)
-        _files[path] = _File(module, changed, content)
+        _files[path] = _File(module, changed, file_sha256(path))
         return module
 
 

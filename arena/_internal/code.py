@@ -8,11 +8,14 @@ import hashlib
 import inspect
 import sys
 import sysconfig
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
 from typing import Any
+
+from arena._internal.files import sha256_json
 
 _ROOT = Path(__file__).parents[2]
 _PACKAGES = ("arena", "baselines", "corpus_builder")
@@ -57,8 +60,19 @@ def local_files(root: Any) -> dict[str, str]:
     """
     if _is_ours(inspect.unwrap(root).__module__):
         return {}
+    return _imported_locally(_parsed_item(inspect.unwrap(root))[1])
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hash of a file of a plug-in and, see `local_files`, of what it imports."""
+    content = path.read_bytes()
+    helpers = _imported_locally(_parsed(content, True)[1])
+    return sha256_json([source_sha256(content), helpers]) if helpers else source_sha256(content)
+
+
+def _imported_locally(names: Iterable[str]) -> dict[str, str]:
     digests: dict[str, str] = {}
-    waiting = [*_parsed_item(inspect.unwrap(root))[1]]
+    waiting = [*names]
     while waiting:
         name = waiting.pop()
         if (directory := _directory(name.partition(".")[0])) is None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from arena.agents.base import Action, Agent, Observation, result_of
@@ -35,6 +34,9 @@ _log = logging.getLogger(__name__)
 
 class _IdleError(BaseException):
     """Ends a stage; no ``except Exception`` in an agent's loop keeps it."""
+
+
+_PAPER = ("id", "title", "date")  # what a result shows of a paper in a list
 
 
 class KnownPaper(NamedTuple):
@@ -96,10 +98,8 @@ class Desk:
         self.stage: str = observation["stage"]
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
         self._idle = 0
-        lists = [self._listed(name) for name in ("references", "hits", "citations", "papers")]
-        lists += [_hits(each.get("hits")) for each in self.result.get("lists", ())]
-        for hit in chain(*lists):
-            self.papers.setdefault(hit.id, KnownPaper(hit.id, hit.title, hit.date))
+        for paper in _shown(self.result):
+            self.papers.setdefault(paper["id"], KnownPaper(*map(paper.get, _PAPER)))
         if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
             self.drafted = self.result["sections"] > 0
 
@@ -251,6 +251,15 @@ class Desk:
 
     def _listed(self, name: str) -> list[Hit]:
         return _hits(self.result.get(name))
+
+
+def _shown(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield the papers in the lists of a result, by any tool and under any name."""
+    for each in part.values() if isinstance(part, dict) else part:
+        if isinstance(part, list) and isinstance(each, dict) and each.keys() >= {*_PAPER}:
+            yield each
+        elif isinstance(each, dict | list):
+            yield from _shown(each)
 
 
 def _hits(entries: Any) -> list[Hit]:

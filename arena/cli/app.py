@@ -31,6 +31,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
+from arena import plugins
 from arena._internal.lazy import missing
 from arena._internal.options import Option, check_described, options_of, read_docstring
 from arena._internal.terminal import Table
@@ -346,6 +347,7 @@ def main_command(
     named, rest = argparse.ArgumentParser.parse_known_args(early, words)
     try:
         with warnings.catch_warnings(record=True) as caught:
+            plugins.listing = rest[:1] == ["plugins"]
             load(named.plugin)
         for warning in caught:
             print(f"{prog}: warning: {warning.message}", file=sys.stderr)

@@ -37,6 +37,7 @@ def list_names(
     if kind == "surveys" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
         _list_surveys(corpus, tasks, json)
         return
+    kind = _plural(kind) if kind in kinds() else kind
     names = _registered(kind)
     if kind == "retrievers" and corpus:
         from arena.corpus import indexes, layout

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Set
+from numbers import Real
 from typing import Any, NamedTuple
 
 from arena._internal.files import json_value, misfit
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
-from arena.errors import DataError, UnknownPaperError, clip
+from arena.errors import DataError, UnknownPaperError, clip, returned
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
@@ -158,6 +159,8 @@ class ScoredEpisode:
             self._call = call
             if isinstance(result, Search):
                 return result
+            if not isinstance(result, dict | Shown):
+                raise returned(f"the tool {call.tool.name}", result, "a dict, Shown or Search")
             self._shown = result
         return None
 
@@ -171,7 +174,7 @@ class ScoredEpisode:
         if isinstance(shown, Shown):
             self._show(shown)
         elif self._pool is None:
-            self.result = encode(shown)
+            self.result = self._encoded(shown)
         else:
             self._show(Shown(shown, ()), free=True)
         if self._call is not None and self._scoring.reads_results:
@@ -215,7 +218,11 @@ class ScoredEpisode:
         )
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:
-            terms |= reward.terms(progress)
+            its = reward.terms(progress)
+            if not isinstance(its, dict) or not all(isinstance(n, Real) for n in its.values()):
+                who = f"the reward {type(reward).__name__}"
+                raise returned(who, its, "its terms, a dict of name -> number")
+            terms |= its
         info["reward_terms"] = terms
         new = progress.found - progress.found_before
         info["gain"] = new / progress.gold if new else 0.0
@@ -310,11 +317,18 @@ class ScoredEpisode:
         head = printable(f"{self._state.stage}: {self.topic} (before {self.survey.date})")
         return "\n".join([head, left, *result_lines(json.loads(self.result), 1000), ""])
 
+    def _encoded(self, result: dict[str, Any]) -> str:
+        try:
+            return encode(result)
+        except (TypeError, ValueError):
+            name = self._call.tool.name if self._call else ""
+            raise returned(f"the tool {name}", result, "a dict of values of JSON") from None
+
     def _show(self, shown: Shown, free: bool = False) -> None:
         if self._pool is not None:
             given = shown.result if isinstance(shown.result, dict) else json.loads(shown.result)
             shown = self._pool.result(given, shown.papers, self._call)
-        text = shown.result if isinstance(shown.result, str) else encode(shown.result)
+        text = shown.result if isinstance(shown.result, str) else self._encoded(shown.result)
         papers, budget = shown.papers, self._state.budget
         if self._most is not None and len(text) > self._most:
             text = cut(text, self._most)

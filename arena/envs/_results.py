@@ -71,7 +71,11 @@ class PaperPool:
 
         What did not fit was not shown. A refused call, None, shows nothing that was not there.
         """
-        rest = {name: value for name, value in given.items() if not any(_lists(value))}
+        rest = {
+            name: value
+            for name, value in given.items()
+            if name not in ("actions", "papers") and not any(_lists(value))
+        }
         if call is not None:
             self._take(call, given)
         head = encode(rest)

@@ -7,10 +7,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.answers import ANSWERS, AnswerKind
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, returned
 from arena.metrics import METRICS, Metric, ScoreContext
 from arena.plugins import Registry
 from arena.tasks.surveys import EXPERT
@@ -71,7 +72,10 @@ class Stage:
         for metric in metrics:
             if metric.kind not in compared:
                 compared[metric.kind] = self.answer.pair(answer, metric.kind, context)
-            scores[metric.name] = metric.score(*compared[metric.kind], context)
+            score = metric.score(*compared[metric.kind], context)
+            if score is not None and not (isinstance(score, Real) and math.isfinite(score)):
+                raise returned(f"the metric {metric.name}", score, "a finite number, or None")
+            scores[metric.name] = score
         return scores
 
 

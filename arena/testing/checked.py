@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import gymnasium
 
-from arena.errors import ArenaError, DataError, clip
+from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.runs.episodes import play
 from arena.tasks import TASKS, environment_ids
 from arena.testing.attacks import endings
@@ -36,6 +36,11 @@ class CheckedEnv:
             env = self.make()
         except ArenaError:
             raise
+        except gymnasium.error.UnregisteredEnv:
+            raise DataError(
+                f"there is no environment {clip(env_id)}.{did_you_mean(env_id, environment_ids())} "
+                "One of your own is in a file or package: --plugin FILE.py, or MODULE:ID."
+            ) from None
         except Exception as error:
             raise DataError(
                 f"{clip(env_id)} cannot be made with {clip(self.arguments)}: "

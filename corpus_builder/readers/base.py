@@ -7,14 +7,14 @@ their keys. A record need not have an id.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.dates import parse_date
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, returned
 from arena.plugins import Registry, mirror
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
@@ -86,7 +86,12 @@ class PaperFile:
         """Yield every usable record with its line, without what is null."""
         self.read = 0
         self.lost = {"records": {}, "parts": {}}
-        for line, found in READERS.get(self.format).read(self):
+        read = READERS.get(self.format).read(self)
+        if not isinstance(read, Iterable):
+            raise returned(
+                f"the reader {self.format}", read, "pairs of line and record: yield them"
+            )
+        for line, found in read:
             record = {key: value for key, value in found.items() if value is not None}
             try:
                 parse_paper({"id": "made", **record})

@@ -1,0 +1,161 @@
+"""What a newcomer to plug-ins does wrong, and what the message says."""
+
+from __future__ import annotations
+
+import json
+
+import helpers
+import pytest
+
+from arena import plugins
+from arena.agents import Researcher
+from arena.cli import main
+from arena.envs import EnvConfig
+from arena.errors import DataError
+from arena.runs import run
+
+MISTAKES = '''
+from arena.metrics import metric
+from arena.rewards import Reward
+from arena.tools import tool
+
+@metric("words", "ranking")
+def words(ranking, gains, context):
+    return "many"
+
+@metric("nothing", "ranking")
+def nothing(ranking, gains, context):
+    return float("nan")
+
+class Half(Reward):
+    def terms(self, progress):
+        return 0.5
+
+def made(result):
+    def look(episode) -> dict:
+        """Look."""
+        return result
+    return look
+
+tool("none")(made(None))
+tool("set")(made({"p1", "p2"}))
+tool("sets")(made({"found": {"p1", "p2"}}))
+tool("titles")(made({"found": {"best": [{"id": "p:leap", "title": "A", "date": "2020"}]}}))
+'''
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    with helpers.forgotten():
+        yield
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    plugins.load([tmp_path / "mistakes.py"])
+    return tmp_path / "mistakes.py"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--metric", "words"], "the metric words returned 'many'. It must return a finite number"),
+        (["--metric", "nothing"], "the metric nothing returned nan. It must return a finite"),
+        (
+            ["--reward", "FILE:Half"],
+            "the reward Half returned 0.5. It must return its terms, a dict",
+        ),
+    ],
+)
+def test_a_wrong_value_names_the_plug_in(mini, tmp_path, file, capsys, options, message):
+    options = [option.replace("FILE", str(file)) for option in options]
+    words = ["run", "--corpus", str(mini), "--task", "discovery", "--agent", "title"]
+    assert main([*words, "--plugin", str(file), *options, "--output", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        ("none", "the tool none returned None. It must return a dict, Shown or Search"),
+        ("set", "the tool set returned {'p.', 'p.'}. It must return a dict"),
+        ("sets", "the tool sets returned {'found': .*. It must return a dict of values of JSON"),
+    ],
+)
+def test_a_wrong_result_names_the_tool(mini, file, tool, message):
+    env = helpers.playing(mini, "sv:1", tools=[tool])
+    with pytest.raises(DataError, match=message):
+        env.step(helpers.call(tool))
+
+
+def test_a_ranking_keeps_what_any_tool_showed(mini, tmp_path, file):
+    class Looks(Researcher):
+        def discover(self, desk):
+            yield from desk.call("titles")
+            desk.ranking = ["p:leap", "p:same"]
+
+    made = tmp_path / "run"
+    run(mini, EnvConfig(task="discovery", tools=["titles"]), Looks, made, surveys=["sv:1"])
+    (line,) = (made / "trajectories.jsonl").read_text().splitlines()
+    assert json.loads(line)["answers"] == {"discovery": ["p:leap"]}
+
+
+def test_a_reader_that_returns_nothing(tmp_path, capsys):
+    from corpus_builder.cli import main as corpus_main
+
+    (tmp_path / "mine.py").write_text(
+        "from corpus_builder.readers import reader\n"
+        "@reader('cards', recognises=lambda head: head.startswith('CARDS'))\n"
+        "def cards(file):\n    'Cards.'\n"
+    )
+    (tmp_path / "a.cards").write_text("CARDS\n")
+    words = ["--papers", str(tmp_path / "a.cards"), "--output", str(tmp_path / "out")]
+    assert corpus_main(["build", "library", *words, "--plugin", str(tmp_path / "mine.py")]) == 2
+    assert (
+        "the reader cards returned None. It must return pairs of line and record"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_variable_that_names_no_file(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ARENA_PLUGINS", str(tmp_path / "absent.py"))
+    assert main(["list", "metrics"]) == 2
+    assert "ARENA_PLUGINS names a plug-in that fails: there is no file" in capsys.readouterr().err
+    monkeypatch.setattr(plugins, "_broken", {})
+    monkeypatch.setattr(plugins, "_warned", set())
+    monkeypatch.setattr(plugins, "listing", False)
+    assert main(["plugins", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["plugins"]
+    assert [row["error"] for row in rows if row["origin"] == "absent.py"] == [
+        f"there is no file {str(tmp_path / 'absent.py')!r}."
+    ]
+
+
+def test_names_that_are_not_loaded(mini, capsys):
+    words = ["run", "--corpus", str(mini), "--task", "discovery", "--agent", "title"]
+    assert main([*words, "--metric", "zzzzzz", "--output", "no-run"]) == 2
+    assert "name that with --plugin FILE.py" in capsys.readouterr().err
+    assert main(["audit", "arena/Naming-v0", "--corpus", str(mini)]) == 2
+    error = capsys.readouterr().err
+    assert "there is no environment 'arena/Naming-v0'" in error and "--plugin FILE.py" in error
+    assert main(["list", "metric", "--json"]) == 0
+    singular = capsys.readouterr().out
+    assert main(["list", "metrics", "--json"]) == 0
+    assert capsys.readouterr().out == singular
+
+
+def test_a_changed_helper_changes_the_plug_in(tmp_path):
+    (tmp_path / "weights_of_mine.py").write_text("WEIGHT = 1\n")
+    file = tmp_path / "uses_weights.py"
+    file.write_text("from weights_of_mine import WEIGHT\n")
+    plugins.load([file])
+    (before,) = [each.sha256 for each in plugins.loaded() if each.file == str(file)]
+    del plugins._files[file]
+    plugins.load([file])
+    assert [each.sha256 for each in plugins.loaded() if each.file == str(file)] == [before]
+    (tmp_path / "weights_of_mine.py").write_text("WEIGHT = 2\n")
+    del plugins._files[file]
+    plugins.load([file])
+    assert [each.sha256 for each in plugins.loaded() if each.file == str(file)] != [before]
