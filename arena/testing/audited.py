@@ -289,6 +289,9 @@ class AuditedEpisode:
     ) -> None:
         """Check a result against that of the reference."""
         shows, counts = isinstance(predicted, Shown), self._log.counts
+        short = "max_result_characters" in self._target.audited.arguments and not self._pool
+        if short and str(result.get("error")).endswith("are shown at most."):
+            return
         if broke and isinstance(predicted, Shown | Search):
             compare(result, {"error": ANY}, report)
             return
@@ -299,7 +302,8 @@ class AuditedEpisode:
             self._check_search(predicted, result, report)
             return
         expected = predicted.result if shows else predicted
-        expected = json_value(expected if isinstance(expected, str) else encode(expected))
+        text = expected if isinstance(expected, str) else encode(expected)
+        expected = json_value(cut(text, self._most) if short and len(text) > self._most else text)
         counts["papers returned"] += len(predicted.papers) if shows else 0
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
@@ -344,7 +348,7 @@ class AuditedEpisode:
         """Check the list of hits of a search, or the list for each of its queries."""
         lists: list[Any] = [(asked.queries, result)]
         if len(asked.queries) > 1 and not asked.fuse:
-            compare(result, {"lists": ANY}, report)
+            compare(result, {"lists": ANY, **({"cut": ANY} if "cut" in result else {})}, report)
             if len(parts := result.get("lists", ())) != len(asked.queries):
                 report(
                     "answer.result",
@@ -352,9 +356,12 @@ class AuditedEpisode:
                 )
             lists = [((one,), part) for one, part in zip(asked.queries, parts, strict=False)]
         for queries, part in lists:
-            compare(part, {"hits": ANY, **({} if part.get("hits") else {"message": ANY})}, report)
+            more = {"cut": ANY} if "cut" in part else {} if part.get("hits") else {"message": ANY}
+            compare(part, {"hits": ANY, **more}, report)
             view: Any = asked.view
-            request = view, queries, asked.k, asked.offset
+            # How many hits are left of a result that is cut is not checked.
+            most = len(part.get("hits", ())) if "cut" in {**part, **result} else asked.k
+            request = view, queries, most, asked.offset
             check_hits(request, part.get("hits"), self._state, report, MAX_TITLE)
 
     def _compare_answers(self, report: Reporter) -> None:

@@ -133,6 +133,12 @@ def test_options_and_papers_that_a_run_found(world, attack):
     assert {"found=" in name for name in report.environments} == {True}
 
 
+def test_results_that_are_cut_are_no_findings(world, attack):
+    options = {"max_result_characters": 700}
+    report = attack(world, 90, environments=["arena/Discovery-v0"], options=options)
+    assert [str(each) for each in report.findings] == []
+
+
 def test_a_reward_that_reads_results_is_audited_without_a_pool(world, attack):
     options = {"reward": "ranker"}
     report = attack(world, 60, environments=["arena/Discovery-v0"], options=options)
