@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
+from arena.envs._results import PaperPool
 from arena.errors import DataError
 from arena.runs import replay
 from arena.session import Sessions
@@ -142,3 +143,11 @@ def test_a_session_reads_the_pool_and_continues_from_a_state(world):
 def test_what_has_no_pool_is_refused(world, task, settings, message):
     with pytest.raises(DataError, match=message):
         gymnasium.make(f"arena/{task.title()}-v0", corpus=world, observation="pool", **settings)
+
+
+def test_no_key_is_there_twice(mini):
+    """A tool of a plug-in may call a list, here an empty one, as the pool does."""
+    pool = PaperPool(arena.Corpus.open(mini).at("2022"), lambda paper: 0)
+    text = pool.result({"papers": [], "actions": 3, "said": "yes"}, (), None).result
+    names = [name for name, _ in json.loads(text, object_pairs_hook=list)]
+    assert names == ["said", "actions_total", "papers_total", "actions", "papers"]
