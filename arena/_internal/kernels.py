@@ -10,14 +10,15 @@ from typing import Any
 from numba import njit
 
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
     """Compile a function with numba's `options`, without the interpreter lock; a decorator."""
     if function is None:
         return lambda function: kernel(function, **options)
     try:
-        return njit(cache=True, nogil=True, **options)(function)
+        made: Callable[..., Any] = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # neither beside the code, nor below a home, can anything be written
-        return njit(nogil=True, **options)(function)
+        made = njit(nogil=True, **options)(function)
+    return made
 
 
 def say_compiling(kernel: Any) -> None:

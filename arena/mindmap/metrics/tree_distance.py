@@ -170,8 +170,7 @@ def _shape(tree: MindMap, mirrored: bool) -> _Shape:
 def _compiled() -> Callable[..., Any]:
     from arena._internal.kernels import kernel
 
-    compiled: Callable[..., Any] = kernel(_tree_distance)
-    return compiled
+    return kernel(_tree_distance)
 
 
 def _tree_distance(  # type: ignore[no-untyped-def]

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
 
 from arena._internal.kernels import kernel
 from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
+_PLAIN: bool = importlib.import_module("numba.core.config").DISABLE_JIT
 make_array: Any = importlib.import_module("numba.np.arrayobj").make_array
 _STRIDE = 64  # scores that are skipped together
 _SCORED = 2048  # rows between two looks at the scores
@@ -46,7 +47,7 @@ def _widen(bits) -> Any:  # type: ignore[no-untyped-def]
     return -value if bits & np.uint16(0x8000) else value
 
 
-widen: Any = _widen if config.DISABLE_JIT else intrinsic(_widening)
+widen: Any = _widen if _PLAIN else intrinsic(_widening)
 """Return the float32 of a finite float16 given as its bits."""
 
 
@@ -94,7 +95,7 @@ def _multiply(codes, row, query) -> Any:  # type: ignore[no-untyped-def]
     return np.dot(codes[row].astype(np.int64), query.astype(np.int64))
 
 
-_product: Any = _multiply if config.DISABLE_JIT else intrinsic(_multiplying)
+_product: Any = _multiply if _PLAIN else intrinsic(_multiplying)
 
 
 # In any order of summation the result is the same: it is exact.
