@@ -10,37 +10,23 @@ from arena.errors import DataError
 
 # English, German, French, Spanish, Portuguese, Italian, Dutch; whole words, since Finnish
 # "marraskuu" is November.
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january januar janvier enero janeiro gennaio januari jan",
-            "february februar fevrier febrero fevereiro febbraio februari feb",
-            "march marz maerz mars marzo marco maart mar",
-            "april avril abril aprile apr",
-            "may mai mayo maio maggio mei",
-            "june juni juin junio junho giugno jun",
-            "july juli juillet julio julho luglio jul",
-            "august aout agosto augustus aug",
-            "september septembre septiembre setembro settembre sept sep",
-            "october oktober octobre octubre outubro ottobre oct okt",
-            "november novembre noviembre novembro nov",
-            "december dezember decembre diciembre dezembro dicembre dec dez",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_ORDINAL = r"(?:st|nd|rd|th|er|o|\.(?=\s))?"
+_NAMES = """january januar janvier enero janeiro gennaio januari jan|february februar fevrier
+febrero fevereiro febbraio februari feb|march marz maerz mars marzo marco maart mar|april avril
+abril aprile apr|may mai mayo maio maggio mei|june juni juin junio junho giugno jun|july juli
+juillet julio julho luglio jul|august aout agosto augustus aug|september septembre septiembre
+setembro settembre sept sep|october oktober octobre octubre outubro ottobre oct okt|november
+novembre noviembre novembro nov|december dezember decembre diciembre dezembro dicembre dec dez"""
+_MONTHS = {name: at for at, names in enumerate(_NAMES.split("|"), 1) for name in names.split()}
 _NAMED = re.compile(
-    rf"(?:(?<![\d.:])(?P<before>\d{{1,2}}){_ORDINAL}(?:\s+(?:of|de))?[\s./-]*)?"
-    rf"(?<![a-z])(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![a-z])"
-    rf"(?:[\s.-]*(?:\d{{1,2}}\s*-\s*)?(?P<after>\d{{1,2}}){_ORDINAL}(?![\d:]|\s*[a-z]{{3}}))?"
+    r"(?:(?<![\d.:])(\d{1,2})(?:st|nd|rd|th|er|o|\.(?=\s))?(?:\s+(?:of|de))?[\s./-]*)?"
+    rf"(?<![a-z])({'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![a-z])"
+    r"(?:[\s.-]*(?:\d{1,2}\s*-\s*)?(\d{1,2})(?:st|nd|rd|th)?(?![\d:]|\s*[a-z]{3}))?"
 )
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?(?!\d)")
 _NUMBERS = re.compile(
-    r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?|\.(\d{1,2})\.(\d{1,2}))(?!\d|\.\d|-\d{1,2}-|-\d{4})"
+    r"(?<!\d)(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?|\.(\d{1,2})\.(\d{1,2}))"
+    r"(?!\d|\.\d|-\d{1,2}-|-\d{4})"
 )
 _DAY_FIRST = re.compile(r"(?<!\d)(?<!\d[-/.])(?:\d{1,2}[-/.])?\d{1,2}[-/.](?=\d{4}(?!\d))")
 # 1998-99, and in words of terms 2010-11: the end of a range without its century.
@@ -75,22 +61,20 @@ def read_date(text: str) -> str | None:
     folded = "".join(each for each in folded if not unicodedata.combining(each))
     if _NO_DATE.search(folded):
         return None
-    folded = _DECADE.sub(_last_of_decade, folded)
-    folded = _RANGE.sub(lambda m: _end_of_range(m, bool(_TERM.search(folded))), folded)
+    term = _TERM.search(folded) is not None
+    folded = _RANGE.sub(lambda m: _end_of_range(m, term), _DECADE.sub(_last_of_decade, folded))
     folded = _COMPACT.sub(lambda m: "-".join(filter(None, m.groups())), _DAY_FIRST.sub(" ", folded))
     years = list(_YEAR.finditer(folded))
     if not years:
         return None
     year = max(years, key=lambda match: match[0])
+    numbers = (m.groups() for m in _NUMBERS.finditer(folded) if m[1] == year[0])
     found = [
-        (int(m[2] or m[4]), int(m[3] or m[5] or 0))
-        for m in _NUMBERS.finditer(folded)
-        if m[1] == year[0]
+        (int(month or named), int(day or other or 0)) for _, month, day, named, other in numbers
     ]
-    for match in _NAMED.finditer(_part_of(folded, year, years)):
-        days = [int(day) for day in match.group("before", "after") if day]
-        day = 0 if _PLACES.search(folded) else max(days, default=0)
-        found.append((_MONTHS[match["month"]], day))
+    for before, name, after in _NAMED.findall(_part_of(folded, year, years)):
+        days = [] if _PLACES.search(folded) else [int(day) for day in (before, after) if day]
+        found.append((_MONTHS[name], max(days, default=0)))
     for month, day in sorted(found, reverse=True):
         for date in (f"{year[0]}-{month:02}-{day:02}", f"{year[0]}-{month:02}"):
             try:
@@ -116,9 +100,10 @@ def _part_of(text: str, year: re.Match[str], years: list[re.Match[str]]) -> str:
     """Return the part of a text that tells of a year: all of it if it names no other."""
     if {each[0] for each in years} == {year[0]}:
         return text
-    month = _NAMED.search(text)
-    if month and month.start() < years[0].start():  # Nov 2009 - Jan 2010
-        before = [each.end() for each in years if each.end() <= year.start()]
-        return text[max(before, default=0) : year.start()]
-    after = [each.start() for each in years if each.start() >= year.end()]
-    return text[year.end() : min(after, default=len(text))]
+    if (month := _NAMED.search(text)) and month.start() < years[0].start():  # Nov 2009 - Jan 2010
+        return text[
+            max((y.end() for y in years if y.end() <= year.start()), default=0) : year.start()
+        ]
+    return text[
+        year.end() : min((y.start() for y in years if y.start() >= year.end()), default=None)
+    ]

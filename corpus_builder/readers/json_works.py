@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -100,13 +101,11 @@ def _paper(record: Any, file: PaperFile, line: int) -> Record | None:
 
 def _date(value: Any, file: PaperFile, line: int) -> Any:
     """Return a date that `parse_date` takes; None, and a loss, of one that says no day or year."""
-    try:
-        return None if value is None else (parse_date(value), value)[1]
-    except DataError:
-        date = read_date(str(value))
-        if date is None:
-            file.lose("parts", "date unreadable", line, value)
-        return date
+    with suppress(DataError):
+        return value if value is None or parse_date(value) else None
+    if (date := read_date(str(value))) is None:
+        file.lose("parts", "date unreadable", line, value)
+    return date
 
 
 def _work(record: dict[str, Any], file: PaperFile, line: int) -> Record | None:

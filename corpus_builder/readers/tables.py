@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -33,7 +32,7 @@ _COLUMNS = {
 }  # fmt: skip
 _LONG = 200  # lines of a row with a wrong number of cells, more than any abstract has
 _ABOVE = 5  # lines that may stand above the header: `sep=;`, what an export is about
-_SAMPLE = 1000  # rows that decide how the column of authors is written
+_SAMPLE = 100  # rows that decide how the column of authors is written
 _NAMES = {other: name for name, others in _COLUMNS.items() for other in (name, *others)}
 _LINK = re.compile(r"""=HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"(.*)"\s*\)""", re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
@@ -68,14 +67,10 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
             f"{clip(header.strip(), 200)}: name one `title`."
         )
     rest, delimiter = chain(above[at + 1 :], lines), _delimiter(header)
-    rows = _tab_rows(rest) if delimiter == "\t" else _csv_rows(file, rest, delimiter)
-    sample, size = list[tuple[int, dict[str, str]]](), 0
-    found = _fields(file, rows, _cells(header), above[at][0])
-    for each in found:
-        sample.append(each)
-        size += sum(map(len, each[1].values()))
-        if len(sample) == _SAMPLE or size > MAX_ENTRY:
-            break
+    names = _cells(header)
+    rows = _tab_rows(rest, len(names)) if delimiter == "\t" else _csv_rows(rest, delimiter)
+    found = _fields(file, rows, names, above[at][0])
+    sample = list(islice(found, _SAMPLE))
     people = authors_of([fields.get("author", "") for _, fields in sample])
     for line, fields in chain(sample, found):
         authors = people(fields.pop("author", ""))
@@ -88,51 +83,38 @@ Rows = Iterator[tuple[int, list[str]]]
 """Number of the last line, and cells, of each row."""
 
 
-def _csv_rows(file: PaperFile, lines: Iterable[tuple[int, str]], delimiter: str) -> Rows:
+def _csv_rows(lines: Iterable[tuple[int, str]], delimiter: str) -> Rows:
     last = size = 0
 
     def texts() -> Iterator[str]:
         nonlocal last, size
         for number, line in lines:
-            last = number
-            size += len(line)
+            last, size = number, size + len(line)
             if size > MAX_ENTRY:
                 raise csv.Error(f"a row has {MAX_ENTRY >> 20} MiB or more")
             yield line.replace("\0", "")
 
-    try:
-        for row in csv.reader(texts(), delimiter=delimiter):
-            yield last, row
-            size = 0
-    except csv.Error as error:
-        raise _broken(file, last, str(error)) from None
+    for row in csv.reader(texts(), delimiter=delimiter):
+        yield last, row
+        size = 0
 
 
-def _broken(file: PaperFile, line: int, why: str) -> DataError:
-    return DataError(
-        f"{str(file.path)!r} cannot be read near line {line}: {why}. Is a quotation mark missing?"
-    )
-
-
-def _tab_rows(lines: Iterable[tuple[int, str]]) -> Rows:
+def _tab_rows(lines: Iterable[tuple[int, str]], columns: int) -> Rows:
     """Yield rows in which a quotation mark is a character, unless it quotes a cell as a whole."""
-    waiting, rest = deque[tuple[int, str]](), iter(lines)
-    while line := waiting.popleft() if waiting else next(rest, None):
-        row, taken = line[1].rstrip("\r\n"), list[tuple[int, str]]()
-        while (cell := row.rpartition("\t")[2])[:1] == '"' and not _QUOTED.fullmatch(cell):
-            # Maybe a cell with line breaks: of its further lines only the last has tabs.
-            more = waiting.popleft() if waiting else next(rest, None)
-            taken += [more] if more else []
-            text, tab, _ = more[1].rstrip("\r\n").partition("\t") if more else ("", "\t", "")
-            if text.endswith('"'):
-                between = "".join(text for _, text in taken)
-                if not _QUOTED.fullmatch(f"{cell}\n{between}".rstrip("\r\n").partition("\t")[0]):
-                    break
-                row, line, taken = f"{row}\n{between}".rstrip("\r\n"), taken[-1], []
-            elif tab or len(taken) > _LONG:
-                break
-        waiting.extendleft(reversed(taken))
-        yield line[0], row.split("\t")
+    held, height = "", 0
+    for number, line in lines:
+        text = line.rstrip("\r\n")
+        if held and text.count("\t") >= columns - 1:  # a row of its own
+            yield number - 1, held.split("\t")
+            held = ""
+        held, height = f"{held}\n{text}" if held else text, height + 1 if held else 1
+        cell = held.rpartition("\t")[2]
+        if cell[:1] != '"' or _QUOTED.fullmatch(cell) or height > _LONG or len(held) > MAX_ENTRY:
+            cells = (_QUOTED.fullmatch(cell) or cell for cell in held.split("\t"))
+            yield number, [c if isinstance(c, str) else c[1].replace('""', '"') for c in cells]
+            held = ""
+    if held:
+        yield number, held.split("\t")
 
 
 def _fields(
@@ -141,32 +123,37 @@ def _fields(
     """Yield line and named cells of each row; cells without text behind the last do not count."""
     columns = [_NAMES.get(cell, "") for cell in header]
     least = max(place for place, cell in enumerate(header, 1) if cell)
-    for line, row in rows:
-        before, height = line, line - before
-        while len(row) > len(columns) and not row[-1].strip():
-            row.pop()
-        if not least <= len(row) <= len(columns):
-            if height > _LONG:
-                raise _broken(file, line, f"a cell of line {line - height + 1} does not end")
-            file.lose("records", "more or fewer cells than columns", line, row[:1])
-            continue
-        fields: dict[str, str] = {}
-        for name, cell in zip(columns, row, strict=False):
-            cell = cell.strip()
-            if quoted := _QUOTED.fullmatch(cell):  # between tabs
-                cell = quoted[1].replace('""', '"').strip()
-            cell = _LINK.sub(r"\1", cell)
-            if cell.startswith("=") and name:
-                file.lose("parts", "a cell with a formula", line, cell)
-            elif name and cell:
-                fields.setdefault(name, cell)
-        yield line, fields
+    line = before
+    try:
+        for line, row in rows:
+            before, height = line, line - before
+            while len(row) > len(columns) and not row[-1].strip():
+                row.pop()
+            if not least <= len(row) <= len(columns):
+                if height > _LONG:
+                    raise csv.Error(f"a cell of line {line - height + 1} does not end")
+                file.lose("records", "more or fewer cells than columns", line, row[:1])
+                continue
+            fields: dict[str, str] = {}
+            for name, cell in zip(columns, row, strict=False):
+                cell = _LINK.sub(r"\1", cell.strip())
+                if cell.startswith("=") and name:
+                    file.lose("parts", "a cell with a formula", line, cell)
+                elif name and cell:
+                    fields.setdefault(name, cell)
+            yield line, fields
+    except csv.Error as error:
+        raise DataError(
+            f"{str(file.path)!r} cannot be read near line {line}: {error}. Is a quotation mark "
+            "missing?"
+        ) from None
 
 
-_INITIALS = re.compile(r"(?:[^\W\d_]\.[ -]?)+|[A-Z]{1,3}")
-_SUFFIX = re.compile(r"(?:jr|sr)\.?|i{1,3}|iv", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:[^\W\d_]\.[ -]?)+|[A-Z]{1,3}|(?i:(?:jr|sr)\.?|i{1,3}|iv)")
+_APART = re.compile(r"[;|\n]+(?:\s*(?:and|&)\s)?")
 _AND = re.compile(r",?\s+(?:and|&)\s+", re.IGNORECASE)
 _NOBODY = re.compile(r"[\s,;]*(?:\bet\.? al\b\.?|…|\.{3})|\s*\(\d+\)", re.IGNORECASE)
+_LISTED = re.compile(r"""["'](.+?)["'](?=\s*[,\]])""")
 
 
 def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
@@ -181,33 +168,31 @@ def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
     >>> authors_of(["Low A, Ray B."])("Doe C., Ray B.")
     ['Doe C', 'Ray B']
     """
-    parted = [cell for cell in cells if re.search(r"[;|\n]", cell)]
-    commas = [_parts(cell) for cell in cells if cell not in parted]
-    later = [part for parts in commas for part in parts[1:]]
+    rest = [cell for cell in cells if not _APART.search(cell)]
+    several = [parts for parts in map(_parts, rest) if parts[1:]]
+    later = [part for parts in several for part in parts[1:]]
     initials = 4 * sum(bool(_INITIALS.fullmatch(part)) for part in later) >= len(later) > 0
-    every = [part for parts in commas if parts[1:] for part in parts]
+    every = [part for parts in several for part in parts]
     whole = sum(" " in part or (not part.isascii() and len(part) < 5) for part in every)
-    names = 3 * whole > 2 * len(every)
-    surnames = not initials and any(
-        len(_parts(cell)) % 2 for cell in cells if cell.count(",") > 1 and not _AND.search(cell)
+    alone = 3 * whole > 2 * len(every) or any(
+        len(_parts(cell)) % 2 for cell in rest if cell.count(",") > 1 and not _AND.search(cell)
     )
+    is_apart = len(cells) - len(rest) > sum(len(parts) > 2 for parts in several)
 
     def split(cell: str) -> list[str]:
-        if found := re.findall(r"""(["'])(.+?)\1(?=\s*[,\]])""", cell) if cell[:1] == "[" else []:
-            return [text for _, text in found]
+        if cell[:1] == "[" and (found := _LISTED.findall(cell)):
+            return found
         cell = _NOBODY.sub("", cell)
-        if re.search(r"[;|\n]", cell):
-            return re.split(r"[;|\n]+(?:\s*(?:and|&)\s)?", cell)
-        if len(parted) > len([parts for parts in commas if len(parts) > 2]):
-            return [cell]
-        parts, people = _parts(cell), list[str]()
-        if (names and not initials) or (surnames and not _AND.search(cell)):
-            return [part.rstrip(".") for part in parts]
+        if is_apart or _APART.search(cell):
+            return _APART.split(cell)
+        if alone and not initials:
+            return [part.rstrip(".") for part in _parts(cell)]
         if not initials:
-            bits = [each.split(",") for each in _AND.split(cell)]
-            parts = [",".join(each[at : at + 2]) for each in bits for at in range(0, len(each), 2)]
-        for part in parts:
-            if people and (_INITIALS.fullmatch(part) or _SUFFIX.fullmatch(part)):
+            bits = (each.split(",") for each in _AND.split(cell))
+            return [",".join(bit[at : at + 2]) for bit in bits for at in range(0, len(bit), 2)]
+        people = list[str]()
+        for part in _parts(cell):
+            if people and _INITIALS.fullmatch(part):
                 people[-1] += f", {part}"
             else:
                 people.append(part)
@@ -217,8 +202,8 @@ def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def _parts(cell: str) -> list[str]:
-    parts = (part for each in _AND.split(_NOBODY.sub("", cell)) for part in each.split(","))
-    return [part.strip() for part in parts if part.strip()]
+    parts = (part.strip() for each in _AND.split(_NOBODY.sub("", cell)) for part in each.split(","))
+    return [*filter(None, parts)]
 
 
 def _delimiter(header: str) -> str:
@@ -226,6 +211,5 @@ def _delimiter(header: str) -> str:
 
 
 def _cells(header: str) -> list[str]:
-    return [
-        cell.strip().lower() for cell in next(csv.reader([header], delimiter=_delimiter(header)))
-    ]
+    row = next(csv.reader([header], delimiter=_delimiter(header)))
+    return [cell.strip().lower() for cell in row]
