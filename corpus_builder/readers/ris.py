@@ -9,8 +9,8 @@ from functools import partial
 from arena._internal.lazy import load
 from corpus_builder.readers.base import PaperFile, Record, paper, reader
 
-_BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{1,3})-")
-_END = re.compile(r"^[ \t]{0,3}ER[ \t]{1,3}-\s*$", re.MULTILINE)
+_BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{0,3})-")
+_END = re.compile(r"^[ \t]{0,3}ER[ \t]{0,3}-\s*$", re.MULTILINE)
 _TAG = r"^[ \t]{{0,3}}([A-Z][A-Z0-9])[ \t]{{{},3}}-[ \t]*"
 _NAMES = {
     "title": ("title", "primary_title", "translated_title", "short_title"),
@@ -23,7 +23,10 @@ _NAMES = {
 }
 
 
-@reader("ris", recognises=lambda head: re.search(r"^TY\s{1,3}-", head, re.MULTILINE) is not None)
+@reader(
+    "ris",
+    recognises=lambda head: re.search(r"^[ \t]{0,3}TY[ \t]{0,3}-", head, re.MULTILINE) is not None,
+)
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     """RIS, as reference managers export it."""
     parser = load("rispy", "RIS").RisParser(skip_unknown_tags=True)

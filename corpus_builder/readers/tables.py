@@ -152,7 +152,9 @@ def _fields(
 _INITIALS = re.compile(r"(?:[^\W\d_]\.[ -]?)+|[A-Z]{1,3}|(?i:(?:jr|sr)\.?|i{1,3}|iv)")
 _APART = re.compile(r"[;|\n]+(?:\s*(?:and|&)\s)?")
 _AND = re.compile(r",?\s+(?:and|&)\s+", re.IGNORECASE)
-_NOBODY = re.compile(r"[\s,;]*(?:\bet\.? al\b\.?|…|\.{3})|\s*\(\d+\)", re.IGNORECASE)
+_NOBODY = re.compile(
+    r"[\s,;]*(?:\bet\.? al\b\.?|…|\.{3})|\s*\(\d+\)|\[no author[^]]*\]", re.IGNORECASE
+)
 _LISTED = re.compile(r"""["'](.+?)["'](?=\s*[,\]])""")
 
 
@@ -186,7 +188,9 @@ def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
         if is_apart or _APART.search(cell):
             return _APART.split(cell)
         if alone and not initials:
-            return [part.rstrip(".") for part in _parts(cell)]
+            return [
+                part.removesuffix(".") if part.count(".") == 1 else part for part in _parts(cell)
+            ]
         if not initials:
             bits = (each.split(",") for each in _AND.split(cell))
             return [",".join(bit[at : at + 2]) for bit in bits for at in range(0, len(bit), 2)]
