@@ -190,7 +190,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                    + (" of {first} to {last}".format(**manifest["dates"])
                       if counts["searchable"] else "")
                    + f"; {count(counts['abstracts'], 'abstract')}, "
-                   f"{count(counts['sections'], 'section')} of full text"),
+                   f"{count(counts['sections'], 'section')} of full text"
+                   + ("; {dated:,} dated by the surveys that list them, {added:,} added"
+                      .format(**source["listed_papers"]) if "listed_papers" in source else "")),
         ("citations", f"{counts['references']:,} between searchable papers "
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
         *([("survey tasks",
@@ -206,9 +208,6 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         ("sha256", manifest["content_sha256"]),
         *_report_rows(counts),
         *(yield_rows(source["yield"]) if "yield" in source else ()),
-        *([("listed papers", "{dated:,} dated by the surveys that list them, {added:,} added"
-                             .format(**source["listed_papers"]))]
-          if "listed_papers" in source else []),
         *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
         *(library_rows(manifest, Path(directory)) if "library" in source else ()),
         *_notes(manifest, directory, listed),
