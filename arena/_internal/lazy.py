@@ -28,7 +28,7 @@ EXTRAS = {
         "inspect": "inspect_ai",
         "ir": "ir_datasets pyterrier",
         "ivf": "faiss",
-        "library": "bibtexparser rispy",
+        "library": "bibtexparser pylatexenc rispy",
         "llm": "httpx2 openai",
         "mindmap": "scipy sklearn",
         "plots": "matplotlib",

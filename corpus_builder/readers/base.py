@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
+from arena._internal.lazy import load
 from arena.dates import parse_date
 from arena.errors import DataError, clip, returned
 from arena.plugins import Registry, mirror
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys
+from arena.text.latex import NAMES, read_latex
 from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.readers.dates import read_date
 from corpus_builder.records import parse_paper
@@ -202,27 +205,42 @@ def _recognised(path: Path) -> str:
 ENTRY_YEARS = "entry_years"
 """Key of the years that entries name, where the date of a paper is of another one."""
 
-_INSIDE = re.compile(r"\\(?:emph|text[a-z]{2}|mathrm)\s*\{([^{}]*)\}")
-_ESCAPED = re.compile(r"\\([&%$#_])")
 _FORMULA = re.compile(r"(?<!\\)(\$[^$]{1,500}\$)")
+_MEANT = {"textless": "<", "textgreater": ">", "textbar": "|", "textunderscore": "_", "S": "§",
+          "degree": "°", "euro": "€", "pounds": "£", "copyright": "©", "slash": "/", "lq": "‘",
+          "rq": "’", "celsius": "°C", "degreeCelsius": "°C", **{n: n for n in NAMES}}  # fmt: skip
 
 
 def plain(text: str) -> str:
-    r"""Return a text of BibTeX without braces and escapes; accents become letters, formulas stay.
+    r"""Return a text of BibTeX as `read_latex` does; accents become letters, formulas stay.
 
-    Not pylatexenc: it takes ``%`` for a comment, which abstracts are full of.
-
-    >>> plain(r"{D}eep {IBM} \& {\v{C}}ech: 95\% of $O(n^{2})$")
-    'Deep IBM & Čech: 95% of $O(n^{2})$'
+    >>> plain(r"{D}eep {IBM} \& {\v{C}}ech: 95\% of $O(n^{2})$, 5\textdegree")
+    'Deep IBM & Čech: 95% of $O(n^{2})$, 5°'
     """
     if not re.search(r"[\\{}~\n]|--", text):
         return text.strip()
-    text = _INSIDE.sub(r"\1", clean_text(text))
-    parts = _FORMULA.split(text)
+    if name := re.fullmatch(r"\s*\{?\\([a-z]+)\}?\s*", text):  # of a journal, as ADS writes it
+        return _sign(name[1]) or name[1]
+    parts = _FORMULA.split(clean_text(text))
     for place in range(0, len(parts), 2):
-        part = re.sub(r"(?<!\\)[{}]", "", parts[place]).replace("~", " ")
-        parts[place] = _ESCAPED.sub(r"\1", part.replace("---", "—").replace("--", "–"))
-    return " ".join("".join(parts).split())
+        part = re.sub(r"(?<!\\)~", " ", parts[place]).replace("---", "—").replace("--", "–")
+        part = part.replace("``", "“").replace("''", "”") if "``" in part else part
+        part = re.sub(r"(?<=\w)\\'(?=[st]\b)", "'", part)  # it\'s
+        parts[place] = re.sub(r"(?<=\d)\\textsuperscript(?=\{[-\d])", "^", part)
+    return " ".join(read_latex("".join(parts), _sign).split())
+
+
+@lru_cache(1 << 12)
+def _sign(name: str) -> str:
+    """Return the sign that a command of LaTeX stands for; an empty text if it has none."""
+    if name in _MEANT:
+        return _MEANT[name]
+    signs = load("pylatexenc.latex2text", "BibTeX").get_default_latex_context_db()
+    for each in (name, name.removeprefix("text")):
+        sign = getattr(signs.get_macro_spec(each), "simplify_repl", None)
+        if isinstance(sign, str) and (sign.isalpha() or (each == name and len(sign) == 1)):
+            return sign
+    return name if len(name) == 1 else ""
 
 
 def paper(
