@@ -14,8 +14,9 @@ import orjson
 from arena.corpus.store import hash_id
 from arena.text.display import replace_surrogates
 from arena.text.identifiers import normal_title
+from corpus_builder.library.claims import Claim, settled
 from corpus_builder.library.names import family_names
-from corpus_builder.readers.base import ENTRY_YEARS
+from corpus_builder.readers.base import ENTRY_DATE, ENTRY_YEARS
 from corpus_builder.records import publication_date
 from corpus_builder.release import read_json
 from corpus_builder.release.values import identifier
@@ -29,9 +30,10 @@ _PREPRINTS = re.compile(r"rxiv|preprint|\b(?:corr|ssrn)\b", re.IGNORECASE)
 class Joiner:
     """Records in a database on disk, and in memory which ones are of the same paper.
 
-    Two records are of one paper if they have an id, a DOI or an arXiv identifier in common. So are
-    those of one title and year, or of years one apart if one of them may be a preprint, unless they
-    have different DOIs or arXiv identifiers, or both have authors and no family name in common.
+    Two records are of one paper if they have an id in common, or a DOI or an arXiv identifier that
+    is theirs (see `corpus_builder.library.claims`). So are those of one title and year, or of years
+    one apart if one of them may be a preprint, unless they have different DOIs or arXiv
+    identifiers, or both have authors and no family name in common.
     The earliest counts, since the work was known from then on, and what it lacks is taken from the
     next.
     """
@@ -51,16 +53,20 @@ class Joiner:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add a record that `corpus_builder.records.parse_paper` takes; it may lack an id."""
+        self._store(len(self), record)
+
+    def _store(self, number: int, record: Mapping[str, Any], without: str = "") -> None:
         arxiv_id, doi = identifiers_of(paper_keys(record))
         id_, date = record.get("id"), record.get("date")
         dated = publication_date(date) if date is not None else None
-        keys = (id_ and str(id_), doi, arxiv_id, _title(record))
+        keys = {"id": id_ and str(id_), "doi": doi, "arxiv": arxiv_id, "title": _title(record)}
+        keys |= {without: None} if without else {}
         names, years = " ".join(family_names(_authors(record))), " ".join(map(str, _years(record)))
         venue = str(record.get("venue") or "")
         preprints = years if arxiv_id or not venue or _PREPRINTS.search(venue) else ""
         same = (names, years, preprints, dated.day if dated else _NEVER)
-        row = (len(self), *keys, *same, dumped(record))
-        self._records.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (number, *keys.values(), *same, dumped(record))
+        self._records.execute("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def papers(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
         """Yield each paper and the numbers of its records; add no more records then."""
@@ -106,6 +112,8 @@ class Joiner:
     def _join(self) -> None:
         if self._together:
             return
+        for kind in ("doi", "arxiv"):
+            self._check_claims(kind)
         for kind in _KINDS:
             for (group,) in self._records.execute(_EQUAL.format(kind)).fetchall():
                 group = [*map(int, group.split(","))]
@@ -126,6 +134,23 @@ class Joiner:
                 if normal_title(record["title"]) != normal_title(records[0]["title"]):
                     self._counts["other_title"] += 1
                     self._example = self._example or [records[0]["title"], record["title"]]
+
+    def _check_claims(self, kind: str) -> None:
+        """Take a DOI or arXiv identifier, or its month, from records of which it is not."""
+        for (group,) in self._records.execute(_EQUAL.format(kind)).fetchall():
+            rows = self._rows("n, title, names, line", [*map(int, group.split(","))], "title, line")
+            if len({title for _, title, *_ in rows}) == 1:
+                continue
+            claims = [Claim(n, title, set(names.split()), read_json(line))
+                      for n, title, names, line in rows]  # fmt: skip
+            for claim, owns in settled(claims):
+                record = dict(claim.record)
+                if kind == "arxiv" and ENTRY_DATE in record:
+                    record["date"] = record.pop(ENTRY_DATE) or None
+                    record.pop(ENTRY_YEARS, None)
+                if not owns and "id" not in record:
+                    record.pop({"arxiv": "arxiv_id"}.get(kind, kind), None)
+                self._store(claim.number, record, "" if owns else kind)
 
     def _join_titles(self, group: list[int]) -> None:
         """Unite records of one title that can be of one work."""
@@ -254,6 +279,7 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
             if paper.get(key) in (None, "", [], False):
                 paper[key] = value
     if len(records) > 1:
+        paper.pop(ENTRY_DATE, None)
         if listed := [each for record in records for each in record.get("references") or ()]:
             paper["references"] = listed
         years = sorted({year for record in records for year in _years(record)})

@@ -13,7 +13,7 @@ from arena.dates import parse_date
 from arena.errors import DataError, clip
 from arena.text.identifiers import normal_title
 from corpus_builder.library.joining import Joiner, dumped
-from corpus_builder.readers.base import ENTRY_YEARS, PaperFile
+from corpus_builder.readers.base import ENTRY_DATE, ENTRY_YEARS, PaperFile
 from corpus_builder.records import parse_survey, publication_date
 from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile
@@ -65,7 +65,8 @@ class Library:
             date = publication_date(paper["date"]) if "date" in paper else None
             dates[date.precision if date else "none"] += 1
             with_references += bool(paper.get("references"))
-            paper.pop(ENTRY_YEARS, None)
+            for key in (ENTRY_DATE, ENTRY_YEARS):
+                paper.pop(key, None)
             yield LocatedRecord(paper, "papers", members[0] + 1)
         self._counts = {
             "dates": dict(sorted(dates.items())),

@@ -204,6 +204,8 @@ def _recognised(path: Path) -> str:
 
 ENTRY_YEARS = "entry_years"
 """Key of the years that entries name, where the date of a paper is of another one."""
+ENTRY_DATE = "entry_date"
+"""Key of the date that an entry names, where that of a paper is the month of its arXiv id."""
 
 _FORMULA = re.compile(r"(?<!\\)(\$[^$]{1,500}\$)")
 _MEANT = {"textless": "<", "textgreater": ">", "textbar": "|", "textunderscore": "_", "S": "§",
@@ -249,7 +251,7 @@ def paper(
     """Return the record of fields that are called as in BibTeX; None, and a loss, without a title.
 
     An arXiv identifier names the month of the first version, which counts if it is earlier than
-    the date; if that is of another year, the record has `ENTRY_YEARS`.
+    the date; then the record has `ENTRY_DATE`, and `ENTRY_YEARS` if it is of another year.
     """
     if not fields.get("title"):
         file.lose("records", "no title", line, fields)
@@ -275,8 +277,9 @@ def paper(
         "arxiv_id": arxiv_id,
         "doi": doi,
         ENTRY_YEARS: [int(date[:4])] if date and first and date[:4] != first[:4] else None,
+        ENTRY_DATE: (date or "") if first != date else None,
     }
-    return {key: value for key, value in record.items() if value}
+    return {key: value for key, value in record.items() if value or key == ENTRY_DATE}
 
 
 def _turned(name: str) -> str:
