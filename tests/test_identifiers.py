@@ -96,8 +96,8 @@ def test_titles_of_two_works(one, other):
 PARTS = ["<i>", "</i>", "<mml:mi>", "<T>", "<span a=b>", "&amp;amp;lt;", "&lt;b&gt;", "\\textit{",
          "}", "\\v ", "\\aa", "\\alpha", "\\\"", "{\\o}", "\\c{c}", "é", "ß", "İ", "深", "a", "B",
          " ", "2", "<", "RETRACTED: ", "[Retracted] ", "WITHDRAWN - ", "\\thanks", "\\href{", "{",
-         "\\quad ", "\\upsilon", "\\d", "\\", "$", "+", "C#", "A*", "[x]", "\\rule", "</title>",
-         "<B>", "\\LaTeX", "\\textmu", "\\citet*[a]", "\\n", "∗"]  # fmt: skip
+         "\\quad ", "\\upsilon", "\\d", "\\", "$", "[x]", "\\rule", "</title>",
+         "<B>", "\\LaTeX", "\\textmu", "\\citet*[a]", "\\n"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join))

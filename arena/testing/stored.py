@@ -323,7 +323,7 @@ def _is_tag(tag: re.Match[str], ends: set[str]) -> bool:
 
 
 def _of_sign(sign: re.Match[str]) -> str:
-    return "\x01" if sign[1] in "{}()[]!/-@`'^~\"=." else f"\x01{sign[1]}"
+    return "\x01" if sign[1] in "{}()[]!/-@`'^~\"=." else f"\x01{sign[1]}\x01"
 
 
 def _of_command(command: re.Match[str]) -> str:

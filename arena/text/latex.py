@@ -30,6 +30,7 @@ _BLANK = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?!Huge|Large|LARGE|Big)[A-Z][a-zA-Z]+")  # TCP\IP
 _OTHER = {**dict.fromkeys("\\,;: \n\t~", " "), **dict.fromkeys("!/-@()[]", "")}
+_ALONE = ("~", "^", '"', "'")  # accents that are signs where there is no letter
 _NAMES = """LaTeX TeX BibTeX ConTeXt XeTeX LuaTeX log ln exp sin cos tan max min sup inf lim arg
 argmax argmin det dim ker gcd deg hom mod Pr"""
 NAMES = frozenset(_NAMES.split())
@@ -57,7 +58,7 @@ def read_latex(text: str, sign: Callable[[str], str]) -> str:
             hidden, going = hidden or going > 0, 0
         elif brace:
             hidden, going = open_.pop() if open_ else (hidden, 0)
-            shown.append("" if hidden or accent not in ("~", "^") else accent)  # \~{}
+            shown.append(accent * (accent in _ALONE and not hidden))  # \~{}
             accent = ""
         elif going and words.isspace():
             continue
@@ -71,8 +72,12 @@ def read_latex(text: str, sign: Callable[[str], str]) -> str:
                 if not words and before.isalpha() and _NO_COMMAND.fullmatch(name):
                     words = token[0]
             words = words or formula or _OTHER.get(other[:1], other)
-            if accent and (base := words.lstrip()):
-                base = {"ı": "i", "ȷ": "j"}.get(base[0], base[0]) + MARKS[accent] + base[1:]
-                words, accent = unicodedata.normalize("NFC", base), ""
+            if accent and words:
+                first = {"ı": "i", "ȷ": "j"}.get(words[0], words[0])
+                letter = unicodedata.normalize("NFC", first + MARKS[accent])
+                # \"K is no letter, but a quotation mark that somebody escaped
+                no_letter = first.isspace() or (accent in _ALONE and letter[1:])
+                words = (accent * (accent in _ALONE) + first if no_letter else letter) + words[1:]
+                accent = ""
             shown.append("" if hidden else words)
-    return "".join(shown)
+    return "".join(shown) + accent * (accent in _ALONE)
