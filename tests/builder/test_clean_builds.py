@@ -22,7 +22,7 @@ PAPERS = [
      "abstract": "Plain, a < b and c > d.",
      "sections": [{"heading": "<b>1</b>", "text": "&#955;"}]},
     {"id": "c", "title": "Plain", "abstract": "Of no date.", "date": "1900-01-01"},
-    {"id": "t", "title": "Retracted: A <i>Survey</i> of Uptake", "date": "2003"},
+    {"id": "t", "title": "Retracted: A <i>Survey</i> of\\quad Uptake\\thanks{Us.}", "date": "2003"},
 ]  # fmt: skip
 SURVEY = {"id": "s", "title": "A <b>Survey</b> of Uptake", "date": "2004", "references": ["a", "b"]}
 CLEAN = {

@@ -444,7 +444,7 @@ def test_a_full_disk(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("title", ["A Survey of Trees", "A survey"])
+@pytest.mark.parametrize("title", ["A Survey of Trees", "A survey", r"A\quad sur\-vey"])
 def test_a_paper_that_any_record_calls_a_survey_is_hidden(tmp_path, title, turned) -> None:
     """By a word of the title, or by the very title of a task; the records in both orders."""
     twins = [PAPER | {"id": "b", "title": "Plain"}, PAPER | {"id": "b", "title": title}]
