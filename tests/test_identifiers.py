@@ -60,6 +60,8 @@ def test_markup_of_any_kind_is_no_part_of_a_title(spelling):
         (r"10$\times$ on $O(\log n)$", "10× on O(log n)"),
         (r"Erd\H os and \.Istanbul", "Erdős and İstanbul"),
         (r"TCP\IP by day", "TCP/IP by day"),
+        ("Nets $^ { + + }$ by day", "Nets++ by day"),
+        (r"$\$REEF$\$: by day", "REEF: by day"),
     ],
 )  # fmt: skip
 def test_signs_have_several_spellings(one, other):

@@ -302,13 +302,14 @@ def title_key(title: str) -> str:
     mark = rf"[\[(]{kind}[\])]\s?[:.–—-]?|{kind}(\s?[:–—]|\s-\s)"
     plain = re.sub(rf"^\s*(({mark})\s*+)++(?=\S)", "", plain)
     if "\\" in plain:
-        plain = re.sub(r"\\\\(?:\*?\[[\w.\s-]{1,20}\])?", "\x01 ", plain.replace("$", ""))
+        plain = plain.replace("\\$", " ").replace("$", "")
+        plain = re.sub(r"\\\\(?:\*?\[[\w.\s-]{1,20}\])?", "\x01 ", plain)
         plain = re.sub(r"(?s)\\([^a-zA-Z])", _of_sign, plain)
         plain = re.sub(rf"\\([a-zA-Z]+){_OPTIONS}\s*", _of_command, _NOTES.sub("\x01", plain))
     plain = re.sub("[\x01{}$^~]", "", unicodedata.normalize("NFKC", plain)).casefold()
     plain = re.sub("[∗⋆★﹡]", "*", plain).replace("♯", "#")
     plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
-    plain = re.sub(r"(?<=[^\W_])\+\+", "plusplus", plain)
+    plain = re.sub(r"(?<=[^\W_])\s*+\+\s?\+", "plusplus", plain)
     plain = re.sub(r"(?<![\w*])([^\W\d_])#(?![\w*])", r"\1sharp", plain)
     plain = re.sub(r"(?<![\w*])([^\W\d_])\*(?![\w*])", r"\1star", plain)
     letters = (c for c in plain if c.isalnum())

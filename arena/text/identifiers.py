@@ -147,8 +147,8 @@ _GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split()
 _ANNOTATION = re.compile(r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--|-->|<!\[CDATA\[", re.I)
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
 # Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
-_MEANING = re.compile(r"(?<=[^\W_])\+\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
-_SPOKEN = {"++": "plusplus", "#": "sharp", "*": "star"}
+_MEANING = re.compile(r"(?<=[^\W_])\s*+\+\s?\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
+_SPOKEN = {"+": "plusplus", "#": "sharp", "*": "star"}
 _MEANT = frozenset("+#*")
 
 
@@ -181,13 +181,13 @@ def normal_title(title: str) -> str:
         title = _TAG.sub(lambda tag: tag[0] if _is_text(tag, closed) else "", title)
     title = RETRACTED.sub("", title)
     if "\\" in title:
-        title = read_latex(title.replace("$", ""), _sign)
+        title = read_latex(title.replace("\\$", " ").replace("$", ""), _sign)
     folded = unicodedata.normalize("NFKC", title).casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFD", folded).translate(_LETTERS)
     if not _MEANT.isdisjoint(folded):
         folded = "".join(c for c in folded if c not in "{}$^~" and not unicodedata.combining(c))
-        folded = _MEANING.sub(lambda found: _SPOKEN[found[0]], folded)
+        folded = _MEANING.sub(lambda found: _SPOKEN[found[0][-1]], folded)
     return "".join(filter(str.isalnum, folded))
 
 
