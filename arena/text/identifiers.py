@@ -30,7 +30,7 @@ _BEHIND = ".,;:!?'’\"”*_}>"
 _ARXIV_DOI = "10.48550/arxiv"
 _MONTH = re.compile(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})")
 _VENUES = ("journal", "journaltitle", "booktitle")
-_WITH_ARXIV = ("url", "note", "howpublished", "eid", "number", "pages", "volume")
+_WITH_ARXIV = ("note", "howpublished", "eid", "number", "pages", "volume")
 _WORDS = """january february march april may june july august september october november december
 abs accessed also article arxiv as at available corr e eprint eprints export from html http https id
 in online org pdf pre preprint preprints print published type url v version www"""
@@ -123,8 +123,7 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
         venue = f"{text.get(field, '')} {text.get('volume', '')}"  # of DBLP: CoRR, abs/1706.03762
         if not _ON_ANOTHER.search(venue) and len(named := set(arxiv_keys_in(venue))) == 1:
             keys += named
-    for field in _WITH_ARXIV:
-        value = text.get(field, "")
+    for value in (*text.get("url", "").split(), *(text.get(field, "") for field in _WITH_ARXIV)):
         rest = re.sub(r"\[[\w.,\s-]{2,40}\]", " ", _ARXIV_IN_TEXT.sub(" ", value)).lower()
         named = set(arxiv_keys_in(value))
         if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
