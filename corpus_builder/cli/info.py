@@ -261,11 +261,11 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
     if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
         yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
-        known = PAPER_KEYS if what == "papers" else SURVEY_KEYS
+        read = PAPER_KEYS if what == "papers" else SURVEY_KEYS
         unlike = []
         for key, number in keys.items():
             named = f"{key!r} of {count(number, what.removesuffix('s'))}"
-            if meant := nearest_key(key, known):
+            if meant := nearest_key(key, read):
                 yield "warning", f"the key {named} is not read. Did you mean {meant!r}?"
             else:
                 unlike.append(named)
