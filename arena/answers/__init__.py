@@ -7,6 +7,14 @@ which files of a run have the answers. To add one, add a module that registers i
     class Table(AnswerKind): ...
 """
 
-from arena.answers.base import ANSWERS, Answer, AnswerKind, answer, file_name, write_rows
+from arena.answers.base import (
+    ANSWERS,
+    Answer,
+    AnswerKind,
+    answer,
+    file_name,
+    remarked,
+    write_rows,
+)
 
-__all__ = ["ANSWERS", "Answer", "AnswerKind", "answer", "file_name", "write_rows"]
+__all__ = ["ANSWERS", "Answer", "AnswerKind", "answer", "file_name", "remarked", "write_rows"]

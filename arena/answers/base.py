@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Union
@@ -15,6 +15,7 @@ from arena._internal.files import atomic_write, json_value
 from arena.errors import DataError, clip
 from arena.metrics import RANKING
 from arena.plugins import Registry
+from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.metrics import Metric, ScoreContext
@@ -106,6 +107,10 @@ class AnswerKind(ABC):
     def places(self, answer: Any) -> dict[str, int]:
         """Return paper -> its rank in an answer, from 1, or 0 where it has none; None is empty."""
         return {paper: rank for rank, paper in enumerate(self.papers(answer), 1)}
+
+    def remark(self, answer: Any, tasks: Any, survey_id: str) -> str:
+        """Return what the scores of an answer hide, such as that it files no paper; or ""."""
+        return ""
 
     def panel(self, answer: Any) -> list[str]:
         """Return the lines that the page of a comparison shows of an answer, by default its JSON.
@@ -204,6 +209,18 @@ ANSWERS: Registry[AnswerKind] = Registry(
 )
 answer = ANSWERS.register
 """Decorator of a subclass of `AnswerKind`: ``@answer("name")``."""
+
+
+def remarked(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence with the first ``remark`` of answers and the number of those that have one.
+
+    >>> remarked([{}, {"remark": "2 of 40 listed entries were found"}])
+    ['Warning: 2 of 40 listed entries were found (the first such remark; 1 of 2 answers has one).']
+    """
+    rows = list(rows)
+    said = [row["remark"] for row in rows if row.get("remark")]
+    have = f"{len(said)} of {count(len(rows), 'answer')} {'has' if len(said) == 1 else 'have'} one"
+    return [f"Warning: {said[0]} (the first such remark; {have})."] if said else []
 
 
 def write_rows(path: Path, key: str, values: Mapping[str, Any]) -> None:

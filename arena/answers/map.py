@@ -81,6 +81,11 @@ class Map(AnswerKind):
         ]
         return floors(pairs, metrics, encoder) if pairs else {}
 
+    def remark(self, answer: MindMap, tasks: Any, survey_id: str) -> str:
+        """Return whether it files no paper, where the survey's own does."""
+        gold = tasks.mind_map(survey_id)
+        return answer.unfiled(gold) if gold else ""
+
     def panel(self, answer: MindMap) -> list[str]:
         """Return the headings, indented, each with its number of papers."""
         lines, waiting = list[str](), [(0, answer)]

@@ -41,6 +41,14 @@ class Report(Ranking):
 
         return cited_ids(answer or "")[:MAX_SUBMITTED]
 
+    def remark(self, answer: str, tasks: Any, survey_id: str) -> str:
+        """Return how many entries of its list were found, if that is the minority."""
+        from arena.metrics import ScoreContext
+        from arena.report import unfound
+
+        report, _ = self.compare(answer, "report", ScoreContext(tasks=tasks, survey=survey_id))
+        return unfound(report)
+
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
         """Return the report, in which ids that are no papers stay unresolved, and its gold.
 

@@ -146,6 +146,7 @@ def score(
             for side, path, record in sides
         )
         pairs = [(predicted_map, gold_map)]
+        repairs += filter(None, [predicted_map.unfiled(gold_map)])
         (scores,) = score_pairs(pairs, **options)
         scores["floors"] = floors(pairs, **options, others=read_others(gold, gold_map, 3))
         scores["repairs"] = {"gold": repaired, "predicted": repairs}

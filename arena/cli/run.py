@@ -337,6 +337,7 @@ def _intervals(summary: dict[str, Any]) -> dict[str, str]:
 
 def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     """Yield what a reader of the means must know."""
+    from arena.answers import remarked
     from arena.tasks import open_task
 
     counts, entries = summary["counts"], summary["per_survey"].values()
@@ -350,6 +351,7 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
         yield f"Warning: the agent submitted {nothing}"
     if summary.get("unseen"):
         yield f"{summary['unseen']:.1%} of the submitted ids were in no result of their episode."
+    yield from remarked(entries)
     if cut_off := sum(entry.get("truncated", False) for entry in entries):
         yield (
             f"{count(cut_off, 'episode was', 'episodes were')} cut off by the budget "

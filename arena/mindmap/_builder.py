@@ -180,15 +180,16 @@ _Stem = tuple[object, ...]
 class OutlineEntry(NamedTuple):
     """A heading of an outline; one of a higher `level`, any integer, is below.
 
-    A `text` of None makes no node, and what is below moves up. A `literal` heading has no section
-    number, whatever it looks like; one that `is_item` of a list is a title only if alone on its
-    level.
+    A `text` of None makes no node, and what is below moves up; with a `paper` that is filed under
+    what is above. A `literal` heading has no section number, whatever it looks like; one that
+    `is_item` of a list is a title only if alone on its level.
     """
 
     level: int
     text: str | None
     literal: bool = False
     is_item: bool = False
+    paper: str | None = None
 
 
 def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]]:
@@ -237,23 +238,27 @@ def is_pair(entry: object) -> TypeGuard[tuple[int, str]]:
 
 def grow(entries: list[OutlineEntry], tree: Builder) -> tuple[MindMap, list[str]]:
     """Make the tree of an outline; the builder notes the repairs."""
-    if not entries:
+    headings = [entry for entry in entries if entry.paper is None]
+    if not headings:
         raise DataError("the outline has no heading: give it at least one.")
     entries = _without_numbers(entries, tree)
-    least = min(entry.level for entry in entries)
-    title = _title(entries, least)
+    least = min(entry.level for entry in headings)
+    title = _title(headings, least)
     above: list[tuple[int, Branch]] = [(least if title is not None else least - 1, tree.root)]
     if title is not None:
         tree.root.label = tree.label(title)
     for place, entry in enumerate(entries):
-        if title is not None and entry.level == least:
+        if title is not None and entry.level == least and entry.paper is None:
             del above[1:]
             if place:
                 tree.notes.add("titles that stand twice left out", entry.text)
             continue
-        while above[-1][0] >= entry.level:
+        while len(above) > 1 and above[-1][0] >= entry.level:
             above.pop()
         level, parent = above[-1]
+        if entry.paper is not None:
+            tree.file(entry.paper, parent)
+            continue
         node = parent
         if entry.text is not None:
             node = tree.add(entry.text, parent)

@@ -60,6 +60,8 @@ _COMMENT = re.compile(
 _ATTRIBUTES = re.compile(r"(?<!\\)\{(?:-|:?\s*(?:#[\w-]|\.[^\W\d])[^{},]*)\}$")
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
+_PAPER = re.compile(r"\[((?:[^\[\]\\]|\\.){1,2000})\](?=[:\s]|$)")  # [p1] Title
+ID = re.compile(r"&#|\d{4}|[^\W\d]\D*+\d|\d[^\W\d]")  # no number, task or word: [1], [x], [NLP]
 _TASK = re.compile(r"\[[ xX]\]\s+")
 _LEAD = re.compile(r"(\*\*|__)((?:[^*_\\]|\\.|\*(?!\*)|_(?!_))+)\1(.*)", re.DOTALL)
 _AFTER_LEAD = re.compile(r"\s*(?:$|:|\.(?=\s|$)|[–—]|-\s)")
@@ -83,7 +85,8 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
     follows; otherwise the whole item if that has at most 120 characters; otherwise what stands
     before its first colon or dash if that has. Any other item is text: it makes no label, and what
     is below it moves up. The bold way keeps any label whole. A section number, or a colon at the
-    end, stays where its first, or last, character is written as an entity (``&#49;``).
+    end, stays where its first, or last, character is written as an entity (``&#49;``). An item that
+    begins with an id in square brackets, ``[p1] Title``, is a paper of what is above.
 
     Args:
         text: Markdown text.
@@ -383,6 +386,8 @@ def _entry(block: Block, tree: Builder) -> OutlineEntry:
             raise too_long(raw)
         label, whole = raw, raw
     else:
+        if (paper := _PAPER.match(raw)) and ID.search(paper[1]):
+            return OutlineEntry(block.level, None, is_item=True, paper=plain(paper[1]))
         whole = _TASK.sub("", raw[:_LONGEST_READ], count=1)
         if _YAML.match(whole):
             raise DataError(

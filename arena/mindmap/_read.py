@@ -17,6 +17,7 @@ from arena.mindmap._markdown import (
     read_document,
     with_breaks,
 )
+from arena.mindmap._mermaid import read_mermaid
 from arena.mindmap._shapes import SCHEMA, reshaped
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
@@ -40,7 +41,8 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
             - a list of objects of the first three forms, and of labels: trees that get a common
               root with an empty label; the only node with keys of its own is the root itself;
             - the JSON text of one of these;
-            - a Markdown text with headings or list items: see `read_markdown`.
+            - a Markdown text with headings or list items: see `read_markdown`;
+            - a mindmap diagram of Mermaid, alone or in a fenced block.
 
             An object is of the first two forms if ``label`` or ``name`` stands in it with
             ``children`` or ``subtopics``, or is a string that stands alone or with ``papers``.
@@ -87,6 +89,8 @@ def _read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]]:
         return _read_text(_tagged(text, tree.notes), tree)
     document = parse_document(text)
     if not document.headings:
+        if diagram := read_mermaid(text, tree):
+            return diagram
         if found := _json_fence(document):
             note_dropped(replace(document, fences=[]), tree.notes)
             for block in document.blocks:

@@ -200,6 +200,7 @@ def score_directories(
         theirs, gold_repairs = read_mind_map_file(path)
         ours, our_repairs = read_mind_map_file(made[name]) if name in made else (MindMap(""), [])
         pairs.append((ours, theirs))
+        our_repairs += filter(None, [ours.unfiled(theirs)])
         repairs = {"gold": gold_repairs, "predicted": our_repairs}
         file = made[name].name if name in made else None
         entries.append({"predicted_file": file, "repairs": repairs})

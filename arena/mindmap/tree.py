@@ -75,6 +75,11 @@ class MindMap:
         """The number of steps from the root to the deepest node; 0 for a root alone."""
         return max(level for level, _ in self.levels())
 
+    def unfiled(self, gold: MindMap) -> str:
+        """Return a remark if the tree files no paper, and another, the gold, does; else ""."""
+        files = not self.size or self.all_papers() or not gold.all_papers()
+        return "" if files else "the map files no paper"
+
     def to_json(self) -> dict[str, Any]:
         """Return nested plain dicts with the keys ``label``, ``children`` and ``papers``.
 

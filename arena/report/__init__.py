@@ -11,6 +11,7 @@ from arena.report.model import (
     chunks,
     resolve,
     spread,
+    unfound,
 )
 from arena.report.reading import read_report
 from arena.report.writing import write_bibtex, write_html, write_markdown
@@ -27,6 +28,7 @@ __all__ = [
     "read_report",
     "resolve",
     "spread",
+    "unfound",
     "write_bibtex",
     "write_html",
     "write_markdown",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from arena.text.identifiers import arxiv_key, normal_title
+from arena.text.identifiers import arxiv_key, normal_title, title_words
 
 
 class Reference(NamedTuple):
@@ -234,8 +235,20 @@ class PaperName(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
+_WORDS = 4
+_ByWords = dict[tuple[str, ...], dict[tuple[str, ...], tuple[int, str]]]
+
+
+def _titles_in(words: tuple[str, ...], index: _ByWords) -> Iterator[tuple[str, ...]]:
+    for place in range(len(words) - _WORDS + 1):
+        titles = index.get(words[place : place + _WORDS], {})
+        for length in {len(title) for title in titles}:
+            if (found := words[place : place + length]) in titles:
+                yield found
+
+
 class PaperFinder:
-    """Finds papers by id, arXiv id, DOI or title.
+    """Finds papers by id, arXiv id, DOI or title, and in entries whose title cannot be told.
 
     Of two papers with one identifier or one title, the first that is given is found.
     """
@@ -259,13 +272,45 @@ class PaperFinder:
         """Return the id of the paper that a reference names; None if there is none.
 
         Identifiers come first, in the order of `Reference.ids`, then the title: case,
-        punctuation, accents and markup do not count.
+        punctuation, accents and markup do not count. Then comes `within`.
         """
+        return self.named(reference) or self.within(reference)[1]
+
+    def named(self, reference: Reference) -> str | None:
+        """Return what `find` does by identifiers and by an equal title alone."""
         for key in reference.ids:
             own = re.sub("^(?:openalex|s2:CorpusID):", "corpus:", key)  # collections of these
             if paper := self._by_id.get(key) or self._by_id.get(own):
                 return paper
         return self._by_title.get(normal_title(reference.title)) if reference.title else None
+
+    def within(self, reference: Reference) -> tuple[int, str | None]:
+        """Return the longest title that a reference's entry contains: its length, and its paper.
+
+        It has four words or more, stands at word boundaries, and is no part of another paper's
+        longer title; of equal length the first that was given counts. Entries of any form, such as
+        ``TITLE, NeurIPS 2017``, are found. Time does not depend on the number of papers.
+        """
+        words = tuple(title_words(reference.text))
+        found = (
+            (-sum(map(len, title)), *self._by_words[title[:_WORDS]][title])
+            for title in _titles_in(words, self._by_words)
+        )
+        length, _, paper = min(found, default=(0, 0, None))
+        return -length, paper
+
+    @cached_property
+    def _by_words(self) -> _ByWords:
+        """First words of titles that are no parts of longer ones -> all words -> place, paper."""
+        index: _ByWords = {}
+        for place, (paper, title) in enumerate(self._titles.items()):
+            if len(words := tuple(title_words(title))) >= _WORDS:
+                index.setdefault(words[:_WORDS], {}).setdefault(words, (place, paper))
+        every = [title for titles in index.values() for title in titles]
+        parts = {part for title in every for part in _titles_in(title, index) if part != title}
+        for part in parts:
+            del index[part[:_WORDS]][part]
+        return index
 
     def resolve(self, reference: Reference) -> Reference:
         """Return the reference with its paper, and with the paper's title if it has none."""
@@ -280,3 +325,11 @@ def resolve(report: Report, finder: PaperFinder) -> Report:
     A reference without a title, such as a citation by id, gets that of its paper.
     """
     return report._replace(references=tuple(map(finder.resolve, report.references)))
+
+
+def unfound(report: Report) -> str:
+    """Return a remark if most entries of a report's list are unresolved; else ""."""
+    listed = [reference for reference in report.references if reference.text]
+    found = sum(reference.paper is not None for reference in listed)
+    few = 2 * found < len(listed)
+    return f"{found} of {len(listed)} listed entries were found" if few else ""

@@ -121,9 +121,10 @@ class Scorer:
             metrics; the ceiling is the score of the best possible answers; None for no survey),
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
-            or of papers that a report cites; and ``failed``), ``counts``, and ``floors`` of a
-            task's mind-maps. ``headlines`` names that of each stage. If a metric is None for a
-            survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
+            or of papers that a report cites; and ``failed``, or in ``remark`` what scores hide),
+            ``counts``, and ``floors`` of a task's mind-maps. ``headlines`` names each stage's. If
+            a metric is None for a survey, its mean is over the others, and ``counts["scored_by"]``
+            says over how many.
             ``unit`` is what a survey is here, such as a question, and rows have the ``cluster`` and
             ``domain`` that it shares with others. ``dates_guessed`` lists the surveys whose date is
             guessed, if there are any. ``papers`` names what every episode began with, if these are
@@ -135,11 +136,13 @@ class Scorer:
             gold = self._tasks.gold(survey_id)
             recorded = None if own is None else own[survey_id]
             scores: dict[str, float | None] = {}
+            remark = ""
             try:
                 if survey_id not in failed:
                     scores = self(
                         answers[survey_id], survey_id, (seen or {}).get(survey_id), recorded
                     )
+                    remark = self._remark(answers[survey_id], survey_id) if scores else ""
             except Exception as error:
                 failed[survey_id] = failure_of_answer(error)
             if len(scores) == len(self.metrics):
@@ -149,6 +152,7 @@ class Scorer:
                 **scores,
                 **({"failed": failed[survey_id]} if survey_id in failed else {}),
                 **self._tasks.groups(survey_id),
+                **({"remark": remark} if remark else {}),
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
@@ -186,6 +190,11 @@ class Scorer:
             **({"papers": EXPERT_PAPERS} if self._tasks.expert else {}),
             **(self._floors(answers) if self._own else {}),
         }
+
+    def _remark(self, submitted: Answers, survey_id: str) -> str:
+        answers = ((each.answer, submitted.get(each.name)) for each in self.task.stages)
+        said = (a.remark(of, self._tasks, survey_id) for a, of in answers if of is not None)
+        return "; ".join(filter(None, said))
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the first stage whose kind of answer has floors."""

@@ -30,7 +30,11 @@ class Library:
 
     def find(self, reference: Reference) -> CorpusPaper | None:
         """Return the paper that a reference names."""
-        return self._papers.get(self.finder.find(reference) or "")
+        return self.get(self.finder.find(reference))
+
+    def get(self, paper: str | None) -> CorpusPaper | None:
+        """Return a paper by its id."""
+        return self._papers.get(paper or "")
 
 
 def _papers(corpus: str) -> Iterable[CorpusPaper]:

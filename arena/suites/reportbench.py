@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.code import code_sha256
 from arena._internal.files import json_value, sha256_file
 from arena._internal.terminal import progress
+from arena.answers import remarked
 from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
 from arena.metrics import METRICS, evaluate, mean
-from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
+from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve, unfound
 from arena.report.metrics import ReportGold, cited_works
 from arena.suites import Evaluation, Made, chosen, folder_sha256, json_lines, suite
 from arena.suites._library import CorpusPaper, Library
@@ -138,6 +139,7 @@ def score_reports(
     if out := sum("reason" in row for row in surveys.values()):
         what = "are left out, as in the released code" if official else "count as 0"
         problems.append(f"{out} of {count(len(surveys), 'survey')} {what}.")
+    problems += remarked(surveys.values())
     sums = {key: sum(row[key] for row in kept) for key in ("hits", "cited", "gold")}
     return Evaluation(
         {name: mean(row[name] for row in kept) for name in names},
@@ -261,8 +263,9 @@ def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Repo
     """Find the work that each reference of a report names.
 
     A reference is looked up by arXiv id and DOI, then by title: among the survey's own works, in
-    the library, and among the works by what the library calls the paper. Else an arXiv id gives
-    its month.
+    the library, and among the works by what the library calls the paper. Then the longest title of
+    either that the entry contains counts, see `PaperFinder.within`. Else an arXiv id gives its
+    month.
 
     Returns:
         The report with resolved references, and the standing of the papers that they are.
@@ -275,7 +278,11 @@ def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Repo
         keys = [key for text in cited for key in (arxiv_key(text), doi_key(text)) if key]
         reference = reference._replace(ids=(*reference.ids, *keys))
         months = {key: month for key in reference.ids if (month := arxiv_month(key))}
-        name, known = finder.find(reference), library.find(reference)
+        name, known = finder.named(reference), library.get(library.finder.named(reference))
+        if name is None and known is None:
+            own, other = finder.within(reference), library.finder.within(reference)
+            name, known = own[1] if own[0] >= other[0] else None, library.get(other[1])
+            known = None if own[0] > other[0] else known
         if name is None and known is not None:
             named = Reference("", title=known.name.title, ids=known.name.ids)
             name = finder.find(named) or f"corpus {known.name.id}"
@@ -307,7 +314,9 @@ def _row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]
     cited = cited_works(report).values()
     counts = {"hits": len(gains.keys() & set(cited)), "cited": len(cited), "gold": len(gains)}
     known = {name: score for name, score in scores.items() if score is not None}
-    return {**_ZERO, **known, **counts, "styles": list(report.styles)}
+    remark = unfound(report)
+    about = {"styles": list(report.styles)} | ({"remark": remark} if remark else {})
+    return {**_ZERO, **known, **counts, **about}
 
 
 def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[str, Any]:
@@ -315,7 +324,7 @@ def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[
     finder = PaperFinder(survey.works)
     made = set()
     for reference in report.references:
-        by_id = reference._replace(title="")  # the title of the page behind an address
+        by_id = reference._replace(title="", text="")  # the title of the page behind an address
         known, work = library.find(by_id), titles.get(finder.find(by_id) or "")
         made.add(_released(known.name.title if known else work or reference.title))
     made, gold = made - {""}, _gold_titles(survey)

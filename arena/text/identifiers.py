@@ -173,6 +173,19 @@ def normal_title(title: str) -> str:
     >>> normal_title("C++ (Part 1)"), normal_title("C# (Part 1)")
     ('cpluspluspart1', 'csharppart1')
     """
+    return "".join(filter(str.isalnum, _folded(title)))
+
+
+def title_words(text: str) -> list[str]:
+    """Return the words of a title, or of a text that names one, as `normal_title` spells them.
+
+    >>> title_words("Čech X-nets: <i>deep</i>")
+    ['cech', 'x', 'nets', 'deep']
+    """
+    return re.findall(r"[^\W_]+", _folded(text))
+
+
+def _folded(title: str) -> str:
     title = read_entities(title)
     if "<" in title:
         title = _ANNOTATION.sub("", title)
@@ -187,7 +200,7 @@ def normal_title(title: str) -> str:
     if not _MEANT.isdisjoint(folded):
         folded = "".join(c for c in folded if c not in "{}$^~" and not unicodedata.combining(c))
         folded = _MEANING.sub(lambda found: _SPOKEN[found[0][-1]], folded)
-    return "".join(filter(str.isalnum, folded))
+    return folded
 
 
 def _sign(command: str) -> str:

@@ -35,6 +35,8 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     if tree.size > MAX_HEADINGS:
         raise ToolError(f"the mind-map has {tree.size} headings. Give at most {MAX_HEADINGS}.")
     episode.papers(tree.all_papers())
+    if not tree.all_papers():
+        repairs = ["the map files no paper", *repairs]
     result: dict[str, Any] = {"organized": tree.size, "filed": filing_counts(tree, episode.given)}
     if repairs:
         result["repairs"] = repairs[:_MAX_REPAIRS]

@@ -80,6 +80,27 @@ def test_text():
     assert render(MindMap("", (MindMap("a\x1b[31m\nb"), MindMap("")))) == "·\n├── a[31m b\n└── ·\n"
 
 
+def test_markdown():
+    assert render(TREE, "markdown") == (
+        "# Neural \\*ranking\\*\n"
+        "\n"
+        "- Dense: 50% off\n"
+        "  - 1\\. Training\n"
+        "    - [p4]\n"
+        '- The "best" \\[sic\\]\n'
+        "  - [p2]\n"
+        "  - [p3]\n"
+    )  # fmt: skip
+    forest = MindMap(
+        "", (MindMap("1 Data"), MindMap("name: x"), MindMap("- a:"), MindMap("y" * 121))
+    )
+    assert render(forest, "markdown") == (
+        f"- &#49; Data\n- name\\: x\n- \\- a&#58;\n- **{'y' * 121}**\n"
+    )
+    # Without the empty heading, the only bullet would be read as the root.
+    assert render(MindMap("", (MindMap("a", (MindMap("b"),)),)), "markdown") == "#\n\n- a\n  - b\n"
+
+
 @settings(max_examples=300, deadline=None)
 @given(trees(LABELS), st.booleans())
 def test_markdown_is_read_back(tree, nameless):
@@ -87,6 +108,42 @@ def test_markdown_is_read_back(tree, nameless):
         tree = MindMap("", tree.children)
     text = str(render(tree, "markdown"))
     assert read_markdown(text)[0] == read_mind_map(text)[0] == tree
+
+
+IDS = st.sampled_from(["p1", "x", "12", "NLP", "arxiv:1706.03762", "a_b", "Deep  nets [2]: why?"])
+FILED = st.recursive(
+    st.builds(MindMap, LABELS, st.just(()), st.lists(IDS, unique=True, max_size=3).map(tuple)),
+    lambda below: st.builds(
+        lambda label, children, papers: MindMap(
+            label, tuple({c.label: c for c in children}.values()), tuple(papers)
+        ),
+        LABELS,
+        st.lists(below, max_size=3),
+        st.lists(IDS, unique=True, max_size=2),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(FILED, st.booleans())
+def test_papers_in_markdown_are_read_back(tree, nameless):
+    if nameless and tree.children:
+        tree = MindMap("", tree.children, tree.papers)
+    text = str(render(tree, "markdown"))
+    assert read_mind_map(text)[0] == read_markdown(text)[0] == tree
+
+
+def test_papers_have_titles_and_labels_may_stand_in_brackets():
+    text = "# Bees\n- Sleep\n  - [W12] Night: a study\n  - [2] Day\n  - [ ] Noon\n- [RNN] Dance\n"
+    tree = MindMap(
+        "Bees",
+        (
+            MindMap("Sleep", (MindMap("[2] Day"), MindMap("Noon")), ("W12",)),
+            MindMap("[RNN] Dance"),
+        ),
+    )
+    assert read_mind_map(text)[0] == tree
 
 
 def test_real_maps_are_read_back(real_data):
@@ -129,6 +186,27 @@ def test_mermaid_holds_every_label_as_plain_characters(tree):
     nodes = list(tree.nodes())
     assert labels == [clean(node.label) or "\u00a0" for node in nodes]
     assert levels == [level for _, level in leveled(tree)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees(LABELS), st.booleans())
+def test_mermaid_is_read_back(tree, nameless):
+    if nameless and tree.children:
+        tree = MindMap("", tree.children)
+    text = str(render(tree, "mermaid"))
+    assert read_mind_map(text) == read_mind_map(f"```mermaid\n{text}```\n") == (tree, [])
+
+
+def test_mermaid_of_people_is_read():
+    text = (
+        "Here it is:\n```mermaid\n%% bees\nmindmap\n  root((Bees))\n    ::icon(fa fa-bug)\n"
+        '    Sleep by day\n      a)Night(\n      b{{Noon}}:::hot\n    c["`Waggle<br/>dance`"]\n'
+        "```\nEnjoy!\n"
+    )
+    tree, notes = read_mind_map(text)
+    sleep = MindMap("Sleep by day", (MindMap("Night"), MindMap("Noon")))
+    assert tree == MindMap("Bees", (sleep, MindMap("Waggle dance")))
+    assert notes == ["text around the diagram dropped (1): 'Here it is: Enjoy!'."]
 
 
 def leveled(tree: MindMap, level: int = 0) -> list[tuple[MindMap, int]]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import gymnasium
 import pytest
 
+import arena
+from arena import Agent, cli
 from arena.errors import DataError
-from arena.mindmap import MindMap, read_markdown, read_mind_map
+from arena.mindmap import MindMap, read_markdown, read_mind_map, score_directories
 
 
 def tree(node: MindMap):
@@ -75,3 +80,36 @@ def test_an_edge_that_is_no_pair_is_refused(edge):
 def test_nodes_of_one_id_are_refused():
     with pytest.raises(DataError, match="two nodes of the mind-map have the id 7"):
         read_mind_map({"nodes": [*NODES, NODES[0]], "edges": [[7, "s"]]})
+
+
+def test_a_map_without_papers_is_said_where_it_is_scored(tmp_path, capsys):
+    gold = {"label": "Bees", "children": [{"label": "Sleep", "papers": ["p1"]}]}
+    made = {"label": "Bees", "children": [{"label": "Sleep"}]}
+    for folder, tree in (("gold", gold), ("made", made)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bees.json").write_text(json.dumps(tree))
+    both = {name: str(tmp_path / name) for name in ("gold", "made")}
+    scored = score_directories(both["made"], both["gold"], extractor=None)
+    assert scored["maps"][0]["repairs"] == {"gold": [], "predicted": ["the map files no paper"]}
+    command = ["mindmap", "score", "--gold", f"{both['gold']}/bees.json", "--predicted"]
+    assert cli.main([*command, f"{both['made']}/bees.json"]) == 0
+    assert "predicted: the map files no paper\n" in capsys.readouterr().out
+    assert cli.main([*command, f"{both['gold']}/bees.json"]) == 0
+    assert "no paper" not in capsys.readouterr().out
+
+
+class Unfiled(Agent):
+    """Files no paper."""
+
+    def act(self, observation):
+        return {"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}}
+
+
+def test_a_run_of_maps_without_papers_says_so(world, tmp_path):
+    summary = arena.run(world, "organization", Unfiled, tmp_path / "run", surveys=1)
+    (row,) = summary["per_survey"].values()
+    assert row["remark"] == "the map files no paper"
+    env = gymnasium.make("arena/Organization-v0", corpus=world)
+    env.reset(seed=1)
+    observation, *_ = env.step({"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}})
+    assert json.loads(observation["result"])["repairs"] == ["the map files no paper"]

@@ -218,6 +218,44 @@ def test_official_titles_are_exact_without_punctuation(score):
     assert theirs["surveys"]["2004.05937"]["hits"] == 1  # "graphnets" is not "graph nets"
 
 
+WITHOUT_AUTHORS = """# Vision
+
+All of it helps [1]. So do more [2][3][4][5].
+
+## References
+
+[1] Attention is all you need, NeurIPS 2017
+[2] Pigs fly, 2011
+[3] Cows fly, 2012
+[4] Cats fly, 2013
+[5] Dogs fly, 2014
+"""
+
+
+def test_entries_without_authors_are_found_and_those_that_are_not_are_counted(
+    score, data, tmp_path, capsys
+):
+    result = score({"2004.05937.md": WITHOUT_AUTHORS}, only=("2004.05937",))
+    row = result["surveys"]["2004.05937"]
+    assert (row["hits"], row["cited"], row["gold"]) == (1, 5, 4)
+    assert row["remark"] == "1 of 5 listed entries were found"
+    said = (
+        "Warning: 1 of 5 listed entries were found (the first such remark; 1 of 1 answer has one)."
+    )
+    assert said in result["problems"]
+    reports = tmp_path / "reports"
+    command = ["evaluate", "reportbench", "--data", str(data), "--only", "2004.05937"]
+    page = tmp_path / "page.html"
+    systems = ["--system", f"a={reports}", "--system", f"b={reports}", "--page", str(page)]
+    assert cli.main([*command, *systems]) == 0
+    assert f"a: {said}" in capsys.readouterr().out
+    assert f"a: {said}" in page.read_text(encoding="utf-8")
+    assert cli.main([*command, *systems, "--json"]) == 0
+    assert f"b: {said}" in json.loads(capsys.readouterr().out)["notes"]
+    official = score({}, only=("2004.05937",), official=True)["surveys"]["2004.05937"]
+    assert (official["hits"], "remark" in official) == (0, False)
+
+
 def test_files_by_their_names(score):
     result = score(
         {

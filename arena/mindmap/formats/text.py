@@ -5,8 +5,9 @@ from __future__ import annotations
 import json as standard
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
+from arena.mindmap._markdown import ID
 from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
 from arena.text.display import columns, count, shown
@@ -85,18 +86,29 @@ _KEY = re.compile(r"""(["']?(?:label|name|children|subtopics)["']?\s*):""")  # o
 
 @mind_map_format("markdown", suffixes=(".md", ".markdown"))
 def markdown(tree: MindMap) -> str:
-    """The root as a heading, the rest as nested bullets; papers are left out."""
+    """The root as a heading, the rest as nested bullets; papers as ``- [id]``."""
     lines = []
     # With no heading above it, a bullet that stands alone would be read as the root.
-    if shown(tree.label) or len(tree.children) == 1:
+    if shown(tree.label) or len(tree.children) == 1 or tree.papers:
         lines.append(f"# {_escaped(tree.label)}".rstrip() + "\n")
-        lines += ["\n"] if tree.children else []
-    for level, node in islice(tree.levels(), 1, None):
+        lines += ["\n"] if tree.children or tree.papers else []
+    for level, node in tree.levels():
         label = _escaped(node.label)
         if len(label) > _LONG:
             label = f"**{label}**"
-        lines.append(f"{'  ' * (level - 1)}- {label}".rstrip() + "\n")
+        if level:
+            lines.append(f"{'  ' * (level - 1)}- {label}".rstrip() + "\n")
+        lines += [f"{'  ' * level}- [{_entities(paper)}]\n" for paper in node.papers if paper]
     return "".join(lines)
+
+
+def _entities(paper: str) -> str:
+    """Return an id as it stands in square brackets: entities for all but letters, digits, ``-./:``.
+
+    The first character is one if the id could be a word, which in brackets begins a label.
+    """
+    text = re.sub(r"_|[^\w ./:-]|^ | $|(?<= ) ", lambda match: f"&#{ord(match[0])};", paper)
+    return text if ID.search(text) else f"&#{ord(paper[0])};{text[1:]}"
 
 
 def _escaped(label: str) -> str:

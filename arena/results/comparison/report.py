@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena._internal.terminal import Table, best, escape_markdown
+from arena.answers import remarked
 from arena.dates import GUESS_MARK, guess_note
 from arena.llm.outcomes import UNREAD, describe_counts, is_unread
 from arena.results.comparison.clusters import FEWEST, in_clusters
@@ -224,6 +225,7 @@ def remarks(comparison: Comparison) -> list[str]:
         for missing in run.task.nothing_submitted(rows) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
         sentences += [f"{run.name}: {sentence}" for sentence in describe_counts(run.metrics)]
+        sentences += [f"{run.name}: {remark}" for remark in remarked(rows)]
     if floors(comparison):
         sentences.append(
             "A score near its floors says little: (other topics) is the same maps scored against "

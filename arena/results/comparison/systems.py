@@ -38,7 +38,11 @@ def compare_systems(
     pairs = [(name, against) for name in evaluations if name != against]
     systems, effort = [], Effort(0, 0, 0, 0, 0, 0, 0)
     for name, each in evaluations.items():
-        rows = {survey: each.counting(survey) for survey in each.surveys}
+        rows: dict[str, dict[str, Any]] = {
+            survey: {**each.counting(survey)} for survey in each.surveys
+        }
+        for survey, row in each.surveys.items():
+            rows[survey] |= {"remark": row["remark"]} if row.get("remark") else {}
         scores = {"per_survey": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
         systems.append(
             ComparedRun(
