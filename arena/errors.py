@@ -28,6 +28,10 @@ class DataError(ArenaError, ValueError):
     """Input data that cannot be what it claims to be."""
 
 
+class UnreadableError(DataError):
+    """A text that is too complex to read, or that a reader fails at; no fault of what runs it."""
+
+
 class NoLabelsError(DataError):
     """A corpus without a survey that has the labels a task is scored by."""
 

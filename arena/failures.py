@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from arena.errors import ArenaError, clip
+from arena.errors import ArenaError, UnreadableError, clip
 from arena.plugins import loaded_files
 
 
@@ -27,9 +27,10 @@ def failure_of_answer(error: Exception) -> str:
     """Return what `failure` says of an exception while an answer was scored.
 
     Raise the exception again if it is no fault of the answer: bad input, the machine's, a missing
-    package, or a plug-in's.
+    package, or a plug-in's. An answer that cannot be read is one.
     """
     others = (ArenaError, OSError, ImportError, MemoryError)
-    if isinstance(error, others) or plug_in_frames(error):
+    ours = isinstance(error, others) and not isinstance(error, UnreadableError)
+    if ours or plug_in_frames(error):
         raise error
     return failure(error)

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from arena._internal.files import json_value, misfit
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
-from arena.errors import DataError, UnknownPaperError, clip, returned
+from arena.errors import DataError, UnknownPaperError, UnreadableError, clip, returned
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
 from arena.tasks import Survey, Task, TaskSet
+from arena.text.counted import ReaderDefectError, reading
 from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,
@@ -131,7 +132,7 @@ class ScoredEpisode:
         self._gold_cited: Set[str] = set()
         self.shown: dict[str, None] = {paper["id"]: None for paper in references or ()}
         self._shown: Shown | dict[str, Any] = {}
-        self._broke = False
+        self._broke, self._defect = False, ""
         self._before = dict(state.budget)
         result: dict[str, Any] = {"message": state.instructions[0]}
         if references is not None:
@@ -144,17 +145,19 @@ class ScoredEpisode:
         state = self._state
         self._before = dict(state.budget)
         state.budget["steps"] = max(0, state.budget["steps"] - 1)  # 0 if an engine failed
-        self._broke = False
-        call = parse_action(action, self._tools)
+        self._broke, self._defect = False, ""
         self._call: Call | None = None  # unless it is carried out
         try:
+            with reading():
+                call = parse_action(action, self._tools)
             if isinstance(call, str):
                 raise ToolError(call)
             result = call.tool.function(state, **call.arguments)
         except BudgetError as error:
             self._shown, self._broke = {"error": str(error)}, True
-        except (ToolError, UnknownPaperError) as error:
+        except (ToolError, UnknownPaperError, UnreadableError) as error:
             self._shown = {"error": str(error)}
+            self._defect = str(error) if isinstance(error, ReaderDefectError) else ""
         else:
             self._call = call
             if isinstance(result, Search):
@@ -224,6 +227,8 @@ class ScoredEpisode:
                 raise returned(who, its, "its terms, a dict of name -> number")
             terms |= its
         info["reward_terms"] = terms
+        if self._defect:
+            info["defect"] = self._defect
         new = progress.found - progress.found_before
         info["gain"] = new / progress.gold if new else 0.0
         paid = math.fsum(terms.values())

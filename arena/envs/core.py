@@ -217,7 +217,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             submitted. With `show` also ``digests``: how many of the
             papers that were read are ``shown`` with a digest, and how many are ``missing`` one. If
             an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
-            message and line.
+            message and line; ``defect`` is that of one by which an action could not be read.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from arena.errors import UnreadableError
 from arena.llm.answers import LimitReachedError, Message, ParseError
 from arena.llm.client import Model
 from arena.llm.prompts import Template, response_format
+from arena.text.counted import reading
 
 T = TypeVar("T")
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
@@ -57,12 +59,13 @@ def ask_many(
         for place, answer in zip(asked, answers, strict=True):
             keys[place] = answer.key
             try:
-                results[place] = (
-                    Failed(f"the server refused the request: {answer.refused}")
-                    if answer.refused
-                    else parse(answer.text)
-                )
-            except ParseError as error:
+                with reading():
+                    results[place] = (
+                        Failed(f"the server refused the request: {answer.refused}")
+                        if answer.refused
+                        else parse(answer.text)
+                    )
+            except (ParseError, UnreadableError) as error:
                 results[place] = Failed(str(error), answer.text)
                 reminder = (
                     f"Your answer could not be read: {error} Answer again, in the form that was "

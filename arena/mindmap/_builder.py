@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
+from arena.text import counted as re
 from arena.text.cleaning import read_entities
 from arena.text.display import replace_surrogates
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from arena.errors import DataError, clip
 from arena.mindmap._builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
+from arena.text import counted as re
 from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
         explanations after labels dropped (1): 'by words' under 'Sparse'.
     """
     tree = Builder()
-    return read_document(
-        parse_document(with_breaks(text.removeprefix("\ufeff"), tree)), tree, lists
-    )
+    with re.reading(text):
+        text = with_breaks(text.removeprefix("\ufeff"), tree)
+        return read_document(parse_document(text), tree, lists)
 
 
 def with_breaks(text: str, tree: Builder) -> str:

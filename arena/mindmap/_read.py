@@ -20,6 +20,7 @@ from arena.mindmap._markdown import (
 from arena.mindmap._mermaid import read_mermaid
 from arena.mindmap._shapes import SCHEMA, reshaped
 from arena.mindmap.tree import MAX_DEPTH, MindMap
+from arena.text.counted import reading
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
 _NOISE = frozenset({"example", "examples", "e.g."})
@@ -71,10 +72,12 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
         siblings of one label merged (1): 'D' under 'C'.
     """
     tree = Builder()
-    try:
-        return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
-    except RecursionError:
-        raise DataError(f"the mind-map nests deeper than {MAX_DEPTH} levels of labels.") from None
+    with reading(value if isinstance(value, str) else None):
+        try:
+            return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
+        except RecursionError:
+            problem = f"the mind-map nests deeper than {MAX_DEPTH} levels of labels."
+            raise DataError(problem) from None
 
 
 # Texts

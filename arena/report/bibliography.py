@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
+from arena.text import counted as re
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(
@@ -103,7 +103,7 @@ _LAST_INITIALS = re.compile(rf"(?<=\w\w)\s+{_CAP}{{1,4}}(?:-{_CAP})?\.?$")
 _NAMES = re.compile(rf"(?:(?:{_PARTICLES}|(?:{_CAP}[\w’'.-]*\s))){{0,4}}{_CAP}[\w’'-]*")
 _QUOTED = re.compile(  # a quotation at the start of a title continues: “Why trust you?”: Explaining
     r"[\"“«](.{6,400}?)(?:[,.]\s?[\"”»]|[\"”»](?![\w:]|\s[a-z](?!n\b|rXiv)))"
-    r"|[‘'](.{6,400}?)[,.]?[’'](?=[,.](?:\s|$)|$)"
+    r"|(?<!\w)[‘'](?![’'])(.{6,400}?)[,.]?[’'](?=[,.](?:\s|$)|$)"
 )
 _AFTER_COMMA = re.compile(rf"(?:^|(?<=[,.;)\]]\s)){_QUOTED.pattern}")
 _SENTENCE = re.compile(
@@ -115,8 +115,9 @@ _TITLE_FIRST = re.compile(  # Title. A. Lee, B. Wu. 2020; Title - Lee et al., 20
 )
 _ACCESSED = re.compile(r",? \(?(?:accessed|retrieved)(?: on)? \w+ \d{1,2}, \d{4}\)?", re.IGNORECASE)
 _BEHIND_TITLE = re.compile(
-    r"(?:\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, \d\w\w ed|^(?:19|20)\d\d"
-    r"|,(?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)?"
+    r"(?:(?<![ .*])(?=[ .*]+$)|\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, \d\w\w ed"
+    r"|^(?:19|20)\d\d"
+    r"|,(?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)"
     r"[ .*]*$"
 )
 

@@ -5,11 +5,11 @@ Exports of deep-research products leave superscripts and bare numbers behind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from arena.report.bibliography import address_ids, addresses_in, bare_ids
 from arena.report.model import Bibliography, Inline, Mark, Reference, unaccented
+from arena.text import counted as re
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
 
@@ -46,8 +46,9 @@ def cited_ids(markdown: str) -> list[str]:
     >>> cited_ids("Known [@a; @arxiv:1706.03762], `[@not]`. See [-@a, p. 3].")
     ['a', 'arxiv:1706.03762']
     """
-    groups = (each[0] for each in _CODE_OR_GROUP.finditer(unwrap(markdown)) if not each["code"])
-    return list(dict.fromkeys(key for group in groups for key in _keys(group)))
+    with re.reading(markdown):
+        found = _CODE_OR_GROUP.finditer(unwrap(markdown))
+        return list(dict.fromkeys(k for each in found if not each["code"] for k in _keys(each[0])))
 
 
 def replace_groups(markdown: str, mark: Callable[[list[str]], str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from html.parser import HTMLParser
@@ -33,6 +32,7 @@ from arena.report.model import (
     TextBlock,
 )
 from arena.report.sentences import MARK, Draft, add_statements, as_statements
+from arena.text import counted as re
 from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _ANCHORED = re.compile(
 
 
 _LISTED = re.compile(  # "Sources:" right above the first entry
-    r"^(\W*(?:sources|references|citations)\W*?)\n(?=\W{0,3}1\W)", re.MULTILINE | re.IGNORECASE
+    r"^([^\w\n]*(?:sources|references|citations)\W*?)\n(?=\W{0,3}1\W)", re.MULTILINE | re.IGNORECASE
 )
 
 
@@ -58,10 +58,23 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
     Args:
         source: Text, bytes, or the path of a file; a str is always a text.
         styles: Names of the styles whose marks count, of `STYLES`; by default all.
+
+    Raises:
+        UnreadableError: The text is too complex, or a reader fails at it.
     """
     if isinstance(source, Path):
         source = source.read_bytes()
-    text = with_line_breaks(source if isinstance(source, str) else decode(source))
+    text = source if isinstance(source, str) else decode(source)
+    return _read(text, None if styles is None else frozenset(styles))
+
+
+@functools.lru_cache(maxsize=4)  # it is checked when it is submitted, and then scored
+def _read(text: str, styles: Collection[str] | None) -> Report:
+    with re.reading(text):
+        return _read_text(with_line_breaks(text), styles)
+
+
+def _read_text(text: str, styles: Collection[str] | None) -> Report:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
     text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from arena.report.model import BREAK, Inline, Mark, Statement
+from arena.text import counted as re
 
 MARK = "\ue000"
 """Stands for a mark of citation in a text to split."""

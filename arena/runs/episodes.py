@@ -154,6 +154,8 @@ def record_step(step: PlayedStep) -> dict[str, Any]:
     result = step.observation["result"]
     if result.startswith('{"error":'):  # the action was refused
         record["error"] = json.loads(result)["error"]
+    if "defect" in step.info:  # of a reader: no fault of the action
+        record["defect"] = step.info["defect"]
     return record
 
 

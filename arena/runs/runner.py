@@ -48,6 +48,7 @@ from arena.runs.trajectories import (
     seen_of,
 )
 from arena.tasks import Task, TaskSet, choose_surveys, play_order, with_topic
+from arena.text.display import count
 
 PARALLEL = 8
 """Episodes at once by default, of agents that wait for a model."""
@@ -313,4 +314,8 @@ def _summary(
             "unseen": record.get("unseen"),
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
+        row = summary["per_survey"][survey_id]
+        if defects := [step["defect"] for step in record["steps"] if "defect" in step]:
+            said = f"{count(len(defects), 'action')} could not be read, by {defects[0]}"
+            row["remark"] = "; ".join(filter(None, [row.get("remark"), said]))
     return summary

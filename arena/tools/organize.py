@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import DataError
+from arena.errors import DataError, UnreadableError
 from arena.tools.base import ToolError, tool
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
 
     try:
         tree, repairs = read_mind_map(mind_map)
+    except UnreadableError:
+        raise
     except DataError as error:
         raise ToolError(str(error)) from None
     if tree.size > MAX_HEADINGS:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 
+import gymnasium
+
 import arena
+from arena import Agent
+from arena.mindmap import _read
+from arena.text import counted
 
 
 def _failing(text, *rest):
     raise IndexError("no such place")
 
 
-WHERE = "IndexError: 'no such place' (test_failed_scores.py line 11)"
+WHERE = "IndexError: 'no such place' (test_failed_scores.py line 16)"
 
 
 def test_a_run_goes_past_answers_that_cannot_be_scored(world, tmp_path, monkeypatch, capsys):
@@ -50,3 +55,45 @@ def test_a_run_continues_after_a_failed_episode(world, tmp_path, monkeypatch):
     summary = arena.run(world, "report", "title", output, surveys=2)
     assert sorted("failed" in entry for entry in summary["per_survey"].values()) == [False, True]
     assert (summary["counts"]["scored"], summary["counts"]["failed"]) == (1, 1)
+
+
+def test_an_exception_while_an_action_is_read_is_an_observation_and_recorded(
+    world, tmp_path, monkeypatch, capsys
+):
+    class Once(Agent):
+        """Submits a map; then one again."""
+
+        def act(self, observation):
+            return {"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}}
+
+    failed = iter([True, True])
+    plain = _read._read_value
+
+    def failing(value, tree):
+        if value == {"A": ["B"]} and next(failed, False):
+            raise IndexError("no such place")
+        return plain(value, tree)
+
+    monkeypatch.setattr(_read, "_read_value", failing)
+    summary = arena.run(world, "organization", Once, tmp_path / "run", surveys=1)
+    (record,) = map(json.loads, (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines())
+    where = record["steps"][0]["defect"]
+    assert where.startswith("a defect of the reader: IndexError: 'no such place' (test_failed_")
+    assert [step.get("error") for step in record["steps"]] == [where, where, None]
+    (row,) = summary["per_survey"].values()
+    assert row["remark"] == f"the map files no paper; 2 actions could not be read, by {where}"
+    assert (summary["counts"]["scored"], row["steps"]) == (1, 3)
+
+
+def test_a_report_that_is_too_complex_is_an_observation_and_costs_nothing(world, monkeypatch):
+    env = gymnasium.make("arena/Report-v0", corpus=world)
+    first, _ = env.reset(seed=1)
+    monkeypatch.setattr(counted, "STEPS", 0)
+    monkeypatch.setattr(counted, "_FREE", 100)
+    text = "Bees dance. " * 100
+    observation, _, over, _, _ = env.step({"tool": "submit_report", "arguments": {"text": text}})
+    error = "the text is too complex to read: write it more plainly."
+    assert (json.loads(observation["result"]), over) == ({"error": error}, False)
+    assert observation["budget"]["written"] == first["budget"]["written"]
+    monkeypatch.undo()
+    assert env.step({"tool": "submit_report", "arguments": {"text": text}})[2]
