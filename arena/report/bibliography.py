@@ -103,7 +103,7 @@ _LAST_INITIALS = re.compile(rf"(?<=\w\w)\s+{_CAP}{{1,4}}(?:-{_CAP})?\.?$")
 _NAMES = re.compile(rf"(?:(?:{_PARTICLES}|(?:{_CAP}[\w’'.-]*\s))){{0,4}}{_CAP}[\w’'-]*")
 _QUOTED = re.compile(  # a quotation at the start of a title continues: “Why trust you?”: Explaining
     r"[\"“«](.{6,400}?)(?:[,.]\s?[\"”»]|[\"”»](?![\w:]|\s[a-z](?!n\b|rXiv)))"
-    r"|(?<!\w)[‘'](?![’'])(.{6,400}?)[,.]?[’'](?=[,.](?:\s|$)|$)"
+    r"|(?<!\w)[‘'](?![‘’'])(.{6,400}?)[,.]?[’'](?=[,.](?:\s|$)|$)"
 )
 _AFTER_COMMA = re.compile(rf"(?:^|(?<=[,.;)\]]\s)){_QUOTED.pattern}")
 _SENTENCE = re.compile(
