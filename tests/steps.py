@@ -195,7 +195,7 @@ def _run(code, table, text, lines, words, pc, pos, saved, counts, lasts, stack, 
                 pc += 1
             else:
                 fail = True
-        elif op == GREEDY or op == OWN:
+        elif op in (GREEDY, OWN):
             start = pos
             while pos < n and pos - start < c and table[a, text[pos]]:
                 pos += 1
@@ -223,8 +223,8 @@ def _run(code, table, text, lines, words, pc, pos, saved, counts, lasts, stack, 
             start = pos if b < 0 else pos - b
             end = -1
             if start >= 0:
-                end, top = _run(code, table, text, lines, words, pc + 1, start, saved, counts, lasts,
-                                stack, sp, steps)  # fmt: skip
+                end, top = _run(code, table, text, lines, words, pc + 1, start, saved, counts,
+                                lasts, stack, sp, steps)  # fmt: skip
                 if end >= 0 and a == 0:
                     sp = top
                 elif end >= 0:
@@ -237,8 +237,8 @@ def _run(code, table, text, lines, words, pc, pos, saved, counts, lasts, stack, 
             else:
                 fail = True
         elif op == ATOMIC:
-            end, top = _run(code, table, text, lines, words, pc + 1, pos, saved, counts, lasts, stack,
-                            sp, steps)  # fmt: skip
+            end, top = _run(code, table, text, lines, words, pc + 1, pos, saved, counts, lasts,
+                            stack, sp, steps)  # fmt: skip
             if end >= 0:
                 sp, pos, pc = top, end, a
             else:

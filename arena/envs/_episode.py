@@ -9,13 +9,13 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from arena._internal.files import json_value, misfit
+from arena.counted import ReaderDefectError, reading
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
 from arena.errors import DataError, UnknownPaperError, UnreadableError, clip, returned
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
 from arena.tasks import Survey, Task, TaskSet
-from arena.text.counted import ReaderDefectError, reading
 from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from arena.counted import reading
 from arena.errors import UnreadableError
 from arena.llm.answers import LimitReachedError, Message, ParseError
 from arena.llm.client import Model
 from arena.llm.prompts import Template, response_format
-from arena.text.counted import reading
 
 T = TypeVar("T")
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeGuard
 
+from arena import counted as re
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
-from arena.text import counted as re
 from arena.text.cleaning import read_entities
 from arena.text.display import replace_surrogates
 

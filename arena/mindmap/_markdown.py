@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from arena import counted as re
 from arena.errors import DataError, clip
 from arena.mindmap._builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
-from arena.text import counted as re
 from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:

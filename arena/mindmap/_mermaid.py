@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena import counted as re
 from arena.mindmap._builder import Builder, OutlineEntry, grow
 from arena.mindmap.tree import MindMap
-from arena.text import counted as re
 from arena.text.cleaning import read_entities
 
 _FENCE = r"^[ \t]*+```"

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from arena.counted import reading
 from arena.errors import DataError, clip
 from arena.mindmap._builder import Branch, Builder, Notes, describe, is_pair, read_pairs
 from arena.mindmap._markdown import (
@@ -20,7 +21,6 @@ from arena.mindmap._markdown import (
 from arena.mindmap._mermaid import read_mermaid
 from arena.mindmap._shapes import SCHEMA, reshaped
 from arena.mindmap.tree import MAX_DEPTH, MindMap
-from arena.text.counted import reading
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
 _NOISE = frozenset({"example", "examples", "e.g."})

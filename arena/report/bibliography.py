@@ -8,8 +8,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from arena import counted as re
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
-from arena.text import counted as re
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(

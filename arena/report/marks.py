@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from arena import counted as re
 from arena.report.bibliography import address_ids, addresses_in, bare_ids
 from arena.report.model import Bibliography, Inline, Mark, Reference, unaccented
-from arena.text import counted as re
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from arena.text import counted as re
+from arena import counted as re
 from arena.text.identifiers import arxiv_key, normal_title, title_words
 
 
@@ -248,7 +248,7 @@ def _titles_in(words: tuple[str, ...], index: _ByWords) -> Iterator[tuple[str, .
 
 
 class PaperFinder:
-    """Finds papers by id, arXiv id, DOI or title, and in entries whose title cannot be told.
+    """Finds papers by id, arXiv id, DOI or title, and in entries of any form.
 
     Of two papers with one identifier or one title, the first that is given is found.
     """

@@ -10,6 +10,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena import counted as re
 from arena.errors import DataError, clip
 from arena.report.bibliography import (
     is_bibliography,
@@ -32,7 +33,6 @@ from arena.report.model import (
     TextBlock,
 )
 from arena.report.sentences import MARK, Draft, add_statements, as_statements
-from arena.text import counted as re
 from arena.text.cleaning import with_line_breaks
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from arena import counted as re
 from arena.report.model import BREAK, Inline, Mark, Statement
-from arena.text import counted as re
 
 MARK = "\ue000"
 """Stands for a mark of citation in a text to split."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from steps import steps_of_use
 
+from arena import counted
 from arena.errors import DataError
-from arena.text import counted
 
 
 def forget() -> None:
@@ -24,7 +24,7 @@ def forget() -> None:
 
 
 def work(read: Callable[[str], Any], text: str) -> Counter[str]:
-    """Return the steps that each pattern takes, and the calls of functions, while a text is read."""
+    """Return the steps that each pattern takes, and ``calls``, those of functions."""
     found = Counter[str]()
     most = 3000 * len(text)
     plain = counted.Pattern.__getattr__

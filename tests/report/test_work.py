@@ -13,25 +13,27 @@ import random
 import pytest
 from counting import work
 
+from arena import counted
 from arena.errors import UnreadableError
 from arena.mindmap import read_mind_map
 from arena.report import read_report
-from arena.text import counted
 
 TOKENS = [
-    "a", "Ab", "AB", "1", "12", "2020", "é", "İ", "日", "\ud800", "¹", "\ufeff", "\x00", "\u200b",
-    "\n", "\n\n", " \n", "\t", "  ", "\u3000", "---\n", "+---\n", "***\n", "> ", "\n> ", "- ", "- a\n",
-    "1. ", "1. a\n", "a) b\n", "IV. b\n", "• ", "# a\n", "## References\n", "Sources:\n", "2.1 a\n",
-    "a: b\n", "| a ", "|-|\n", "*a* ", "**", "__a", "~~", "`a` ", "``", "\\", "\\(", "\\(a\\) ", "\\[a",
-    "$a$ ", "$$", "^{", "^{1} ", "<a ", "<b>", "</p>", "<sup>1</sup>", "&amp;", "&#1;", "[", "]", "[[",
-    "[1]", "[1] ", "[1, ", "[1-2]", "[1-", "[1]: ", "[^1]", "[^1]: ", "[A20] ", "[a](", "[a](b) ",
-    "![", "[@", "[@a; ", "[@a]", "@{", "(", "(1)", "(Ab, 2020) ", "(Ab ", "Ab et al., ", " et al. ",
-    "Ab and ", "A. ", "A. B. ", "A.-B. ", "Ab, A., ", "Ab A, ", "von der ", "2020. ", "2020a, ",
-    "(2020). ", "Ab's ", "“Ab ", "‘Ab ", "'a ", "”, ", "In: ", "vs. ", "1 2 ", "\n1 ", "a.1 ", "...",
-    "… ", "?! ", "。", "http://", "https://a.b/ ", "https://a.b/-", "doi:10.1000/", "10.1000/a ",
-    "arXiv:2010.11929 ", "arxiv.org/abs/", "openreview.net/forum?", "<1:a>2", "\\cite{", "\\cite{a} ",
-    "\\bibitem{a} ", "\\section{a}\n", "@misc{a, ", "title={a}, ", "\\emph{", "\\begin{a}", "{", "}",
-    "Accessed May 1, 2020 ", "- [p1] a\n", "[x] ", "%%\n", "(a) ", "▪ a\n", "\\n", "\ue000", "\ue001",
+    "a", "Ab", "AB", "1", "12", "2020", "é", "İ", "日", "\ud800", "¹", "\ufeff", "\u0000",
+    "\u200b", "\n", "\n\n", " \n", "\t", "  ", "\u3000", "---\n", "+---\n", "***\n", "> ", "\n> ",
+    "- ", "- a\n", "1. ", "1. a\n", "a) b\n", "IV. b\n", "• ", "# a\n", "## References\n",
+    "Sources:\n", "2.1 a\n", "a: b\n", "| a ", "|-|\n", "*a* ", "**", "__a", "~~", "`a` ", "``",
+    "\\", "\\(", "\\(a\\) ", "\\[a", "$a$ ", "$$", "^{", "^{1} ", "<a ", "<b>", "</p>",
+    "<sup>1</sup>", "&amp;", "&#1;", "[", "]", "[[", "[1]", "[1] ", "[1, ", "[1-2]", "[1-",
+    "[1]: ", "[^1]", "[^1]: ", "[A20] ", "[a](", "[a](b) ", "![", "[@", "[@a; ", "[@a]", "@{",
+    "(", "(1)", "(Ab, 2020) ", "(Ab ", "Ab et al., ", " et al. ", "Ab and ", "A. ", "A. B. ",
+    "A.-B. ", "Ab, A., ", "Ab A, ", "von der ", "2020. ", "2020a, ", "(2020). ", "Ab's ", "“Ab ",
+    "‘Ab ", "'a ", "”, ", "In: ", "vs. ", "1 2 ", "\n1 ", "a.1 ", "...", "… ", "?! ", "。",
+    "http://", "https://a.b/ ", "https://a.b/-", "doi:10.1000/", "10.1000/a ",
+    "arXiv:2010.11929 ", "arxiv.org/abs/", "openreview.net/forum?", "<1:a>2", "\\cite{",
+    "\\cite{a} ", "\\bibitem{a} ", "\\section{a}\n", "@misc{a, ", "title={a}, ", "\\emph{",
+    "\\begin{a}", "{", "}", "Accessed May 1, 2020 ", "- [p1] a\n", "[x] ", "%%\n", "(a) ",
+    "\u25aa a\n", "\\n", "\ue000", "\ue001",
 ]  # fmt: skip
 OPENERS = ["```\n", "~~~ a\n", "<!--", "<!-- a -->", "<p>", "<div><pre>", "---\na: b\n", "+++\n",
            "```mermaid\nmindmap\n", "\\begin{thebibliography}", "<typology>"]  # fmt: skip

@@ -7,9 +7,8 @@ import json
 import gymnasium
 
 import arena
-from arena import Agent
+from arena import Agent, counted
 from arena.mindmap import _read
-from arena.text import counted
 
 
 def _failing(text, *rest):

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError, UnreadableError
 
-__all__ = ["DOTALL", "IGNORECASE", "MULTILINE", "I", "Match", "escape"]
+__all__ = [
+    "DOTALL", "IGNORECASE", "MULTILINE", "I", "Match", "Pattern", "compile", "escape", "findall",
+    "finditer", "fullmatch", "match", "search", "split", "sub",
+]  # fmt: skip
 
 STEPS = 200
 """Most steps a character."""
