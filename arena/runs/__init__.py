@@ -1,7 +1,7 @@
 """Let an agent play every survey of a corpus, score it, replay it, and score it again."""
 
-from arena.runs.replaying import Replay, ReplayDifference, replay, replay_steps
 from arena.runs.in_memory import Rollout, rollouts
+from arena.runs.replaying import Replay, ReplayDifference, replay, replay_steps
 from arena.runs.runner import run
 from arena.runs.scoring import rescore, score
 
