@@ -68,7 +68,10 @@ class ModelSession(Model):
     def note(self, answer: Completion, step: str, why: str = "") -> None:
         """Note at which step an answer was asked for, and `why` it could not be read, if so."""
         calls = (c for c in reversed(self._calls) if c["request"] == answer.key)
-        call = next((c for c in calls if not c.get("step")), {})  # of equal requests each its own
+        empty: dict[str, Any] = {}
+        call = next(
+            (c for c in calls if not c.get("step")), empty
+        )  # of equal requests each its own
         for name in ("kind", "why"):
             call.pop(name, None)
         call |= {"step": step, **({"kind": kind_of(answer), "why": why[:200]} if why else {})}

@@ -61,7 +61,8 @@ def misstated(
         return None
     whole = len(scored) == len(task.stages)
     task.stages = tuple(_cheap(stage, corpus is not None) for stage in scored)
-    task.parts = task.parts if whole else ()
+    if not whole:
+        task.parts = ()  # type: ignore[misc]  # of this copy
     encoder = run.manifest["environment"].get("encoder") or ENCODER
     given: dict[str, list[dict[str, float]]] = defaultdict(list)
     for record in run.episodes(every=True):

@@ -160,8 +160,10 @@ def open_runs(
     every = [opened for system in systems for opened in system]
     _refuse_twice([run for run, _ in every])
     for run, scores in every:
-        same = corpus is not None and corpus.sha256 == _corpus_of(run)  # one of several pooled ones
-        refuse_misstated(run, scores, corpus if same else None)
+        known = corpus is not None and corpus.sha256 == _corpus_of(
+            run
+        )  # one of several pooled ones
+        refuse_misstated(run, scores, corpus if known else None)
     names = name_runs(given, [system[0][0] for system in systems])
     for run, scores in every if corpus else ():
         if missing := [name for name in metrics if name not in scores["mean"]]:
@@ -268,7 +270,7 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
             episodes.setdefault(mark + topic, run.episodes[topic])
     names = [n for n in first.metrics["mean"] if all(n in run.metrics["mean"] for run in runs)]
     merged = {
-        topic: same[0]
+        topic: dict(same[0])
         | {name: _mean_or_none(row[name] for row in same) for name in names}
         | {"unseen": mean(row.get("unseen") for row in same)}
         for topic, same in rows.items()
@@ -393,7 +395,7 @@ def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[st
 def directories_of(place: str | Path) -> list[str | Path]:
     """Return the directories of ``DIR,DIR``; a directory whose name has a comma is one."""
     several = isinstance(place, str) and "," in place and not os.path.exists(place)  # noqa: PTH110
-    return str(place).split(",") if several else [place]
+    return [*str(place).split(",")] if several else [place]
 
 
 def _refuse_twice(runs: Sequence[OpenedRun]) -> list[Path]:

@@ -60,7 +60,7 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
     encoder = run.manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(task, tasks, besides=task.find_metrics(columns), encoder=encoder)
     shown = {s: {n: stage.answer.to_json(a) for n, a in of.items()} for s, of in answers.items()}
-    manifest: dict[str, Any] = beside.manifest | {
+    manifest: dict[str, Any] = dict(beside.manifest) | {
         "agent": path.name, "agent_options": {}, "seed": "", "arena": "",
         "environment": {"retriever": ""},
         "sha256": {k: beside.manifest["sha256"].get(k) for k in ("corpus", "tasks")}
