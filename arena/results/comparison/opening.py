@@ -276,7 +276,7 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
         for topic, same in rows.items()
     }
     scored = sum(run.metrics["counts"]["scored"] for run in corpora.values())
-    metrics = first.metrics | {
+    metrics: dict[str, Any] = dict(first.metrics) | {
         "mean": {name: mean(row[name] for row in merged.values()) for name in names},
         "per_survey": merged,
         "ceiling": first.metrics["ceiling"] if len(corpora) == 1 else {},
