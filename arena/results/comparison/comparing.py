@@ -371,6 +371,8 @@ def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None)
 
 
 def _check_options(test: str, correction: str, level: float) -> None:
+    if test == "student":  # whether enough clusters are there for it or not
+        load("scipy.stats", "the t-test")
     for what, value, known in (("test", test, TESTS), ("correction", correction, CORRECTIONS)):
         if value not in known:
             raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
