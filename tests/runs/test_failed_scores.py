@@ -15,7 +15,10 @@ def _failing(text, *rest):
     raise IndexError("no such place")
 
 
-WHERE = "IndexError: 'no such place' (test_failed_scores.py line 16)"
+WHERE = (
+    "IndexError: 'no such place' "
+    f"(test_failed_scores.py line {_failing.__code__.co_firstlineno + 1})"
+)
 
 
 def test_a_run_goes_past_answers_that_cannot_be_scored(world, tmp_path, monkeypatch, capsys):
