@@ -139,6 +139,7 @@ def fetch_collection(
 
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
 _MOST = 4  # reasons that a line names, the most frequent ones
+_MOST_ROWS = 9  # of a corpus, beside warnings; one more line is on the time of the build
 
 
 def add_asked(
@@ -256,7 +257,7 @@ def _build(
     if json:
         print_json(manifest)
         return
-    print_card(manifest, output)
+    print_card(manifest, output, _MOST_ROWS)
     if before is not None:
         print("built before from the same input: nothing is left to do")
     else:
@@ -315,7 +316,7 @@ def _build_release(
     if json:
         print_json(reports)
     elif stage in (None, "index", "card"):
-        print_card(layout.read_manifest(Path(output)), output)
+        print_card(layout.read_manifest(Path(output)), output, _MOST_ROWS)
 
 
 def stage_lines(stage: str, report: Mapping[str, Any]) -> list[str]:

@@ -171,8 +171,8 @@ def _cure(root: Path, names: list[str]) -> str:
     return "Build the corpus again, or copy it again."
 
 
-def print_card(manifest: dict[str, Any], directory: str) -> None:
-    """Print a corpus' manifest for a person to read."""
+def print_card(manifest: dict[str, Any], directory: str, most: int | None = None) -> None:
+    """Print a corpus' manifest for a person to read, `most` rows of it beside the warnings."""
     from corpus_builder.card.page import command
 
     counts, source = manifest["counts"], manifest["source"]
@@ -214,14 +214,12 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     ]  # fmt: skip
     warnings = [row for row in rows if row[0] in _WARNINGS]
     rows = [row for row in rows if row not in warnings]
-    if more := rows[_MOST_ROWS:]:
-        text = f"{len(more) + 1} more rows; `arena-corpus info {directory} --json` has all"
-        rows[_MOST_ROWS - 1 :] = [("more", text)]
+    if most is not None and (more := rows[most:]):
+        text = f"{len(more) + 1} more rows; `arena-corpus info {directory}` has all"
+        rows[most - 1 :] = [("more", text)]
     print_rows([*rows, *warnings])
 
 
-_MOST_ROWS = 9
-"""Rows beside warnings; one line is on the time that a build took."""
 _WARNINGS = ("warning", "prompt flag", "lost", "left out")
 
 

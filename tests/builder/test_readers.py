@@ -200,4 +200,4 @@ def test_the_summary_has_at_most_ten_lines_beside_warnings(tmp_path: Path, capsy
     lines = run(capsys, *words, tmp_path / "c", "--surveys", tmp_path / "s")[1].splitlines()
     rows = [line for line in lines if not line.startswith("warning")]
     assert len(rows) == 10 and len(lines) == 11
-    assert f"3 more rows; `arena-corpus info {tmp_path / 'c'} --json` has all" in rows[8]
+    assert f"3 more rows; `arena-corpus info {tmp_path / 'c'}` has all" in rows[8]
