@@ -106,7 +106,8 @@ class AnswerKind(ABC):
 
     def places(self, answer: Any) -> dict[str, int]:
         """Return paper -> its rank in an answer, from 1, or 0 where it has none; None is empty."""
-        return {paper: rank for rank, paper in enumerate(self.papers(answer), 1)}
+        papers = self.papers(answer)
+        return dict(zip(papers, range(1, len(papers) + 1), strict=True))
 
     def remark(self, answer: Any, tasks: Any, survey_id: str) -> str:
         """Return what the scores of an answer hide, such as that it files no paper; or ""."""

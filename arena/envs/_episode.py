@@ -68,36 +68,30 @@ class Scoring(NamedTuple):
         """
         gold = self.tasks.gold(survey_id)
         context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
+        submitted = {}
+        for stage in self.task.stages:
+            if stage.name in answers:
+                submitted[stage.name] = stage.answer.to_json(answers[stage.name])
         info: dict[str, Any] = {
-            "answers": {
-                stage.name: stage.answer.to_json(answers[stage.name])
-                for stage in self.task.stages
-                if stage.name in answers
-            },
+            "answers": submitted,
             "metrics": {},
             "gold": len(gold.gains),
             "references": gold.references,
             "references_total": gold.references_total,
         }
         try:
-            scores = self.task.evaluate(answers, context)
-            return info | {"metrics": scores}, self._paid(scores, answers, context)
+            scores, paid = self.task.evaluate(answers, context), {}
+            for reward in self.rewards:
+                if isinstance(reward, MetricReward):
+                    name = reward.metric.name
+                    score = scores.get(name)
+                    if score is None:
+                        score = self.task.evaluate_by(reward.metric, answers, context)
+                    if score is not None:
+                        paid[name] = score
+            return info | {"metrics": scores}, paid
         except Exception as error:
             return info | {"failed": failure_of_answer(error)}, {}
-
-    def _paid(
-        self, scores: Mapping[str, float], answers: Mapping[str, Any], context: ScoreContext
-    ) -> dict[str, float]:
-        paid = {}
-        for reward in self.rewards:
-            if isinstance(reward, MetricReward):
-                name = reward.metric.name
-                score = scores.get(name)
-                if score is None:
-                    score = self.task.evaluate_by(reward.metric, answers, context)
-                if score is not None:
-                    paid[name] = score
-        return paid
 
 
 class ScoredEpisode:
@@ -195,7 +189,12 @@ class ScoredEpisode:
             seen = state.cited.keys() & self.shown.keys()
             final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
             info |= final
-            info["unseen"] = self._unseen()
+            submitted: set[str] = set()
+            for stage in self._scoring.task.stages:
+                if stage.name in state.answers:
+                    submitted.update(stage.answer.places(state.answers[stage.name]))
+            unseen = submitted - self.shown.keys()
+            info["unseen"] = len(unseen) / len(submitted) if submitted else None
             score = self._scoring.task.worth(info["metrics"])
             if "written" in budget:
                 info["seen"] = sorted(seen)
@@ -222,9 +221,10 @@ class ScoredEpisode:
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:
             its = reward.terms(progress)
-            if not isinstance(its, dict) or not all(isinstance(n, Real) for n in its.values()):
-                who = f"the reward {type(reward).__name__}"
-                raise returned(who, its, "its terms, a dict of name -> number")
+            for term in its.values() if isinstance(its, dict) else (None,):
+                if not isinstance(term, Real):
+                    who = f"the reward {type(reward).__name__}"
+                    raise returned(who, its, "its terms, a dict of name -> number")
             terms |= its
         info["reward_terms"] = terms
         if self._defect:
@@ -233,13 +233,6 @@ class ScoredEpisode:
         info["gain"] = new / progress.gold if new else 0.0
         paid = math.fsum(terms.values())
         return StepResult(self.observation(), paid, terminated, truncated, info)
-
-    def _unseen(self) -> float | None:
-        """Return the share of submitted ids that nothing showed; None if none was submitted."""
-        answers = self._state.answers
-        stages = [stage for stage in self._scoring.task.stages if stage.name in answers]
-        submitted = {p for stage in stages for p in stage.answer.places(answers[stage.name])}
-        return len(submitted - self.shown.keys()) / len(submitted) if submitted else None
 
     def observation(self) -> dict[str, Any]:
         """Return the observation of the present state."""

@@ -218,16 +218,20 @@ class Task:
             headline = stage.headlines[0].name
             headlines.append(found[headline] or 0.0)
             found[headline] = headlines[-1]
-            scores |= {metric: score for metric, score in found.items() if score is not None}
+            for metric, score in found.items():
+                if score is not None:
+                    scores[metric] = score
         if self.parts and headlines:
             scores[self.headline_name] = math.fsum(headlines) / len(headlines)
         return scores
 
     def worth(self, scores: Mapping[str, float]) -> float | None:
         """Return what ``final`` pays: the headline, or its negative if less is better."""
-        score = scores.get(self.headline_name)
-        lower = not self.parts and self.stages[0].headlines[0].lower_is_better
-        return 0.0 - score if lower and score is not None else score
+        if self.parts:
+            return scores.get(str(self.headline))
+        headline = self.stages[0].headlines[0]
+        score = scores.get(headline.name)
+        return 0.0 - score if headline.lower_is_better and score is not None else score
 
     def evaluate_by(
         self, metric: Metric, answers: Mapping[str, Any], context: ScoreContext

@@ -216,7 +216,7 @@ class Episode:
     def submit(self, kind: str, answer: Answer) -> dict[str, Any]:
         """Take the answer of a stage; return name and instruction of the next, if any."""
         self.expect(kind)
-        self.answers[self.stage] = answer
+        self.answers[self.stages[self._at].name] = answer
         if self._at + 1 == len(self.stages):
             self.over = True
             return {}
