@@ -258,6 +258,8 @@ def paper(
         return None
     keys = bibtex_keys(fields)
     parts = [fields.get(name, "") for name in ("year", "month", "day")]
+    if (months := re.findall(r"\d+", parts[1])) and not re.search(r"[^\W\d_]", parts[1]):
+        parts[1] = max((each for each in months if 0 < int(each) <= 12), key=int, default="")
     parts = parts if parts[1].isdigit() else parts[::-1]  # 2010-5-3, 3 may 2010
     between = "-" if parts[1].isdigit() else " "
     # Of two fields, too, the later year counts.

@@ -28,6 +28,8 @@ _NO_WORK = {"comment", "preamble", "string", "xdata", "set", "control", "ieeetra
 _BOOKS = {"book", "mvbook", "proceedings", "mvproceedings", "collection", "mvcollection"}
 _AS_IS = {"doi", "eprint", "url", "note", "howpublished"}  # where -- and ~ are what they are
 _BOOK_DOI = re.compile(r"\S*\b10\.\d+/(?:isbn)?97[89][\d-]{10,14}", re.IGNORECASE)
+_SEASON = re.compile(r"\b(\d{4})-2[1-4](?![-\d])")
+_TWO_YEARS = re.compile(r"^\d{4}\s*[-–/]+\s*\d\d$")
 _DATES = ("date", "year", "month", "day")
 _FROM_BOOKS = (*_DATES, "booktitle", "journal", "journaltitle", "author")
 _KEPT = {*_FROM_BOOKS, "title", "subtitle", "crossref", "xdata"}
@@ -141,6 +143,9 @@ def _record(entry: _Entry, file: PaperFile) -> Record | None:
         for name, text in entry.fields.items()
     }
     fields["title"] = _titled(fields, "title", "subtitle")
+    # Seasons, open ranges and years of two by the rules of the format.
+    fields["date"] = _SEASON.sub(r"\1", re.sub(r"/\s*$", "/..", fields.get("date", "")))
+    fields["year"] = _TWO_YEARS.sub(r"season \g<0>", fields.get("year", ""))
     if entry.kind in _BOOKS and not fields["title"]:
         whole, volume = _titled(fields, "maintitle", "mainsubtitle"), fields.get("volume", "")
         number = f": Volume {volume}" if volume.isalnum() else f": {volume}" * bool(volume)

@@ -5,30 +5,38 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import regex
+
 from arena.dates import parse_date
 from arena.errors import DataError
 
 # English, German, French, Spanish, Portuguese, Italian, Dutch; whole words, since Finnish
 # "marraskuu" is November.
-_NAMES = """january januar janvier enero janeiro gennaio januari jan|february februar fevrier
-febrero fevereiro febbraio februari feb|march marz maerz mars marzo marco maart mar|april avril
-abril aprile apr|may mai mayo maio maggio mei|june juni juin junio junho giugno jun|july juli
-juillet julio julho luglio jul|august aout agosto augustus aug|september septembre septiembre
-setembro settembre sept sep|october oktober octobre octubre outubro ottobre oct okt|november
-novembre noviembre novembro nov|december dezember decembre diciembre dezembro dicembre dec dez"""
+_NAMES = """january januar janvier enero janeiro gennaio januari jan janv ene|february februar
+fevrier febrero fevereiro febbraio februari feb fev fevr|march marz maerz mars marzo marco maart mar
+mrz mrt|april avril abril aprile apr avr abr|may mai mayo maio maggio mei|june juni juin junio junho
+giugno jun giu|july juli juillet julio julho luglio jul juil lug|august aout agosto augustus aug
+|september septembre septiembre setembro settembre sept sep|october oktober octobre octubre outubro
+ottobre oct okt ott|november novembre noviembre novembro nov|december dezember decembre diciembre
+dezembro dicembre dec dez dic"""
 _MONTHS = {name: at for at, names in enumerate(_NAMES.split("|"), 1) for name in names.split()}
 _NAMED = re.compile(
     r"(?:(?<![\d.:])(\d{1,2})(?:st|nd|rd|th|er|o|\.(?=\s))?(?:\s+(?:of|de))?[\s./-]*)?"
     rf"(?<![a-z])({'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![a-z])"
     r"(?:[\s.-]*(?:\d{1,2}\s*-\s*)?(\d{1,2})(?:st|nd|rd|th)?(?![\d:]|\s*[a-z]{3}))?"
 )
+_BEFORE_WORD = re.compile(r"\.?\s*[-/]\s*([a-z]{3,})")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?(?!\d)")
 _NUMBERS = re.compile(
-    r"(?<!\d)(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?|\.(\d{1,2})\.(\d{1,2}))"
+    r"(?<!\d)(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?|\. ?(\d{1,2})\. ?(\d{1,2}))"
     r"(?!\d|\.\d|-\d{1,2}-|-\d{4})"
 )
 _DAY_FIRST = re.compile(r"(?<!\d)(?<!\d[-/.])(?:\d{1,2}[-/.])?\d{1,2}[-/.](?=\d{4}(?!\d))")
+# 2004-11/12, 2004/11-12, 2004-11-28/30, 2004-11-28/12-02: a range whose end has no year.
+_SHORT_RANGE = regex.compile(
+    r"(?<!\d)(\d{4})(?|-(\d\d?)(-\d\d?)?/|/(\d\d?)(/\d\d?)?-)(\d\d?)(?:[-/](\d\d?))?(?![-/]?\d)"
+)
 # 1998-99, and in words of terms 2010-11: the end of a range without its century.
 _RANGE = re.compile(r"(?<!\d)(\d\d)(\d\d)\s*[-/]\s*(\d\d)(?!\d|[-/.]\d)")
 _TERM = re.compile(r"winter|spring|summer|autumn|fall\b|season|academic|school|fiscal|\bfy|\bay")
@@ -38,9 +46,11 @@ _DECADE = re.compile(
 )
 _NO_DATE = re.compile(
     r"(?:^|;)\s*-\d|\bb\.?\s?c(?:\.|e?\b)|[/\d]\.\.(?!\d)|\b(?:after|since|not before|post)\b"
+    r"|\bfrom (?=\d{4}\s*(?:;|$))|\d{4}\s?-+\s*(?:[];)]|$)"
+    r"|\d{4}(?:\s?[-/]+|\s+to|(?=\so))[\s[]*(?:open|present|now|today|current|ongoing|date|onward)"
 )
 _PLACES = re.compile(r"\b(?:vol|no|nr|iss|issue|number|pp?)\b")
-_DASHES = str.maketrans("‐‑‒–—―−年月년월", "-" * 11)
+_DASHES = str.maketrans("‐‑‒–—―−年月년월", "-" * 7 + "/" * 4)
 
 
 def read_date(text: str) -> str | None:
@@ -62,6 +72,7 @@ def read_date(text: str) -> str | None:
     if _NO_DATE.search(folded):
         return None
     term = _TERM.search(folded) is not None
+    folded = _SHORT_RANGE.sub(_with_end, folded)
     folded = _RANGE.sub(lambda m: _end_of_range(m, term), _DECADE.sub(_last_of_decade, folded))
     folded = _COMPACT.sub(lambda m: "-".join(filter(None, m.groups())), _DAY_FIRST.sub(" ", folded))
     years = list(_YEAR.finditer(folded))
@@ -70,9 +81,12 @@ def read_date(text: str) -> str | None:
     year = max(years, key=lambda match: match[0])
     numbers = (m.groups() for m in _NUMBERS.finditer(folded) if m[1] == year[0])
     found = [
-        (int(month or named), int(day or other or 0)) for _, month, day, named, other in numbers
+        (int(month or dotted), int(day or other or 0)) for _, month, day, dotted, other in numbers
     ]
-    for before, name, after in _NAMED.findall(_part_of(folded, year, years)):
+    for named in _NAMED.finditer(part := _part_of(folded, year, years)):
+        before, name, after = named.groups("")
+        if (word := _BEFORE_WORD.match(part, named.end())) and word[1] not in _MONTHS:
+            return year[0]  # the end of a range in a language that is not known
         days = [] if _PLACES.search(folded) else [int(day) for day in (before, after) if day]
         found.append((_MONTHS[name], max(days, default=0)))
     for month, day in sorted(found, reverse=True):
@@ -87,6 +101,12 @@ def read_date(text: str) -> str | None:
 def _last_of_decade(match: re.Match[str]) -> str:
     whole = match[2] is None or (match[2] == "0" and "s" in match[0])  # 1900s may be the century
     return f" {match[1]}99 " if whole else f" {match[1]}{match[2]}9 "
+
+
+def _with_end(match: regex.Match[str]) -> str:
+    year, month, day, one, two = match.groups()
+    end = f"{one}-{two}" if two else f"{month}-{one}" if day else one
+    return f"{year}-{month}{day or ''} {year}-{end}"
 
 
 def _end_of_range(match: re.Match[str], term: bool) -> str:

@@ -138,6 +138,19 @@ def test_names_by_the_rules_of_bibtex(tmp_path: Path, written: str, people: list
     assert record.get("authors") == people
 
 
+@pytest.mark.parametrize(
+    ("fields", "date"),
+    [
+        ("date={1998-22}", "1998"), ("date={1998-21/1999-24}", "1999"), ("date={1998/}", None),
+        ("year={1998/99}", "1999"), ("year={2003/04}", "2004"), ("year={2003-09}", "2003-09"),
+        ("year=1998, month={7--8}", "1998-08"), ("year=2003, month={14}", "2003"),
+    ],
+)  # fmt: skip
+def test_dates_by_the_rules_of_the_format(tmp_path: Path, fields: str, date: str | None) -> None:
+    ((record,), _) = read(tmp_path, f"@misc{{a, title={{A}}, {fields}}}")
+    assert record.get("date") == date
+
+
 OWN, MONTH = ("2104.01234", "2021-04"), (None, "2022")
 
 
