@@ -274,7 +274,7 @@ def paper(
         "abstract": fields.get("abstract"),
         "date": first,
         "venue": venue,
-        "authors": [*filter(None, map(_turned, authors))],
+        "authors": [*filter(None, map(turned, authors))],
         "fields": [*filter(None, map(str.strip, keywords))],
         "arxiv_id": arxiv_id,
         "doi": doi,
@@ -284,6 +284,14 @@ def paper(
     return {key: value for key, value in record.items() if value or key == ENTRY_DATE}
 
 
-def _turned(name: str) -> str:
-    """Return ``Ada Low`` of ``Low, Ada``."""
-    return " ".join(part.strip() for part in reversed(name.split(",", 1))).strip()
+_OTHERS = re.compile(r"(?:and )?others|et\.? al\.?", re.IGNORECASE)
+SUFFIX = re.compile(r"(?:[js]r|inc|ltd|llc|esq)\.?|ii|iii|iv|\d(?:nd|rd|th)|ph\.?\s?d\.?", re.I)
+"""What stands behind a name or, in bibliographies, before the given name."""
+
+
+def turned(name: str) -> str:
+    """Return ``Ada Low Jr.`` of ``Low, Ada, Jr.`` and ``Low, Jr., Ada``; others are nobody."""
+    family, *rest = (part.strip() for part in name.split(","))
+    given = ", ".join(part for part in rest if not SUFFIX.fullmatch(part))
+    parts = given, family, *(part for part in rest if SUFFIX.fullmatch(part))
+    return "" if _OTHERS.fullmatch(family) else " ".join(filter(None, parts))

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from arena._internal.lazy import load
 from arena.text.identifiers import normal_title
-from corpus_builder.readers.base import PaperFile, Record, paper, plain, reader
+from corpus_builder.readers.base import SUFFIX, PaperFile, Record, paper, plain, reader, turned
+from corpus_builder.readers.tables import authors_of
 
 _BEGINNING = re.compile(r"\s*@\s*\w+\s*[{(]")
 _ENTRY = re.compile(r"@\s*(\w+)\s*[{(]\s*(?:([^,={}\"]*),)?")
@@ -33,7 +34,11 @@ _TWO_YEARS = re.compile(r"^\d{4}\s*[-–/]+\s*\d\d$")
 _DATES = ("date", "year", "month", "day")
 _FROM_BOOKS = (*_DATES, "booktitle", "journal", "journaltitle", "author")
 _KEPT = {*_FROM_BOOKS, "title", "subtitle", "crossref", "xdata"}
-_OTHERS = re.compile(r"(?:^|\s)(?:others|et\s+al\.?)\s*$|\s\d{4}$", re.IGNORECASE)  # DBLP's 0001
+_OTHERS = re.compile(r"(?:^|\s)(?:\{?others\}?|et\s+al\.?)[\s,]*$|\s\d{4}$", re.I)  # DBLP's 0001
+_LETTER = re.compile(r"(\\[a-zA-Z]+)\{\}|(\\(?:[oOlL]|ss|[aA][aAeE]|[oO][eE]))\s(?=[a-zA-Z])")
+_COMMA = re.compile(r",(?:\sand\s)?|\sand\s")
+_GROUP = re.compile(r"\{[^{}]*[;&,\s]")
+_SEVERAL = re.compile(r"(?:[^,=]+,){3}.+|[A-Z]\.[^,]+,.+")  # Low, A., Ray, B. - A. Low, B. Ray
 
 
 class _Entry(NamedTuple):
@@ -170,11 +175,15 @@ def _titled(fields: Mapping[str, str], title: str, subtitle: str) -> str:
 def _people(text: str) -> list[str]:
     """Return names by BibTeX's rules, the given name first; ``others`` are nobody."""
     names = load("bibtexparser.middlewares.names", "BibTeX")
-    people = names.split_multiple_persons_names(" ".join(text.split()))
-    if len(people) == 1 and "{" not in text:  # not as BibTeX has it
-        people = re.split(r";|\s&\s", text)
-        if text.count(",") > 1 and all(" " in part.strip() for part in text.split(",")):
-            people = text.split(",")
+    text = _LETTER.sub(r"{\1\2}", " ".join(text.split()))
+    grouped = _GROUP.search(text)
+    text = text if grouped else re.sub(r"\s*;\s*|\s&\s", " and ", text)
+    text = re.sub(r"^and\s|(?<=\s)and(?:(?=\s+and\s)|\s*$)", "", text)
+    people = names.split_multiple_persons_names(text)
+    alone = not people[1:] or (", and " in text and "," not in people[-1])
+    alone = alone and text.count(",") > 1 and all(" " in x.strip() for x in _COMMA.split(text))
+    if not grouped and (alone or any(_SEVERAL.fullmatch(each.strip(" ,")) for each in people)):
+        people = authors_of([text])(text)  # not as BibTeX has it
     return [*filter(None, map(_person, (_OTHERS.sub("", name) for name in people), repeat(names)))]
 
 
@@ -182,6 +191,9 @@ def _person(name: str, names: Any) -> str:
     """Return a name in the order in which it is spoken."""
     if re.match(r"\s*(?:family|given|prefix|suffix)(?:-i)?\s*=", name):  # BibLaTeX's other form
         parts = dict(re.findall(r"([\w-]+)\s*=\s*([^,]*)", name))
-        return plain(" ".join(parts.get(n, "") for n in ("given", "prefix", "family", "suffix")))
+        found = (parts.get(n) for n in ("given", "prefix", "family", "suffix"))
+        return plain(" ".join(filter(None, found)))
+    if SUFFIX.fullmatch(name.rpartition(",")[2].strip()):  # Low, Jr. is no given name
+        return plain(turned(name))
     parts = names.parse_single_name_into_parts(name, strict=False)
     return plain(" ".join([*parts.first, *parts.von, *parts.last, *parts.jr]))

@@ -8,6 +8,7 @@ from functools import partial
 
 from arena._internal.lazy import load
 from corpus_builder.readers.base import PaperFile, Record, paper, reader
+from corpus_builder.readers.tables import authors_of
 
 _BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{0,3})-")
 _END = re.compile(r"^[ \t]{0,3}ER[ \t]{0,3}-\s*$", re.MULTILINE)
@@ -21,6 +22,12 @@ _NAMES = {
     "doi": ("doi",),
     "note": ("notes", "note"),
 }
+
+
+def _people(text: str) -> list[str]:
+    """Return the names of a field, which has one, or several where it is not as RIS has it."""
+    several = re.search(r"[;；、]|,.* and .*,|(?:,.*){3}", text)
+    return authors_of([text])(text) if several else [text]
 
 
 @reader(
@@ -48,6 +55,6 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
         }
         fields |= {"url": " ".join(entry.get("urls", ()))}
         people = entry.get("authors") or entry.get("first_authors") or []
-        people = [person for each in people for person in each.split(";")]
+        people = [person for each in people for person in _people(each)]
         if record := paper(fields, people, entry.get("keywords", []), file, line):
             yield line, record

@@ -150,7 +150,7 @@ def _fields(
 
 
 _INITIALS = re.compile(r"(?:[^\W\d_]\.[ -]?)+|[A-Z]{1,3}|(?i:(?:jr|sr)\.?|i{1,3}|iv)")
-_APART = re.compile(r"[;|\n]+(?:\s*(?:and|&)\s)?")
+_APART = re.compile(r"[;；、|\n]+(?:\s*(?:and|&)\s)?")
 _AND = re.compile(r",?\s+(?:and|&)\s+", re.IGNORECASE)
 _NOBODY = re.compile(
     r"[\s,;]*(?:\bet\.? al\b\.?|…|\.{3})|\s*\(\d+\)|\[no author[^]]*\]", re.IGNORECASE

@@ -131,6 +131,15 @@ def test_linear_time(tmp_path: Path, part: str) -> None:
         ("Ada Low, Bo Ray, Cy Doe", ["Ada Low", "Bo Ray", "Cy Doe"]),
         ("Alexandra Band and Andy Grand", ["Alexandra Band", "Andy Grand"]),
         ("others", None),
+        ("Oak, Vi and others,", ["Vi Oak"]),
+        ("Rae Fox, Jr. and Elm, Inc.", ["Rae Fox Jr.", "Elm Inc."]),
+        (r"Elm, Ty and and \O{}ge \O re and \L{}ea Oak and", ["Ty Elm", "Øge Øre", "Łea Oak"]),
+        ("Elm, Ty; Fox, Rae and Oak, Vi;", ["Ty Elm", "Rae Fox", "Vi Oak"]),
+        ("R. Fox, T. Elm and V. Oak", ["R. Fox", "T. Elm", "V. Oak"]),
+        ("Rae Fox, Ty Elm, and Vi Oak", ["Rae Fox", "Ty Elm", "Vi Oak"]),
+        (r"Fox, R., Elm, T., and {\"O}ge, V.", ["R. Fox", "T. Elm", "V. Öge"]),
+        ("Fox Elm, Rae Vi and Oak Low, Ty Bo", ["Rae Vi Fox Elm", "Ty Bo Oak Low"]),
+        ("given=Rae, family=Fox", ["Rae Fox"]),
     ],
 )  # fmt: skip
 def test_names_by_the_rules_of_bibtex(tmp_path: Path, written: str, people: list[str]) -> None:

@@ -50,6 +50,22 @@ def test_ris_as_databases_write_it(tmp_path: Path, text: str, titles: list[str])
     assert "Made by" not in str(records)
 
 
+@pytest.mark.parametrize(
+    ("names", "people"),
+    [
+        (["Fox, Rae, Jr.", "Elm, III, Ty"], ["Rae Fox Jr.", "Ty Elm III"]),
+        (["Fox, R., Elm, T., Oak, V.", "et al."], ["R. Fox", "T. Elm", "V. Oak"]),
+        (["Fox, Rae and Elm, Ty", "others"], ["Rae Fox", "Ty Elm"]),
+        (["Institute of Moss and Sand"], ["Institute of Moss and Sand"]),
+        (["狐丽；榆木、橡树"], ["狐丽", "榆木", "橡树"]),
+    ],
+)
+def test_names_of_ris(tmp_path: Path, names: list[str], people: list[str]) -> None:
+    tags = "".join(f"AU  - {name}\n" for name in names)
+    ((record,), _) = read(tmp_path, f"TY  - JOUR\nTI  - Dunes\n{tags}ER  - \n")
+    assert record["authors"] == people
+
+
 def test_a_record_that_the_parser_of_others_cannot_read_is_lost_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
