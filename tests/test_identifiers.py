@@ -124,6 +124,11 @@ def test_identifiers_in_bibliographies():
     assert doi_key(sici) == doi_key(encoded) == f"doi:{sici.lower()}"
     assert doi_key(sici.replace("<", "&lt;").replace(">", "&gt;")) == f"doi:{sici.lower()}"
     assert doi_key("10.1287/opre.2020.1990") == "doi:10.1287/opre.2020.1990"
+    for page in ("article/10.1038/X.1/full", "10.1038/x.1.pdf", "10.1038/x.1v2.full.pdf?a=b"):
+        assert doi_key(f"https://www.example.org/{page}") == "doi:10.1038/x.1"
+    assert doi_key("https://doi.org/10.1038/x.1/full") == "doi:10.1038/x.1/full"
+    assert doi_key("10.1101/2021.03.04.433001v3") == "doi:10.1101/2021.03.04.433001"
+    assert doi_key("10.1101/gr.1v2") == "doi:10.1101/gr.1v2"
     for cut in (
         "10.18653/v1/2024.",
         "10.18653/v1/2024.acl-long",

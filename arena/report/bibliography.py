@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from arena import counted as re
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
-from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key, without_end
+from arena.text.identifiers import DOI_END, arxiv_key, arxiv_keys_in, doi_key, without_end
 
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
@@ -486,11 +486,6 @@ _NO_WORK = re.compile(
     r"|openreview\.net(?:/(?:forum|pdf)(?:\?(?:id=)?)?)?|aclanthology\.org(?:/(?:\d{4}|[A-Z]\d\d).*)?"
     r"|(?:\w+\.)?semanticscholar\.org(?:/paper)?|openalex\.org(?:/works)?)"
 )
-_DOI_END = re.compile(
-    r"(?:/(?:full(?:[-_]?text)?|e?pdf(?:direct|plus)?|abstract|html|xml|meta|summary|references|citations)"
-    r"|(?<=\d)v\d+(?:\.full\S*)?|\.pdf)+$",
-    re.IGNORECASE,
-)
 _ARTICLE = re.compile(
     r"/[a-z-]*article[a-z-]*/(?:\w+/)?doi/(10\.\d+/.+?)/\d{5,}(?:/|$)", re.IGNORECASE
 )
@@ -538,7 +533,7 @@ def address_ids(address: str) -> tuple[str, ...]:
         if "/10." in path and (
             doi := doi_key(whole[1] if whole else path[path.index("/10.") + 1 :])
         ):
-            return (doi if host.endswith("doi.org") else _DOI_END.sub("", doi),)
+            return (doi if host.endswith("doi.org") else DOI_END.sub("", doi),)
     page = f"url:{host}{parts.path.rstrip('/')}{'?' if kept else ''}{kept}"
     return () if _NO_WORK.fullmatch(page) else (page,)
 

@@ -16,8 +16,8 @@ _OLD = r"[a-z]+(?:-[a-z]+)?(?:\.[a-zA-Z-]{2,12})?/\d{7}"  # with its subject cla
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
 _SAID = re.compile(r"^(?:https?://)?(?:(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*)", re.I)
 _ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf|html)/|arxiv\.|(?:corr|arxiv)"
-    rf"[\s,.:]{{0,3}}abs/)({_NEW}|{_OLD})(?!\d)",
+    rf"(?:arxiv(?:\s(?:pre|e-?)prints?)?+(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf|html)/|arxiv\."
+    rf"|(?:corr|arxiv)[\s,.:]{{0,3}}(?:abs/|(?=[a-z-]+[./])))({_NEW}|{_OLD})(?!\d)",
     re.IGNORECASE,
 )
 _DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
@@ -26,6 +26,13 @@ _CUT_DOI = re.compile(
     r"10\.18653/v1/(?:\d{4}(?:\.[\w-]*)?|[a-z]\d\d)"
     r"|10\.\d+/(?:v\d|(?:(?=[^/.a-z]*+[a-z])[^/.]++[/.])+(?:19|20)\d\d)"
 )
+DOI_END = re.compile(
+    r"(?:/(?:full(?:[-_]?text)?|e?pdf(?:direct|plus)?|abstract|html|xml|meta|summary|references|citations)"
+    r"|(?<=\d)v\d+(?:\.full\S*)?|\.pdf)+$",
+    re.IGNORECASE,
+)
+"""What addresses of publishers have behind a DOI."""
+_VERSION = re.compile(r"(10\.1101/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,8})v\d+$")  # bioRxiv's have none
 _BEHIND = ".,;:!?'’\"”*_}>"
 _ARXIV_DOI = "10.48550/arxiv"
 _MONTH = re.compile(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})")
@@ -35,6 +42,7 @@ _WORDS = """january february march april may june july august september october 
 abs accessed also article arxiv as at available corr e eprint eprints export from html http https id
 in online org pdf pre preprint preprints print published type url v version www"""
 _ABOUT_ONE = frozenset([*_WORDS.split(), *(month[:3] for month in _WORDS.split()[:12])])
+_ONLY_DOI = re.compile(r"\s*(?:doi[\s:=]+|https?://(?:dx\.)?doi\.org/)(10\.\S+)\s*$", re.IGNORECASE)
 _ON_ANOTHER = re.compile(r"\b(?:comment|reply|respon|rejoin|errat|corrig|supersed|see)", re.I)
 
 
@@ -79,6 +87,9 @@ def doi_key(text: object) -> str | None:
     if not match:
         return None
     doi = without_end(match[0]).lower()
+    if "://" in text and "doi.org/" not in text:  # a page of a publisher about it
+        doi = DOI_END.sub("", doi)
+    doi = _VERSION.sub(r"\1", doi)
     if doi.startswith(_ARXIV_DOI):
         return arxiv_key(doi.removeprefix(_ARXIV_DOI).lstrip("."))
     return None if _CUT_DOI.fullmatch(doi) else f"doi:{doi}"
@@ -114,13 +125,14 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
     ('arxiv:1706.03762', 'doi:10.1109/x')
     """
     text = {name: value for name, value in fields.items() if isinstance(value, str)}
-    eprint = text.get("eprint") or text.get("arxivid") or ""
+    eprint = text.get("eprint") or text.get("arxivid") or text.get("arxiv") or ""
     keys: list[str | None] = []
     if "arxiv" in (text.get("eprinttype") or text.get("archiveprefix") or "arxiv").lower():
         class_ = text.get("primaryclass") or text.get("eprintclass")
         keys += [arxiv_key(eprint) or arxiv_key(f"{class_}/{eprint}"), *arxiv_keys_in(eprint)]
     for field in _VENUES:
-        venue = f"{text.get(field, '')} {text.get('volume', '')}"  # of DBLP: CoRR, abs/1706.03762
+        parts = (text.get(name, "") for name in (field, "volume", "number", "eid", "pages"))
+        venue = " ".join(parts)  # of DBLP: CoRR, abs/1706.03762
         if not _ON_ANOTHER.search(venue) and len(named := set(arxiv_keys_in(venue))) == 1:
             keys += named
     for value in (*text.get("url", "").split(), *(text.get(field, "") for field in _WITH_ARXIV)):
@@ -128,7 +140,9 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
         named = set(arxiv_keys_in(value))
         if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
             keys += named
-    keys += [doi_key(fields.get("doi")), doi_key(fields.get("url"))]
+    named = _ONLY_DOI.match(text.get("note", ""))
+    keys += [arxiv_key(fields.get("doi")), *map(doi_key, map(fields.get, ("doi", "url")))]
+    keys += [doi_key(named[1])] if named else []
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
