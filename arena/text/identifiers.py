@@ -42,7 +42,9 @@ _WORDS = """january february march april may june july august september october 
 abs accessed also article arxiv as at available corr e eprint eprints export from html http https id
 in online org pdf pre preprint preprints print published type url v version www"""
 _ABOUT_ONE = frozenset([*_WORDS.split(), *(month[:3] for month in _WORDS.split()[:12])])
-_ONLY_DOI = re.compile(r"\s*(?:doi[\s:=]+|https?://(?:dx\.)?doi\.org/)(10\.\S+)\s*$", re.IGNORECASE)
+_ONLY_DOI = re.compile(
+    r"\s*(?:doi[\s:=]+|https?://(?:dx\.)?doi\.org/)?(10\.\S+)\s*$", re.IGNORECASE
+)
 _ON_ANOTHER = re.compile(r"\b(?:comment|reply|respon|rejoin|errat|corrig|supersed|see)", re.I)
 
 

@@ -7,21 +7,25 @@ from collections.abc import Iterator
 from functools import partial
 
 from arena._internal.lazy import load
+from arena.text.identifiers import bibtex_keys
 from corpus_builder.readers.base import PaperFile, Record, paper, reader
 from corpus_builder.readers.tables import authors_of
 
 _BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{0,3})-")
 _END = re.compile(r"^[ \t]{0,3}ER[ \t]{0,3}-\s*$", re.MULTILINE)
 _TAG = r"^[ \t]{{0,3}}([A-Z][A-Z0-9])[ \t]{{{},3}}-[ \t]*"
+_MORE = {"BT": "book_title", "CT": "other_title", "DI": "other_doi", "L3": "related"}
 _NAMES = {
-    "title": ("title", "primary_title", "translated_title", "short_title"),
-    "abstract": ("abstract", "notes_abstract"),
-    "date": ("date",),
-    "year": ("year", "publication_year"),
-    "journal": ("secondary_title", "journal_name", "alternate_title3", "alternate_title1"),
-    "doi": ("doi",),
-    "note": ("notes", "note"),
+    "title": "title primary_title translated_title short_title other_title book_title",
+    "abstract": "abstract notes_abstract",
+    "date": "date",
+    "year": "year publication_year",
+    "journal": "secondary_title book_title alternate_title3 journal_name alternate_title2"
+    " alternate_title1 custom3",
+    "doi": "doi",
+    "volume": "volume",
 }
+_NOTES = "notes note accession_number custom7 type_of_work related other_doi"
 
 
 def _people(text: str) -> list[str]:
@@ -36,7 +40,9 @@ def _people(text: str) -> list[str]:
 )
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     """RIS, as reference managers export it."""
-    parser = load("rispy", "RIS").RisParser(skip_unknown_tags=True)
+    rispy = load("rispy", "RIS")
+    tags = rispy.config.TAG_KEY_MAPPING | _MORE
+    parser = rispy.RisParser(mapping=tags, skip_unknown_tags=True)
     for line, match, text in file.blocks(_BEGINNING):
         text, *rest = _END.split(text, 1)
         if rest and rest[0].strip():
@@ -50,11 +56,17 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
         fields = {
             name: " ".join(str(entry[key]).split())
             for name, keys in _NAMES.items()
-            for key in reversed(keys)
+            for key in reversed(keys.split())
             if isinstance(entry.get(key), str) and entry[key]
         }
         fields |= {"url": " ".join(entry.get("urls", ()))}
+        if "BOOK" in entry.get("type_of_reference", ""):  # a whole book may be called as a part is
+            fields.setdefault("title", fields.get("journal", ""))
+        texts = (entry.get(key, "") for key in _NOTES.split())
+        notes = [note for text in texts for note in ([text] if isinstance(text, str) else text)]
+        fields["note"] = next((note for note in notes if bibtex_keys({"note": note})), "")
         people = entry.get("authors") or entry.get("first_authors") or []
         people = [person for each in people for person in _people(each)]
-        if record := paper(fields, people, entry.get("keywords", []), file, line):
+        keywords = ";".join(entry.get("keywords", [])).split(";")
+        if record := paper(fields, people, keywords, file, line):
             yield line, record

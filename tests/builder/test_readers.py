@@ -66,6 +66,30 @@ def test_names_of_ris(tmp_path: Path, names: list[str], people: list[str]) -> No
     assert record["authors"] == people
 
 
+@pytest.mark.parametrize(
+    ("tags", "key", "value"),
+    [
+        ("N1  - doi: 10.1000/D.1\n", "doi", "10.1000/d.1"),
+        ("M3  - Article\nL3  - 10.1000/D.1\n", "doi", "10.1000/d.1"),
+        ("N1  - See doi: 10.1000/D.1\nDI  - 10.1000/D.2\n", "doi", "10.1000/d.2"),
+        ("N1  - 9 pages\nN1  - arXiv:1901.00001 [cs]\n", "arxiv_id", "1901.00001"),
+        ("JO  - CoRR\nVL  - abs/1901.00001\n", "arxiv_id", "1901.00001"),
+        ("JO  - J. Moss\nJF  - Journal of Moss\n", "venue", "Journal of Moss"),
+        ("C3  - Meeting on Moss\n", "venue", "Meeting on Moss"),
+        ("KW  - sand\nKW  - wind; sea\n", "fields", ["sand", "wind", "sea"]),
+    ],
+)
+def test_tags_of_ris(tmp_path: Path, tags: str, key: str, value: Any) -> None:
+    ((record,), _) = read(tmp_path, f"TY  - JOUR\nTI  - Dunes\n{tags}ER  - \n")
+    assert record[key] == value
+
+
+def test_whole_books_of_ris(tmp_path: Path) -> None:
+    for tag in ("BT", "T2", "CT"):
+        ((record,), _) = read(tmp_path, f"TY  - BOOK\n{tag}  - Dunes\nPY  - 2005\nER  - \n")
+        assert record["title"] == "Dunes"
+
+
 def test_a_record_that_the_parser_of_others_cannot_read_is_lost_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
