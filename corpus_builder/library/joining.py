@@ -15,7 +15,7 @@ from arena.corpus.store import hash_id
 from arena.text.display import replace_surrogates
 from arena.text.identifiers import normal_title
 from corpus_builder.library.claims import Claim, settled
-from corpus_builder.library.names import family_names
+from corpus_builder.library.names import family_names, people_names
 from corpus_builder.readers.base import ENTRY_DATE, ENTRY_YEARS
 from corpus_builder.records import publication_date
 from corpus_builder.release import read_json
@@ -24,6 +24,11 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
+# DOIs of preprints, which the published paper does not have: bioRxiv, Research Square, SSRN, OSF,
+# ChemRxiv, Preprints.org, TechRxiv.
+_OWN_DOI = re.compile(
+    r"10\.(?:1101/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,8}$|21203/rs|2139/ssrn|3123\d/|26434/|20944/|36227/)"
+)
 _PREPRINTS = re.compile(r"rxiv|preprint|\b(?:corr|ssrn)\b", re.IGNORECASE)
 
 
@@ -32,8 +37,8 @@ class Joiner:
 
     Two records are of one paper if they have an id in common, or a DOI or an arXiv identifier that
     is theirs (see `corpus_builder.library.claims`). So are those of one title and year, or of years
-    one apart if one of them may be a preprint, unless they have different DOIs or arXiv
-    identifiers, or both have authors and no family name in common.
+    one apart if one of them may be a preprint, unless they have different DOIs (preprints apart)
+    or arXiv identifiers, or both have authors and no name in common.
     The earliest counts, since the work was known from then on, and what it lacks is taken from the
     next.
     """
@@ -61,9 +66,10 @@ class Joiner:
         dated = publication_date(date) if date is not None else None
         keys = {"id": id_ and str(id_), "doi": doi, "arxiv": arxiv_id, "title": _title(record)}
         keys |= {without: None} if without else {}
-        names, years = " ".join(family_names(_authors(record))), " ".join(map(str, _years(record)))
+        names, years = " ".join(people_names(_authors(record))), " ".join(map(str, _years(record)))
         venue = str(record.get("venue") or "")
-        preprints = years if arxiv_id or not venue or _PREPRINTS.search(venue) else ""
+        is_preprint = arxiv_id or not venue or _PREPRINTS.search(venue) or _OWN_DOI.match(doi or "")
+        preprints = years if is_preprint else ""
         same = (names, years, preprints, dated.day if dated else _NEVER)
         row = (number, *keys.values(), *same, dumped(record))
         self._records.execute("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -157,6 +163,7 @@ class Joiner:
         parts: dict[int, list[set[str]]] = {}
         for number, *texts in self._rows("n, doi, arxiv, names, years, preprints", group, "n"):
             sets = parts.setdefault(self._root(number), [set() for _ in texts])
+            texts[0] = "" if _OWN_DOI.match(texts[0] or "") else texts[0]
             for known, text in zip(sets, texts, strict=True):
                 known.update((text or "").split())
         works: list[_Work] = []

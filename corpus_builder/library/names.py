@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from arena.text.identifiers import normal_title
 
 _BETWEEN = re.compile(r"\s+and\s+|[&;]", re.IGNORECASE)
-_NOBODY = re.compile(r"\b(?:others|et\s+al)\b\W*$", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(?:others|et\s+al|anon(?:ymous)?)\b\W*$", re.IGNORECASE)
 _WORD = re.compile(r"[^\s~‐-―-]+")
 _SUFFIXES = {"", "jr", "sr", "ii", "iii", "iv"}
 _INITIALS = re.compile(r"(?:\w\.)+\w?|\w")
-_CAPITALS = re.compile(r"[A-Z]{2}")
+_CAPITALS = re.compile(r"[A-Z]{2,3}\.?")
+_UMLAUT = re.compile(r"(?<=[aou])e")
 
 
 def family_names(authors: Iterable[Any]) -> set[str]:
@@ -35,6 +36,24 @@ def family_names(authors: Iterable[Any]) -> set[str]:
         for person in _BETWEEN.split(str(text or "")):
             found |= _family(_NOBODY.sub("", person))
     return found
+
+
+def people_names(authors: Sequence[Any]) -> set[str]:
+    """Return `family_names` and whole names, whatever their order; umlauts may be written with e.
+
+    >>> people_names(["Li Xiaoming"]) & people_names(["Xiaoming Li"])
+    {'lixiaoming'}
+    """
+    texts = (each.get("name") if isinstance(each, Mapping) else each for each in authors)
+    found = family_names(authors) | {_whole(str(text)) for text in texts if text}
+    return {_UMLAUT.sub("", name) for name in found if name}
+
+
+@lru_cache(1 << 16)
+def _whole(person: str) -> str:
+    return "".join(
+        sorted(normal_title(_NOBODY.sub("", word)) for word in re.split(r"[\s,]+", person))
+    )
 
 
 @lru_cache(1 << 16)

@@ -151,6 +151,19 @@ ACL, TACL, CORR = "booktitle={Proc. of ACL}, ", "journal={TACL}, ", "journal={Co
         # A work without authors goes to one of those of two people, not to both.
         ([entry("2018"), entry("2019", None), entry("2020", "Ray, Bo")], 2),
         ([entry(more="doi={10.1000/a}, "), entry("2020", more="doi={10.1000/b}, "), PREPRINT], 2),
+        (
+            [
+                entry(more="doi={10.1101/2019.03.04.412001}, "),
+                entry("2020", more="doi={10.1000/b}, "),
+            ],
+            1,
+        ),
+        ([entry(more=f"doi={{10.21203/rs.3.rs-77/v{n}}}, ") for n in "12"], 1),
+        ([entry(author="Fox Elm and Oak Sand"), entry(author="Elm, Fox and Oak, Vi")], 1),
+        ([entry(author="Fox Elm"), entry(author="Fox Sand"), entry(author="Elm Sand")], 2),
+        ([entry(author="Förster, V."), entry(author="V. Foerster")], 1),
+        ([entry(author="Anonymous"), entry()], 1),
+        ([entry(author="Low AVX."), entry()], 1),
     ],
 )
 def test_conference_and_preprint_are_one_work(
