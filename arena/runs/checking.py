@@ -45,7 +45,8 @@ def misstated(
         The differences, surveys first, then means; None where nothing could be scored.
 
     Raises:
-        CorpusError: The corpus is not that of the run, or the file has no scores.
+        CorpusError: The corpus is not that of the run, or the file has no scores, or other clusters
+            than the corpus.
     """
     if (why := misfit(metrics, {"mean": dict, "per_survey": dict})) is not None:
         raise CorpusError(f"{str(run.directory / 'metrics.json')!r} was edited: {why}. Restore it.")
@@ -74,6 +75,14 @@ def misstated(
     rows, counted = list[Misstated](), defaultdict[str, list[float]](list)
     for survey in dict.fromkeys((*given, *metrics["per_survey"])):
         row, scores = metrics["per_survey"].get(survey), given.get(survey, [])
+        if corpus is not None and isinstance(row, dict) and survey in tasks.surveys:
+            shared = {name: row[name] for name in ("cluster", "domain") if row.get(name)}
+            if shared != (groups := tasks.groups(survey)):
+                raise CorpusError(
+                    f"{str(run.directory / 'metrics.json')!r} was edited: for survey "
+                    f"{clip(survey)} it states {clip(shared)}, and the corpus has {groups}. "
+                    "Restore it, or run it again with --overwrite."
+                )
         for name in names:
             values = [each[name] for each in scores if name in each]
             true = math.fsum(values) / run.repeats if len(values) == run.repeats else None

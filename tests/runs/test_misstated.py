@@ -122,6 +122,16 @@ def test_surveys_that_nobody_played_and_files_without_scores(runs, tmp_path, edi
         arena.compare([run])
 
 
+def test_surveys_that_were_given_clusters_of_their_own_are_refused(runs, world, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "discovery", run)
+    survey = min(json.loads((run / "metrics.json").read_text())["per_survey"])
+    forge(run, lambda content: content["per_survey"][survey].update(cluster="alone"))
+    arena.compare([run])
+    with pytest.raises(CorpusError, match=f"for survey '{survey}' it states .*alone.*, and the co"):
+        arena.compare([run], corpus=world)
+
+
 def test_edited_labels_are_found_with_the_corpus_alone(runs, world, tmp_path, capsys):
     run = tmp_path / "run"
     shutil.copytree(runs / "discovery", run)
