@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeGuard
 
-from arena import counted as re
+import arena.counted as re
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 from arena.text.cleaning import read_entities
@@ -238,10 +238,10 @@ def is_pair(entry: object) -> TypeGuard[tuple[int, str]]:
 
 def grow(entries: list[OutlineEntry], tree: Builder) -> tuple[MindMap, list[str]]:
     """Make the tree of an outline; the builder notes the repairs."""
-    headings = [entry for entry in entries if entry.paper is None]
-    if not headings:
+    if all(entry.paper is not None for entry in entries):
         raise DataError("the outline has no heading: give it at least one.")
     entries = _without_numbers(entries, tree)
+    headings = [entry for entry in entries if entry.paper is None]
     least = min(entry.level for entry in headings)
     title = _title(headings, least)
     above: list[tuple[int, Branch]] = [(least if title is not None else least - 1, tree.root)]

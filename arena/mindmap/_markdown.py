@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from arena import counted as re
+import arena.counted as re
 from arena.errors import DataError, clip
 from arena.mindmap._builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap

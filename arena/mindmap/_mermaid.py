@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena import counted as re
+import arena.counted as re
 from arena.mindmap._builder import Builder, OutlineEntry, grow
 from arena.mindmap.tree import MindMap
 from arena.text.cleaning import read_entities

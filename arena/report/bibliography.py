@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from arena import counted as re
+import arena.counted as re
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
 from arena.text.identifiers import DOI_END, arxiv_key, arxiv_keys_in, doi_key, without_end
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena import counted as re
+import arena.counted as re
 
 CITE = re.compile(
     r"~?\\(?:[a-zA-Z]{0,20}cite|[Cc]ite[a-zA-Z]{1,20})\*?(?:\[[^\[\]]{0,200}\]){0,2}\{([^{}]{1,2000})\}"

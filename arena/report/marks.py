@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from arena import counted as re
+import arena.counted as re
 from arena.report.bibliography import address_ids, addresses_in, bare_ids
 from arena.report.model import Bibliography, Inline, Mark, Reference, unaccented
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from arena import counted as re
+import arena.counted as re
 from arena.text.identifiers import arxiv_key, normal_title, title_words
 
 

@@ -10,7 +10,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena import counted as re
+import arena.counted as re
 from arena.errors import DataError, clip
 from arena.report.bibliography import (
     is_bibliography,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from arena import counted as re
+import arena.counted as re
 from arena.report.model import BREAK, Inline, Mark, Statement
 
 MARK = "\ue000"

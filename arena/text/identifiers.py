@@ -198,7 +198,8 @@ def title_words(text: str) -> list[str]:
     >>> title_words("Čech X-nets: <i>deep</i>")
     ['cech', 'x', 'nets', 'deep']
     """
-    return re.findall(r"[^\W_]+", _folded(text))
+    letters = (c for c in _folded(text) if not unicodedata.combining(c))
+    return re.findall(r"[^\W_]+", "".join(letters))
 
 
 def _folded(title: str) -> str:

@@ -148,7 +148,7 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
         ["compare", run, "--html", str(made / "page.html")],
         ["export", "inspect", run, "--output", str(made / "log.json")],
         ["experiment", "researcharena", "--output", str(made / "out"), "--agents", "title",
-         "--tables", "1", "--retriever", "Dense=bm25", "--surveys", "2"],
+         "--tables", "1", "--set", "retrievers.Dense=bm25", "--surveys", "2"],
     ):  # fmt: skip
         assert arena.cli.main([*command, *rest]) == 0
     assert arena.cli.main(["compare", run, "--html", str(made / "page.html"), *rest[:2]]) == 2

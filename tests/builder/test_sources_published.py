@@ -239,14 +239,14 @@ def test_reportbench_end_to_end(tmp_path, papers, capsys):
     folder, output = reportbench(tmp_path / "r"), tmp_path / "corpus"
     options = ["--input", str(folder), "--papers", str(papers), "--output", str(output)]
     assert main(["build", "reportbench", *options]) == 0
+    capsys.readouterr()
+    assert main(["info", str(output)]) == 0
     told = capsys.readouterr().out
     joined = (
         "5 listed by 1 survey: 0 found by id, 3 by title, 1 not found, 1 repeat; "
         "1 3 or more years from their listed year"
     )
     assert joined in told and "1 from reportbench; 1 of their own papers in the coll" in told
-    assert main(["info", str(output)]) == 0
-    assert joined in capsys.readouterr().out
     tasks = TaskSet(output)
     assert tasks.gold("reportbench:2005.00009").gains == {"arxiv:1801.00003": 1, "t:trees": 1}
     found = arena.Corpus.open(output).at("2024").search("preprint name late trees", 10)

@@ -94,8 +94,8 @@ def test_an_episode(world):
     observation, reward, terminated, truncated, info = env.step(call("submit", paper_ids=ids))
     assert (terminated, truncated) == (True, False)
     assert list(info) == [
-        "survey", "answers", "metrics", "gold", "references", "references_total", "reward_terms",
-        "gain",
+        "survey", "answers", "metrics", "gold", "references", "references_total", "unseen",
+        "reward_terms", "gain",
     ]  # fmt: skip
     assert info["answers"] == {"discovery": ids}
     # Recall and precision by their definition, from an independent reading of the labels.

@@ -42,7 +42,7 @@ def test_words_of_the_topic_and_ids_that_were_shown(world, task):
                 observation, _, terminated, truncated, _ = env.step(action)
                 seen += observation["result"]
                 over = terminated or truncated
-                refused += "no paper" in observation["result"]
+                refused += "no paper '" in observation["result"]
         assert refused == 0
         stories.append(story)
     assert stories[0] == stories[1]  # by seed

@@ -159,7 +159,7 @@ def test_nothing_is_asked_where_the_answer_could_not_be_kept(tmp_path):
 def test_no_further_answer_is_paid_while_one_cannot_be_kept(tmp_path, monkeypatch):
     """As on a disk that fills up; the answer that was paid is kept once there is room."""
 
-    def full(store, record):
+    def full(store, record, messages):
         raise LLMError("the disk is full")
 
     with LLMServer(["one", "two", "three"]) as server:

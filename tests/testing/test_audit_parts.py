@@ -162,7 +162,7 @@ def test_metrics_are_finite_numbers(facts, metrics, wrong):
     survey = facts.surveys["sv:1"]
     info = {"survey": survey.id, "reward_terms": {"gain": 1.0}, "gain": 1, "metrics": metrics}
     info |= {"answers": {}, "gold": len(survey.gains), "references": len(survey.references)}
-    info["references_total"] = survey.references_total
+    info |= {"references_total": survey.references_total, "unseen": None}
     check_info(info, survey, True, {}, lambda check, what: found.append(what))
     assert found == ([f"metrics={metrics!r}"] if wrong else [])
 
