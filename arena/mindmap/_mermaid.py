@@ -37,7 +37,8 @@ def read_mermaid(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
         while columns and columns[-1] >= column:
             columns.pop()
         shape = _SHAPE.fullmatch(said)
-        label = re.sub(r"<br ?/?>", " ", (shape[1] if shape else said).strip('"`'))
+        label = shape[1] if shape else said.partition(":::")[0]
+        label = re.sub(r"<br ?/?>", " ", label.strip('"`'))
         label = re.sub("#([A-Za-z]+;)", r"&\1", re.sub(r"#(\d+;)", r"&#\1", label))
         entries.append(OutlineEntry(len(columns), read_entities(label), literal=True))
         columns.append(column)

@@ -123,7 +123,8 @@ def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 _SAID = r"(?:(?i:cite|cited|see|sources?|refs?|references?|citations?)\b[\s:.]*)*#?"
 _NUMBERS = re.compile(
-    rf"[\[［【]\s*{_SAID}(?P<numbers>\d{{1,5}}(?:\s*[,;，、،–—-]+\s*\d{{1,5}})*)"
+    rf"[\[［【]\s*{_SAID}(?P<numbers>\d{{1,5}}(?:(?:\s*[,;，、،–—-]+|,?\s+(?:and|&))"
+    r"\s*#?\d{1,5})*)"
     r"(?:\s*[,;]\s*(?:pp?|[Ss]ec|[Cc]h|[Ff]ig|[Tt]ab|[Tt]hm)\b[^\[\]]{0,40})?"
     r"\s*(?:(?:†|\+ ?L)[^\[\]【】]{0,80})?[\]］】]"
 )
@@ -184,7 +185,7 @@ def _spread(text: str) -> list[int]:
     """
     numbers: list[int] = []
     text = re.sub(" ?[-–—]+ ?", "-", " ".join(text.split()))
-    for piece in re.split(" ?[,;，、، ] ?(?![-–—])", text):
+    for piece in re.split(" ?(?:[,;，、، ]|and|&) ?(?![-–—])", text):
         ends = [int(end) for end in re.findall(r"\d+", piece)]  # of "3,-5", too
         if ends and ends[0] < ends[-1] <= ends[0] + _LONGEST:
             numbers += range(ends[0], ends[-1] + 1)
@@ -193,7 +194,7 @@ def _spread(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-_RAISED = re.compile(r"\^\{\s*+(\d{1,4}(?:(?:\s*+[,;–—-]|\s)\s*+\d{1,4})*+)\s*+\}")
+_RAISED = re.compile(r"\^\{?\s*+(\d{1,4}(?:(?:\s*+[,;–—-]|\s)\s*+\d{1,4})*+)\s*+[}^]")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒", "0123456789-,")
 _SUPERSCRIPT = re.compile(
     r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\]”\"’»%]))([⁰¹²³⁴-⁹]{1,4}(?:[,˒–⁻][⁰¹²³⁴-⁹]{1,4}){0,20})"

@@ -142,9 +142,9 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
         named = set(arxiv_keys_in(value))
         if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
             keys += named
-    named = _ONLY_DOI.match(text.get("note", ""))
+    noted = _ONLY_DOI.match(text.get("note", ""))
     keys += [arxiv_key(fields.get("doi")), *map(doi_key, map(fields.get, ("doi", "url")))]
-    keys += [doi_key(named[1])] if named else []
+    keys += [doi_key(noted[1])] if noted else []
     return tuple(dict.fromkeys(key for key in keys if key))
 
 

@@ -37,6 +37,7 @@ def cited(text: str) -> list[list[str]]:
         ("```\na [1]\n```\n\nA cell\n\n| a | b |\n|---|---|\n| x [1] | y [2] |",
          [[], [], ["1", "2"]]),
         ("Escaped \\[5\\] by a converter.", [["5"]]),
+        ("One [1 and 3]. Two [1, 2, & 5]. Three [#1, #3].", [["1", "3"], list("125"), list("13")]),
         ("It fails. [7] shows why. And this. [8]\n\n[9]", [[], ["7"], ["8", "9"]]),
     ],
 )  # fmt: skip
