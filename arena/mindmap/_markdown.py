@@ -35,13 +35,10 @@ _FRONT_MATTER = re.compile(
 )
 _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
 _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese has two columns
-_BULLET = re.compile(
-    r"^(?:[•◦▪▫‣⁃●○■□◆◇▶►➢➤–·](?=\s)|[①-⑳]|[一二三四五六七八九十]、)", re.MULTILINE
-)
+_BULLET = re.compile(r"^(?:[•◦▪▫‣⁃●○■□◆▶➢➤–·](?=\s)|[①-⑳])", re.MULTILINE)
 _LETTERED = re.compile(
     r"^([ \t\u00a0\u3000]*)\(?([A-Za-z]|[IVX]{1,7}|[ivx]{1,7})[.)][ \t]+(?=\S)", re.MULTILINE
 )
-_SUBLETTERED = re.compile(r"^([ \t]+)([A-Z]\.\d{1,2}[.)]?[ \t]+(?=\S))", re.MULTILINE)
 _STARRED = re.compile(r"^([*+-])\1{1,5}(?= [^\s*])", re.MULTILINE)
 _STARS = re.compile(r"^([*+-])\1{0,5}(?= )", re.MULTILINE)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
@@ -203,10 +200,9 @@ def parse_document(text: str) -> Document:
 
     They are those of CommonMark without indentation. The columns of list items alone say which is
     below which: two columns more than the item above make a deeper item, whatever the marker.
-    ``•``, ``①``, ``一、`` and their like are markers, and so are ``a.``, ``(B)`` and ``iv)`` where
-    those of a column count up, ``A.1`` where it is indented, and ``2.1`` below an item 2, wherever
-    it begins, and ``2.2`` after that; a rule under a paragraph of several lines makes no heading of
-    it. In a text without ``#``, stars as in Org and PlantUML are: their number is the level.
+    Bullets of Word, ``①`` and the like are markers; so are ``a.``, ``(B)`` and ``iv)`` where those
+    of a column count up, and ``2.1`` below an item 2, wherever it begins, and ``2.2`` after that. A
+    rule under a paragraph of several lines makes no heading of it. Without ``#``, ``**`` is one.
     """
     apart: list[tuple[str, str]] = []
     if _STARRED.search(text) and "\n#" not in f"\n{text}":
@@ -244,7 +240,7 @@ def _with_bullets(text: str) -> str:
         is_item = (match[1], match[2].isupper()) in known
         return f"{match[1]}- {match[0].lstrip()}" if is_item else match[0]
 
-    return _SUBLETTERED.sub(r"\1- \2", _LETTERED.sub(marked, text))
+    return _LETTERED.sub(marked, text)
 
 
 class _Blocks:

@@ -30,15 +30,14 @@ def read_mermaid(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
     columns: list[int] = []
     entries = []
     for line in text[diagram.end() : end.start() if end else None].expandtabs(4).split("\n"):
-        said = line.strip()
+        said = line.partition(":::")[0].strip()
         if _PASSED_OVER.fullmatch(said):
             continue
         column = len(line) - len(line.lstrip())
         while columns and columns[-1] >= column:
             columns.pop()
         shape = _SHAPE.fullmatch(said)
-        label = shape[1] if shape else said.partition(":::")[0]
-        label = re.sub(r"<br ?/?>", " ", label.strip('"`'))
+        label = re.sub(r"<br ?/?>", " ", (shape[1] if shape else said).strip('"`'))
         label = re.sub("#([A-Za-z]+;)", r"&\1", re.sub(r"#(\d+;)", r"&#\1", label))
         entries.append(OutlineEntry(len(columns), read_entities(label), literal=True))
         columns.append(column)

@@ -42,9 +42,7 @@ _WORDS = """january february march april may june july august september october 
 abs accessed also article arxiv as at available corr e eprint eprints export from html http https id
 in online org pdf pre preprint preprints print published type url v version www"""
 _ABOUT_ONE = frozenset([*_WORDS.split(), *(month[:3] for month in _WORDS.split()[:12])])
-_ONLY_DOI = re.compile(
-    r"\s*(?:doi[\s:=]+|https?://(?:dx\.)?doi\.org/)?(10\.\S+)\s*$", re.IGNORECASE
-)
+_ONLY_DOI = re.compile(r"^\s*(?:doi[\s:=]+|https?://(?:dx\.)?doi\.org/)?(10\.\S+)\s*$", re.I)
 _ON_ANOTHER = re.compile(r"\b(?:comment|reply|respon|rejoin|errat|corrig|supersed|see)", re.I)
 
 
@@ -142,9 +140,8 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
         named = set(arxiv_keys_in(value))
         if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
             keys += named
-    noted = _ONLY_DOI.match(text.get("note", ""))
-    keys += [arxiv_key(fields.get("doi")), *map(doi_key, map(fields.get, ("doi", "url")))]
-    keys += [doi_key(noted[1])] if noted else []
+    dois = [fields.get("doi"), fields.get("url"), *_ONLY_DOI.findall(text.get("note", ""))]
+    keys += [arxiv_key(fields.get("doi")), *map(doi_key, dois)]
     return tuple(dict.fromkeys(key for key in keys if key))
 
 

@@ -24,12 +24,9 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
-# DOIs of preprints, which the published paper does not have: bioRxiv, Research Square, SSRN, OSF,
-# ChemRxiv, Preprints.org, TechRxiv.
-_OWN_DOI = re.compile(
-    r"10\.(?:1101/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,8}$|21203/rs|2139/ssrn|3123\d/|26434/|20944/|36227/)"
+_PREPRINTS = re.compile(  # venues and DOIs
+    r"rxiv|preprint|\b(?:corr|ssrn)\b|10\.1101/[\d.]+$|/rs\.3|/osf\.io", re.IGNORECASE
 )
-_PREPRINTS = re.compile(r"rxiv|preprint|\b(?:corr|ssrn)\b", re.IGNORECASE)
 
 
 class Joiner:
@@ -68,8 +65,7 @@ class Joiner:
         keys |= {without: None} if without else {}
         names, years = " ".join(people_names(_authors(record))), " ".join(map(str, _years(record)))
         venue = str(record.get("venue") or "")
-        is_preprint = arxiv_id or not venue or _PREPRINTS.search(venue) or _OWN_DOI.match(doi or "")
-        preprints = years if is_preprint else ""
+        preprints = years if arxiv_id or not venue or _PREPRINTS.search(f"{venue} {doi}") else ""
         same = (names, years, preprints, dated.day if dated else _NEVER)
         row = (number, *keys.values(), *same, dumped(record))
         self._records.execute("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -163,7 +159,7 @@ class Joiner:
         parts: dict[int, list[set[str]]] = {}
         for number, *texts in self._rows("n, doi, arxiv, names, years, preprints", group, "n"):
             sets = parts.setdefault(self._root(number), [set() for _ in texts])
-            texts[0] = "" if _OWN_DOI.match(texts[0] or "") else texts[0]
+            texts[0] = "" if _PREPRINTS.search(texts[0] or "") else texts[0]
             for known, text in zip(sets, texts, strict=True):
                 known.update((text or "").split())
         works: list[_Work] = []

@@ -15,7 +15,6 @@ _WORD = re.compile(r"[^\s~‐-―-]+")
 _SUFFIXES = {"", "jr", "sr", "ii", "iii", "iv"}
 _INITIALS = re.compile(r"(?:\w\.)+\w?|\w")
 _CAPITALS = re.compile(r"[A-Z]{2,3}\.?")
-_UMLAUT = re.compile(r"(?<=[aou])e")
 
 
 def family_names(authors: Iterable[Any]) -> set[str]:
@@ -39,21 +38,15 @@ def family_names(authors: Iterable[Any]) -> set[str]:
 
 
 def people_names(authors: Sequence[Any]) -> set[str]:
-    """Return `family_names` and whole names, whatever their order; umlauts may be written with e.
-
-    >>> people_names(["Li Xiaoming"]) & people_names(["Xiaoming Li"])
-    {'lixiaoming'}
-    """
+    """Return `family_names` and whole names in any order; ``ue`` stands for ``ü``."""
     texts = (each.get("name") if isinstance(each, Mapping) else each for each in authors)
     found = family_names(authors) | {_whole(str(text)) for text in texts if text}
-    return {_UMLAUT.sub("", name) for name in found if name}
+    return {re.sub("(?<=[aou])e", "", name) for name in found if name}
 
 
 @lru_cache(1 << 16)
 def _whole(person: str) -> str:
-    return "".join(
-        sorted(normal_title(_NOBODY.sub("", word)) for word in re.split(r"[\s,]+", person))
-    )
+    return "".join(sorted(map(normal_title, re.split(r"[\s,]+", _NOBODY.sub("", person)))))
 
 
 @lru_cache(1 << 16)

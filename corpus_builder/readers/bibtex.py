@@ -148,7 +148,6 @@ def _record(entry: _Entry, file: PaperFile) -> Record | None:
         for name, text in entry.fields.items()
     }
     fields["title"] = _titled(fields, "title", "subtitle")
-    # Seasons, open ranges and years of two by the rules of the format.
     fields["date"] = _SEASON.sub(r"\1", re.sub(r"/\s*$", "/..", fields.get("date", "")))
     fields["year"] = _TWO_YEARS.sub(r"season \g<0>", fields.get("year", ""))
     if entry.kind in _BOOKS and not fields["title"]:
@@ -191,8 +190,9 @@ def _person(name: str, names: Any) -> str:
     """Return a name in the order in which it is spoken."""
     if re.match(r"\s*(?:family|given|prefix|suffix)(?:-i)?\s*=", name):  # BibLaTeX's other form
         parts = dict(re.findall(r"([\w-]+)\s*=\s*([^,]*)", name))
-        found = (parts.get(n) for n in ("given", "prefix", "family", "suffix"))
-        return plain(" ".join(filter(None, found)))
+        return plain(
+            " ".join(parts[n] for n in ("given", "prefix", "family", "suffix") if n in parts)
+        )
     if SUFFIX.fullmatch(name.rpartition(",")[2].strip()):  # Low, Jr. is no given name
         return plain(turned(name))
     parts = names.parse_single_name_into_parts(name, strict=False)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import regex
-
 from arena.dates import parse_date
 from arena.errors import DataError
 
@@ -34,8 +32,8 @@ _NUMBERS = re.compile(
 )
 _DAY_FIRST = re.compile(r"(?<!\d)(?<!\d[-/.])(?:\d{1,2}[-/.])?\d{1,2}[-/.](?=\d{4}(?!\d))")
 # 2004-11/12, 2004/11-12, 2004-11-28/30, 2004-11-28/12-02: a range whose end has no year.
-_SHORT_RANGE = regex.compile(
-    r"(?<!\d)(\d{4})(?|-(\d\d?)(-\d\d?)?/|/(\d\d?)(/\d\d?)?-)(\d\d?)(?:[-/](\d\d?))?(?![-/]?\d)"
+_SHORT_RANGE = re.compile(
+    r"(?<!\d)(\d{4})(?:-(\d\d?)(-\d\d?)?/|/(\d\d?)(/\d\d?)?-)(\d\d?)(?:[-/](\d\d?))?(?![-/]?\d)"
 )
 # 1998-99, and in words of terms 2010-11: the end of a range without its century.
 _RANGE = re.compile(r"(?<!\d)(\d\d)(\d\d)\s*[-/]\s*(\d\d)(?!\d|[-/.]\d)")
@@ -103,8 +101,9 @@ def _last_of_decade(match: re.Match[str]) -> str:
     return f" {match[1]}99 " if whole else f" {match[1]}{match[2]}9 "
 
 
-def _with_end(match: regex.Match[str]) -> str:
-    year, month, day, one, two = match.groups()
+def _with_end(match: re.Match[str]) -> str:
+    year, one, two = match.group(1, 6, 7)
+    month, day = match[2] or match[4], match[3] or match[5]
     end = f"{one}-{two}" if two else f"{month}-{one}" if day else one
     return f"{year}-{month}{day or ''} {year}-{end}"
 

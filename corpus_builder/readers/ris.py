@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from arena._internal.lazy import load
 from arena.text.identifiers import bibtex_keys
@@ -26,12 +27,7 @@ _NAMES = {
     "volume": "volume",
 }
 _NOTES = "notes note accession_number custom7 type_of_work related other_doi"
-
-
-def _people(text: str) -> list[str]:
-    """Return the names of a field, which has one, or several where it is not as RIS has it."""
-    several = re.search(r"[;；、]|,.* and .*,|(?:,.*){3}", text)
-    return authors_of([text])(text) if several else [text]
+_SEVERAL = re.compile(r"[;；、]|,.* and .*,|(?:,.*){3}")  # names in one field
 
 
 @reader(
@@ -41,8 +37,7 @@ def _people(text: str) -> list[str]:
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     """RIS, as reference managers export it."""
     rispy = load("rispy", "RIS")
-    tags = rispy.config.TAG_KEY_MAPPING | _MORE
-    parser = rispy.RisParser(mapping=tags, skip_unknown_tags=True)
+    parser = rispy.RisParser(mapping=rispy.config.TAG_KEY_MAPPING | _MORE, skip_unknown_tags=True)
     for line, match, text in file.blocks(_BEGINNING):
         text, *rest = _END.split(text, 1)
         if rest and rest[0].strip():
@@ -60,13 +55,10 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
             if isinstance(entry.get(key), str) and entry[key]
         }
         fields |= {"url": " ".join(entry.get("urls", ()))}
-        if "BOOK" in entry.get("type_of_reference", ""):  # a whole book may be called as a part is
-            fields.setdefault("title", fields.get("journal", ""))
         texts = (entry.get(key, "") for key in _NOTES.split())
         notes = [note for text in texts for note in ([text] if isinstance(text, str) else text)]
         fields["note"] = next((note for note in notes if bibtex_keys({"note": note})), "")
         people = entry.get("authors") or entry.get("first_authors") or []
-        people = [person for each in people for person in _people(each)]
-        keywords = ";".join(entry.get("keywords", [])).split(";")
-        if record := paper(fields, people, keywords, file, line):
+        people = [authors_of([each])(each) if _SEVERAL.search(each) else [each] for each in people]
+        if record := paper(fields, [*chain(*people)], entry.get("keywords", []), file, line):
             yield line, record

@@ -127,6 +127,8 @@ def _fields(
     try:
         for line, row in rows:
             before, height = line, line - before
+            if not any(map(str.strip, row)):
+                continue
             while len(row) > len(columns) and not row[-1].strip():
                 row.pop()
             if not least <= len(row) <= len(columns):

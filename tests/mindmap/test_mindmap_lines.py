@@ -29,8 +29,6 @@ BEES = ("Bees", ("Sleep", ("Day",), ("Night",)), ("Dance", ("Waggle",)))
         "# Bees\n■ Sleep\n  – Day\n  – Night\n■ Dance\n  · Waggle\n",
         "# Bees\n▶ Sleep\n  ▫ Day\n  ▫ Night\n▶ Dance\n  ⁃ Waggle\n",
         "# Bees\n①Sleep\n  - Day\n  - Night\n② Dance\n  - Waggle\n",
-        "# Bees\n一、Sleep\n  - Day\n  - Night\n二、Dance\n  - Waggle\n",
-        "# Bees\nA. Sleep\n  A.1 Day\n  A.2. Night\nB. Dance\n  B.1 Waggle\n",
         "* Bees\n** Sleep\n*** Day\n*** Night\n** Dance\n*** Waggle\n",
         "@startmindmap\n+ Bees\n++ Sleep\n+++ Day\n+++ Night\n-- Dance\n--- Waggle\n@endmindmap\n",
         "mindmap\n  (Bees)\n    Sleep:::big\n      Day\n      Night\n    Dance\n      Waggle\n",
