@@ -45,6 +45,7 @@ def test_spellings_of_one_title(one, other):
         "Reefs: A View</title>", "<article-title>Reefs: A View</article-title>",
         '<jats:title xml:lang="en">Reefs: A View', "<![CDATA[Reefs: A View]]>",
         "<x-y>Reefs</x-y>: <ext-link href='z'>A</ext-link> View<br/>", "Reefs: A View*",
+        "<!-- lead -->Reefs: A View", "Reefs: A View<!--",
     ],
 )  # fmt: skip
 def test_markup_of_any_kind_is_no_part_of_a_title(spelling):

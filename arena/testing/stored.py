@@ -294,7 +294,7 @@ def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents, punctuation and markup."""
     plain = reduce(lambda text, _: html.unescape(text), range(9), title)
     plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
-    plain = re.sub(r"(?i)<!--|-->|<!\[CDATA\[", "", plain)
+    plain = re.sub(r"(?i)<!--[^<>]*-->|<!--|-->|<!\[CDATA\[", "", plain)
     ends = {name.lower() for name in re.findall(r"</([A-Za-z][\w:.-]*)(?:\s[^<>]*|/)?>", plain)}
     tag = r"<(/?)([A-Za-z][\w:.-]*)(\s[^<>]*|/)?>"
     plain = re.sub(tag, lambda found: "" if _is_tag(found, ends) else found[0], plain)

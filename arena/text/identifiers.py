@@ -156,7 +156,9 @@ _AS_LETTERS = {"aa": "a", "AA": "a", "ae": "ae", "AE": "ae", "oe": "oe", "OE": "
           "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d", "DJ": "d", "ell": "l",
           "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*"}  # fmt: skip
 _GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split())}))")
-_ANNOTATION = re.compile(r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--|-->|<!\[CDATA\[", re.I)
+_ANNOTATION = re.compile(
+    r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--[^<>]*-->|<!--|-->|<!\[CDATA\[", re.I
+)
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
 # Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
 _MEANING = re.compile(r"(?<=[^\W_])\s*+\+\s?\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
