@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -127,8 +128,10 @@ class OpenedRun:
         self.directory = Path(directory)
         manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
         if manifest is None:
+            exists = os.path.exists(directory)  # noqa: PTH110
+            why = f"no readable {MANIFEST} of one" if exists else "it does not exist"
             raise CorpusError(
-                f"{str(self.directory)!r} contains no run (no readable {MANIFEST} of one). Name "
+                f"{str(self.directory)!r} contains no run ({why}). Name "
                 "the --output of an `arena run`, or a folder in the runs/ of an experiment."
             )
         if (version := manifest.get("version")) != MANIFEST_VERSION:

@@ -66,7 +66,8 @@ def test_no_cell_of_a_csv_is_a_formula(runs, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{0}", "/nowhere"], "'/nowhere' contains no run"),
+        (["{0}", "/nowhere"], "'/nowhere' contains no run (it does not exist)"),
+        (["A={0}, ,/nowhere,"], "'/nowhere' contains no run (it does not exist)"),
         (["{0}", "{1}", "--baseline", "titel"], "Did you mean 'title, bm25'"),
         (["{0}", "--clusters", "domain"], "no topic of these runs has a domain"),
         (["{0}", "--json", "--format", "latex"], "contradict each other"),

@@ -395,7 +395,8 @@ def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[st
 def directories_of(place: str | Path) -> list[str | Path]:
     """Return the directories of ``DIR,DIR``; a directory whose name has a comma is one."""
     several = isinstance(place, str) and "," in place and not os.path.exists(place)  # noqa: PTH110
-    return [*str(place).split(",")] if several else [place]
+    named = [each.strip() for each in str(place).split(",") if each.strip()] if several else []
+    return [*named] or [place]
 
 
 def _refuse_twice(runs: Sequence[OpenedRun]) -> list[Path]:
