@@ -303,11 +303,11 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     over = in_clusters(total, len(clusters) + left_out, unit)
     lost, unknown = listed - gold, counts.get("unknown", 0)
     whys = {"not in the corpus": unknown, "undated, surveys or too late": lost - unknown}
-    parts = " and ".join(f"{number} {why}" for why, number in whys.items() if number)
-    why = f" ({listed} listed{f', of these {parts}' if parts else ''})" if gold < cited else ""
+    parts = " and ".join(f"{number:,} {why}" for why, number in whys.items() if number)
+    why = f" ({listed:,} listed{f', of these {parts}' if parts else ''})" if gold < cited else ""
     print(
         f"Mean over {counts['scored']} of {over}{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored'] + left_out} without {lacking}). In reach: {gold} of "
+        f"({counts['not_scored'] + left_out} without {lacking}). In reach: {gold:,} of "
         f"{count(cited, 'reference')}{why}."
     )
     if guessed:

@@ -12,6 +12,7 @@ from helpers import call
 import arena
 import arena.cli
 from arena.agents import Agent
+from arena.cli.run import print_summary
 from arena.errors import CorpusError, DataError
 
 
@@ -152,3 +153,18 @@ def test_an_agent_that_submits_nothing_is_reported_beside_the_zeros(
     assert "Warning: the agent submitted nothing in 3 of 3 episodes" in capsys.readouterr().out
     assert arena.cli.main(["rescore", str(title_run), "--corpus", str(world)]) == 0
     assert "Warning" not in capsys.readouterr().out
+
+
+def test_counts_of_references_are_written_alike(capsys):
+    counts = {"surveys": 1, "scored": 1, "not_scored": 0, "gold": 1173, "references": 5174,
+              "references_total": 6251, "unknown": 1001}  # fmt: skip
+    scores = {
+        "mean": {"mrr": 1.0},
+        "ceiling": {"mrr": 1.0},
+        "per_survey": {"s1": {"submitted": {"discovery": 1}}},
+    }
+    print_summary({"task": "discovery", "counts": counts, **scores}, "title")
+    assert (
+        "In reach: 1,173 of 6,251 references (5,174 listed, of these 1,001 not in the corpus and "
+        "3,000 undated, surveys or too late)." in capsys.readouterr().out
+    )
