@@ -143,6 +143,11 @@ class EnvConfig(BaseModel):
         if all(isinstance(part, str | Reward) for part in parts):
             names = [part if isinstance(part, str) else type(part).__name__ for part in parts]
             given["reward"] = "+".join(names)
+        else:
+            raise DataError(
+                f"reward={clip(reward)}: give names such as 'gain+cost', an object of a Reward "
+                "(not its class), or a list of these."
+            )
         if not resolved.references:
             _refuse(given, resolved, "its episodes start without papers", "references", "found")
         elif "found" in given:

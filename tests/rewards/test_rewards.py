@@ -280,6 +280,12 @@ def test_wrong_names_and_options_are_refused(world, name, options, message):
         make_env(world, reward=name, reward_options=options)
 
 
+@pytest.mark.parametrize("given", [["gain", REWARDS.get("cost")], REWARDS.get("cost"), len])
+def test_a_class_is_no_reward(world, given):
+    with pytest.raises(DataError, match=r"reward=.*, an object of a Reward \(not its class\)"):
+        make_env(world, reward=given)
+
+
 def test_every_reward_is_tested_here():
     assert REWARDS.names() == sorted([*ALL.split("+"), "citation_gain", "ranker"])
 
