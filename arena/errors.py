@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from contextlib import suppress
+from numbers import Real
 from pathlib import Path
 
 
@@ -71,6 +74,14 @@ def clip(value: object, limit: int = 80) -> str:
 def returned(who: str, value: object, wanted: str) -> DataError:
     """Return the error of a plug-in that returned what its kind must not return."""
     return DataError(f"{who} returned {clip(value)}. It must return {wanted}.")
+
+
+def finite(value: object) -> float | None:
+    """Return a finite number as JSON can hold it, numpy's too; None for everything else."""
+    with suppress(OverflowError):  # of an integer of 400 digits
+        if isinstance(value, Real) and math.isfinite(value):
+            return value if isinstance(value, int | float) else float(value)
+    return None
 
 
 def first_line(error: Exception) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Set
-from numbers import Real
 from typing import Any, NamedTuple
 
 from arena._internal.files import json_value, misfit
 from arena.counted import ReaderDefectError, reading
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
-from arena.errors import DataError, UnknownPaperError, UnreadableError, clip, returned
+from arena.errors import DataError, UnknownPaperError, UnreadableError, clip, finite, returned
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
@@ -221,11 +220,12 @@ class ScoredEpisode:
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:
             its = reward.terms(progress)
-            for term in its.values() if isinstance(its, dict) else (None,):
-                if not isinstance(term, Real):
-                    who = f"the reward {type(reward).__name__}"
-                    raise returned(who, its, "its terms, a dict of name -> number")
-            terms |= its
+            for name, term in its.items() if isinstance(its, dict) else (("", None),):
+                number = finite(term)
+                if number is None or name in terms:
+                    wanted = "its terms, a dict of name -> finite number, with names of its own"
+                    raise returned(f"the reward {type(reward).__name__}", its, wanted)
+                terms[name] = number
         info["reward_terms"] = terms
         if self._defect:
             info["defect"] = self._defect

@@ -7,11 +7,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.answers import ANSWERS, AnswerKind
-from arena.errors import DataError, clip, returned
+from arena.errors import DataError, clip, finite, returned
 from arena.metrics import METRICS, Metric, ScoreContext
 from arena.plugins import Registry
 from arena.tasks.surveys import EXPERT
@@ -73,9 +72,9 @@ class Stage:
             if metric.kind not in compared:
                 compared[metric.kind] = self.answer.pair(answer, metric.kind, context)
             score = metric.score(*compared[metric.kind], context)
-            if score is not None and not (isinstance(score, Real) and math.isfinite(score)):
+            scores[metric.name] = finite(score)
+            if score is not None and scores[metric.name] is None:
                 raise returned(f"the metric {metric.name}", score, "a finite number, or None")
-            scores[metric.name] = score
         return scores
 
 

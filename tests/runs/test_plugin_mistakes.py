@@ -15,6 +15,8 @@ from arena.errors import DataError
 from arena.runs import run
 
 MISTAKES = '''
+import numpy as np
+
 from arena.metrics import metric
 from arena.rewards import Reward
 from arena.tools import tool
@@ -26,6 +28,26 @@ def words(ranking, gains, context):
 @metric("nothing", "ranking")
 def nothing(ranking, gains, context):
     return float("nan")
+
+@metric("many_digits", "ranking")
+def many_digits(ranking, gains, context):
+    return 10 ** 309
+
+@metric("of_numpy", "ranking")
+def of_numpy(ranking, gains, context):
+    return np.float32(0.25)
+
+class Numpy(Reward):
+    def terms(self, progress):
+        return {"numpy": np.float32(0.5)}
+
+class Endless(Reward):
+    def terms(self, progress):
+        return {"endless": float("inf")}
+
+class Gain(Reward):
+    def terms(self, progress):
+        return {"gain": 2.0}
 
 class Half(Reward):
     def terms(self, progress):
@@ -66,6 +88,12 @@ def file(tmp_path):
             ["--reward", "FILE:Half"],
             "the reward Half returned 0.5. It must return its terms, a dict",
         ),
+        (["--metric", "many_digits"], "It must return a finite number, or None"),
+        (
+            ["--reward", "FILE:Endless"],
+            "the reward Endless returned {'endless': inf}. It must return",
+        ),
+        (["--reward", "gain+FILE:Gain"], "{'gain': 2.0}. It must return its terms, a dict of"),
     ],
 )
 def test_a_wrong_value_names_the_plug_in(mini, tmp_path, file, capsys, options, message):
@@ -74,6 +102,14 @@ def test_a_wrong_value_names_the_plug_in(mini, tmp_path, file, capsys, options, 
     assert main([*words, "--plugin", str(file), *options, "--output", str(tmp_path / "run")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+def test_numbers_of_numpy_are_numbers(mini, tmp_path, file):
+    options = {"metrics": ["of_numpy"], "reward": f"gain+{file}:Numpy"}
+    summary = run(mini, "discovery", "title", tmp_path / "run", surveys=["sv:1"], **options)
+    assert summary["mean"]["of_numpy"] == 0.25
+    (line,) = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+    assert json.loads(line)["steps"][-1]["reward_terms"]["numpy"] == 0.5
 
 
 @pytest.mark.parametrize(
