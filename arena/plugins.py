@@ -120,6 +120,9 @@ class Registry(Generic[T]):
         def decorate(item: D) -> D:
             if _package_of(item) not in OWN:
                 self._discover()  # so that a name of the project's own is refused here
+            if lacking := getattr(item, "__abstractmethods__", None):
+                undefined = ", ".join(sorted(lacking))
+                raise DataError(f"the {self.kind} {name!r} does not define {undefined}.")
             made: Any = item if self._make is None else self._make(name, item)
             with self._items_lock:
                 known = self._items.get(name, made)
@@ -180,9 +183,9 @@ class Registry(Generic[T]):
                 return registered
         fitting = {key for key, each in vars(module).items() if self._fits(each, module)}
         if inside not in fitting:
-            raise DataError(
-                f"no {self.kind} {inside!r} in {file!r}.{did_you_mean(inside, {*known, *fitting})}"
-            )
+            lacks = " It needs its decorator there, or is of another kind." if item else ""
+            hint = lacks or did_you_mean(inside, {*known, *fitting})
+            raise DataError(f"no {self.kind} {inside!r} in {file!r}.{hint}")
         if isinstance(item, self._base or ()) and _package_of(item) in OWN:
             vars(item).update(__module__=module.__name__, __qualname__=inside)  # made in that file
         self.register(inside)(item)

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from arena._internal.files import atomic_write, json_value
@@ -131,7 +132,8 @@ class AnswerKind(ABC):
     def pair(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
         """Return the answer and the gold for metrics of a kind; None is an empty answer."""
         if kind == RANKING:
-            return self.papers(answer), context.tasks.gold(context.survey).gains
+            gains = MappingProxyType(context.tasks.gold(context.survey).gains)  # not to be changed
+            return [*self.papers(answer)], gains
         return self.compare(answer, kind, context)
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:

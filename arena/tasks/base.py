@@ -322,11 +322,16 @@ def needs_of(metrics: Iterable[Metric]) -> frozenset[str]:
 
 
 def _stage(part: type[Task]) -> Stage:
+    for lacking in ("metrics", "headline"):
+        if not getattr(part, lacking, ""):
+            raise DataError(f"the task {part.name!r} does not define {lacking}.")
     names = (part.headline,) if isinstance(part.headline, str) else part.headline
     metrics = tuple(METRICS.get(name) for name in part.metrics)
     known = {metric.name: metric for metric in metrics}
     headlines = tuple(known.get(name) or METRICS.get(name) for name in names)
     kind = ANSWERS.get(part.answer)
+    if part.tools and not {kind.tool, "finish"} & {*part.tools}:
+        raise DataError(f"the task {part.name!r} names tools, and none that submits: {kind.tool}.")
     for metric in (*metrics, *headlines):
         if not kind.takes(metric):
             raise DataError(

@@ -19,6 +19,7 @@ import numpy as np
 
 from arena.metrics import metric
 from arena.rewards import Reward
+from arena.tasks import Task
 from arena.tools import tool
 
 @metric("words", "ranking")
@@ -48,6 +49,28 @@ class Endless(Reward):
 class Gain(Reward):
     def terms(self, progress):
         return {"gain": 2.0}
+
+def undecorated(ranking, gains, context):
+    return 1.0
+
+@metric("takes", "ranking")
+def takes(ranking, gains, context):
+    ranking.clear()
+    gains.clear()
+    return 1.0
+
+class Nothing(Reward):
+    pass
+
+class Unnamed(Task):
+    """Without a headline."""
+    metrics = ("recall@10",)
+
+class Silent(Task):
+    """Nothing submits."""
+    metrics = ("recall@10",)
+    headline = "recall@10"
+    tools = ("search",)
 
 class Half(Reward):
     def terms(self, progress):
@@ -88,6 +111,11 @@ def file(tmp_path):
             ["--reward", "FILE:Half"],
             "the reward Half returned 0.5. It must return its terms, a dict",
         ),
+        (["--metric", "FILE:undecorated"], "It needs its decorator there, or is of another kind."),
+        (["--metric", "takes"], "'mappingproxy' object has no attribute 'clear'"),
+        (["--reward", "FILE:Nothing"], "the reward 'Nothing' does not define terms."),
+        (["--task", "FILE:Unnamed"], "the task 'Unnamed' does not define headline."),
+        (["--task", "FILE:Silent"], "the task 'Silent' names tools, and none that submits: submit"),
         (["--metric", "many_digits"], "It must return a finite number, or None"),
         (
             ["--reward", "FILE:Endless"],
@@ -98,7 +126,8 @@ def file(tmp_path):
 )
 def test_a_wrong_value_names_the_plug_in(mini, tmp_path, file, capsys, options, message):
     options = [option.replace("FILE", str(file)) for option in options]
-    words = ["run", "--corpus", str(mini), "--task", "discovery", "--agent", "title"]
+    words = ["run", "--corpus", str(mini), "--agent", "title"]
+    words += [] if "--task" in options else ["--task", "discovery"]
     assert main([*words, "--plugin", str(file), *options, "--output", str(tmp_path / "run")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
