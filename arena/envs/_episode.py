@@ -221,7 +221,8 @@ class ScoredEpisode:
         for reward in self._scoring.rewards:
             its = reward.terms(progress)
             for name, term in its.items() if isinstance(its, dict) else (("", None),):
-                number = finite(term)
+                usual = type(term) is float and math.isfinite(term)
+                number = term if usual else finite(term)
                 if number is None or name in terms:
                     wanted = "its terms, a dict of name -> finite number, with names of its own"
                     raise returned(f"the reward {type(reward).__name__}", its, wanted)

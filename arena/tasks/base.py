@@ -72,7 +72,8 @@ class Stage:
             if metric.kind not in compared:
                 compared[metric.kind] = self.answer.pair(answer, metric.kind, context)
             score = metric.score(*compared[metric.kind], context)
-            scores[metric.name] = finite(score)
+            usual = type(score) is float and math.isfinite(score)
+            scores[metric.name] = score if usual else finite(score)
             if score is not None and scores[metric.name] is None:
                 raise returned(f"the metric {metric.name}", score, "a finite number, or None")
         return scores
