@@ -45,20 +45,25 @@ def reading(text: str | None = None) -> Iterator[None]:
         UnreadableError: The text is too complex to read.
         ReaderDefectError: An exception that is no fault of the text.
     """
-    from arena.failures import failure_of_answer
-
     token = _left.set(None if text is None else [STEPS * len(text) + _FREE])
     try:
         yield
     except ArenaError:
         raise
-    except RecursionError:
-        raise too_complex() from None
     except Exception as error:
-        what = failure_of_answer(error)
-        raise ReaderDefectError(f"a defect of the reader: {what}. Write it otherwise.") from error
+        raise unreadable(error) from error
     finally:
         _left.reset(token)
+
+
+def unreadable(error: Exception) -> UnreadableError:
+    """Return the error that says at which exception a reader failed."""
+    from arena.failures import failure_of_answer
+
+    if isinstance(error, RecursionError):
+        return too_complex()
+    what = failure_of_answer(error)
+    return ReaderDefectError(f"a defect of the reader: {what}. Write it otherwise.")
 
 
 def too_complex() -> UnreadableError:

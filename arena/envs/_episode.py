@@ -8,9 +8,17 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from arena._internal.files import json_value, misfit
-from arena.counted import ReaderDefectError, reading
+from arena.counted import ReaderDefectError, unreadable
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
-from arena.errors import DataError, UnknownPaperError, UnreadableError, clip, finite, returned
+from arena.errors import (
+    ArenaError,
+    DataError,
+    UnknownPaperError,
+    UnreadableError,
+    clip,
+    finite,
+    returned,
+)
 from arena.failures import failure_of_answer
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
@@ -141,8 +149,12 @@ class ScoredEpisode:
         self._broke, self._defect = False, ""
         self._call: Call | None = None  # unless it is carried out
         try:
-            with reading():
+            try:
                 call = parse_action(action, self._tools)
+            except ArenaError:
+                raise
+            except Exception as error:
+                raise unreadable(error) from error
             if isinstance(call, str):
                 raise ToolError(call)
             result = call.tool.function(state, **call.arguments)
