@@ -264,7 +264,7 @@ _TAGS = re.compile(
 )
 _OPTIONS = r"\*?(?:(?:\s{0,9}\[[^\[\]{}\\]{0,200}\]){0,3}(?=\s{0,9}\{)|\[\d\])?"
 _NOTE = """href|texorpdfstring|textcolor|foreignlanguage|(?:par|raise|rotate|scale|color)box
-    |hyper(?:link|target)|thanks[a-zA-Z]*|[a-zA-Z]*note(?:s|text|mark|ref)?|foot[a-zA-Z]*
+    |hyper(?:link|target)|thanks[a-zA-Z]*|(?i:[a-zA-Z]*noop[a-zA-Z]*)|[a-zA-Z]*note(?:s|text|mark|ref)?|foot[a-zA-Z]*
     |[a-zA-Z]*cite[a-zA-Z]*|(?!hyperref)[a-zA-Z]*ref(?:mark)?|label|index|url|todo|email|orcid|inst
     |affil|[hv]?phantom|[hv]space|color|begin|end|selectlanguage|input|font(?:family|series|shape)
     |includegraphics"""

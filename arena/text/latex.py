@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _FIRST_GOES = re.compile(  # nobody reads the first argument of these, or that of the next ones
-    r"thanks\w*|\w*note(?:s|text|mark|ref)?|foot\w*|\w*cite\w*|label|index"
+    r"thanks\w*|(?i:\w*noop\w*)|\w*note(?:s|text|mark|ref)?|foot\w*|\w*cite\w*|label|index"
     r"|(?!hyperref)\w*ref(?:mark)?|url|todo|email|orcid|inst|affil|[hv]?phantom|[hv]space|color"
     r"|begin|end|selectlanguage|input|font(?:family|series|shape)|includegraphics|texorpdfstring"
     r"|textcolor|(?:par|raise|rotate|scale|color)box|hyper(?:link|target)|foreignlanguage"

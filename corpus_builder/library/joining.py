@@ -24,9 +24,7 @@ from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _KINDS = ("id", "doi", "arxiv", "title")
 _NEVER = 2**31
-_PREPRINTS = re.compile(  # venues and DOIs
-    r"rxiv|preprint|\b(?:corr|ssrn)\b|10\.1101/[\d.]+$|/rs\.3|/osf\.io", re.IGNORECASE
-)
+_PREPRINTS = re.compile(r"rxiv|preprint|\b(?:corr|ssrn)\b|10\.1101/[\d.]+$|/rs\.3|/osf\.io", re.I)
 
 
 class Joiner:

@@ -97,6 +97,8 @@ def test_entries_as_they_are_written(
         (r"it\'s Reefs:\newline Now\quad then", "it's Reefs: Now then"),
         (r"``Reefs'' and \"Kelp\", \~{}5\degreeCelsius", '“Reefs” and "Kelp", ~5°C'),
         (r"\mnras", "mnras"),
+        (r"{\noopsort{b}}Reefs", "Reefs"),
+        ("Reefs &amp; <i>kelp</i> &#8211; <T> & <", "Reefs & kelp – <T> & <"),
         (r"\texorpdfstring{$H_2$}{H2} \mbox{now} {\fontsize{9}{9}\selectfont then}", "H2 now then"),
     ],
 )  # fmt: skip
