@@ -26,12 +26,11 @@ _CUT_DOI = re.compile(
     r"10\.18653/v1/(?:\d{4}(?:\.[\w-]*)?|[a-z]\d\d)"
     r"|10\.\d+/(?:v\d|(?:(?=[^/.a-z]*+[a-z])[^/.]++[/.])+(?:19|20)\d\d)"
 )
-DOI_END = re.compile(
+DOI_END = re.compile(  # in addresses of publishers
     r"(?:/(?:full(?:[-_]?text)?|e?pdf(?:direct|plus)?|abstract|html|xml|meta|summary|references|citations)"
     r"|(?<=\d)v\d+(?:\.full\S*)?|\.pdf)+$",
     re.IGNORECASE,
 )
-"""What addresses of publishers have behind a DOI."""
 _VERSION = re.compile(r"(10\.1101/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,8})v\d+$")  # bioRxiv's have none
 _BEHIND = ".,;:!?'’\"”*_}>"
 _ARXIV_DOI = "10.48550/arxiv"

@@ -286,7 +286,6 @@ def paper(
 
 _OTHERS = re.compile(r"(?:and )?others|et\.? al\.?", re.IGNORECASE)
 SUFFIX = re.compile(r"(?:[js]r|inc|ltd|llc|esq)\.?|ii|iii|iv|\d(?:nd|rd|th)|ph\.?\s?d\.?", re.I)
-"""What stands behind a name or, in bibliographies, before the given name."""
 
 
 def turned(name: str) -> str:

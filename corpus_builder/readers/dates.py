@@ -31,8 +31,7 @@ _NUMBERS = re.compile(
     r"(?!\d|\.\d|-\d{1,2}-|-\d{4})"
 )
 _DAY_FIRST = re.compile(r"(?<!\d)(?<!\d[-/.])(?:\d{1,2}[-/.])?\d{1,2}[-/.](?=\d{4}(?!\d))")
-# 2004-11/12, 2004/11-12, 2004-11-28/30, 2004-11-28/12-02: a range whose end has no year.
-_SHORT_RANGE = re.compile(
+_SHORT_RANGE = re.compile(  # 2004-11/12, 2004/11-12, 2004-11-28/30, 2004-11-28/12-02
     r"(?<!\d)(\d{4})(?:-(\d\d?)(-\d\d?)?/|/(\d\d?)(/\d\d?)?-)(\d\d?)(?:[-/](\d\d?))?(?![-/]?\d)"
 )
 # 1998-99, and in words of terms 2010-11: the end of a range without its century.
