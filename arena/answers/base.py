@@ -184,6 +184,8 @@ class AnswerKind(ABC):
                     f"{str(path)!r} line {place}: {clip(line, 60)} is not a JSON object with "
                     f"topic_id and {self.argument}."
                 )
+            if str(named) in answers:
+                raise DataError(f"{str(path)!r} line {place}: a second answer of {clip(named)}.")
             answers[str(named)] = read(record[keys[0]])
         return answers
 

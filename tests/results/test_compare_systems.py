@@ -147,6 +147,11 @@ def test_maps_and_reports_of_another_system(world, tmp_path, capsys):
         assert differing <= {lines[1]["topic_id"]}
     assert "r: 1 survey that cannot be read, scored as nothing submitted." in as_text(found)
     assert as_html(found, world)
+    with (tmp_path / "maps.jsonl").open("a") as file:
+        file.write(json.dumps(lines[2]) + "\n")
+    assert run(tmp_path / "maps", tmp_path / "maps.jsonl", "--corpus", world) == 2
+    told = f"line {len(lines) + 1}: a second answer of '{lines[2]['topic_id']}'."
+    assert told in capsys.readouterr().err
 
     arena.run(world, "report", "digest", tmp_path / "reports")
     folder = tmp_path / "texts"
