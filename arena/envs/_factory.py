@@ -104,12 +104,14 @@ class EpisodeFactory:
             "settings": sha256_json(self._config.model_dump(mode="json")),
         }
 
-    def named(self, options: Mapping[str, Any] | None) -> str | None:
+    def named(
+        self, options: Mapping[str, Any] | None, known: Sequence[str] = ("survey",)
+    ) -> str | None:
         """Return the id of the survey that ``reset(options=...)`` names, or None."""
         options = options or {}
         for key in options:
             if key != "survey":
-                raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, ['survey'])}")
+                raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, known)}")
         survey_id = options.get("survey")
         if survey_id is not None:
             self._topic(survey_id)

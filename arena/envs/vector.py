@@ -109,7 +109,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
                 f"surveys={clip(surveys)}: give a list of {self.num_envs} ids, None to draw one."
             )
         for one in each:  # a refused call changes nothing, no generator either
-            self.envs[0]._factory.named(one)
+            self.envs[0]._factory.named(one, ("survey", "surveys", "reset_mask"))
         self._terminations[mask] = self._truncations[mask] = self._autoreset_envs[mask] = False
         infos: Infos = {}
         for number in np.flatnonzero(mask).tolist():

@@ -70,6 +70,8 @@ def rollouts(
     is_agent = isinstance(agent, str | type)
     if not is_agent and not callable(agent):
         raise DataError(f"agent={clip(agent)}: give a name, a subclass of Agent or a function.")
+    if isinstance(surveys, int) and surveys < 0:
+        raise DataError(f"surveys={surveys}: give ids, or a number >= 0.")
     factory, tasks = None, inner._factory.tasks  # labels, which the oracle alone receives
     if is_agent:
         options, task = agent_options or {}, inner.config.resolved_task
