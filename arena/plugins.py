@@ -555,7 +555,8 @@ def _package_of(item: object) -> str:
 
 def _file_of(item: object) -> Path | None:
     file = getattr(sys.modules.get(_module_of(item)), "__file__", None)
-    return Path(file).resolve() if file else None
+    # A script that is read from standard input has the file "<stdin>".
+    return Path(file).resolve() if file and not file.startswith("<") else None
 
 
 def _same_definition(first: object, second: object) -> bool:

@@ -166,7 +166,8 @@ def test_the_files_of_the_example_are_shown_as_they_are(files):
 def test_the_extensions_work(files, tmp_path):
     """As files that are loaded, with the tests that the page shows."""
     (tmp_path / "my_arena_plugins").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    for name in ("conftest.py", "helpers.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for path, text in files.items():
         (tmp_path / path).write_text(text, encoding="utf-8")
