@@ -34,7 +34,7 @@ FEATURES = (
     "there", "papers", "top papers", "of the first search", "cited", "share of score", "mean score",
     "two words", "three words", "in the topic", "in past queries", "round",
 )  # fmt: skip
-"""What stands in a row of the observation; rows without a phrase are zero."""
+"""Columns of the observation; rows without a phrase are zero."""
 _STOPS = {*STOP_WORDS, *tokenize("using via from new how what can our more than between towards")}
 Policy = dict[str, NDArray[np.float64]]
 
@@ -54,7 +54,7 @@ def phrases(text: str) -> tuple[str, ...]:
 
 
 class Notes:
-    """What an episode has shown, and what it does without being asked.
+    """Keeps what an episode has shown, and plans the calls that need no choice.
 
     When a query is to be chosen, `texts` has the phrases and `features` their numbers, of shape
     (CANDIDATES, len(FEATURES)).

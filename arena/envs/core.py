@@ -149,7 +149,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def _draws(self) -> tuple[Any, ...]:
-        """What the next draws depend on, as a copy."""
+        """State of the next draws, as a copy."""
         return copy.deepcopy((self._np_random, self._np_random_seed, self._epoch))
 
     @_draws.setter

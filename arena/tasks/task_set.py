@@ -105,7 +105,7 @@ class TaskSet:
 
     @property
     def unit(self) -> str:
-        """What its tasks are: surveys, papers or questions; in the singular."""
+        """Kind of topic: survey, paper or question."""
         return (
             "survey" if self.options is None else ("paper", "question")["questions" in self.options]
         )

@@ -1,4 +1,4 @@
-"""What gateways, filters, thinking models and proxies do to requests and answers."""
+"""Requests and answers behind gateways, filters, thinking models and proxies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader does with a text, in steps: of its patterns, and of its calls."""
+"""Counts the steps of a reader: those of its patterns and its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a newcomer to plug-ins does wrong, and what the message says."""
+"""Messages for mistakes that newcomers to plug-ins make."""
 
 from __future__ import annotations
 

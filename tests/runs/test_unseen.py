@@ -1,4 +1,4 @@
-"""What runs count of the ids that an agent submits without having been shown them."""
+"""Runs count submitted ids that nothing showed to the agent."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class Comparison:
 
     @property
     def unit(self) -> str:
-        """What a topic of these runs is: a survey, a paper or a question."""
+        """Kind of topic of these runs: survey, paper or question."""
         return str(self.runs[0].metrics.get("unit", "survey"))
 
     @property
