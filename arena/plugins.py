@@ -32,9 +32,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from arena._internal.code import file_sha256, source_sha256
-from arena._internal.options import check_options
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.code import file_sha256, source_sha256
+from arena.kit.options import check_options
 
 T = TypeVar("T")
 D = TypeVar("D")

@@ -24,13 +24,13 @@ from typing import Annotated, Any, NamedTuple, cast
 import gymnasium
 from annotated_types import Ge
 
-from arena._internal.files import misfit
-from arena._internal.options import checked
-from arena._internal.threads import Threads
 from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.envs import EnvConfig, SurveyEnv
 from arena.errors import ArenaError, DataError, clip
+from arena.kit.files import misfit
+from arena.kit.options import checked
+from arena.kit.threads import Threads
 from arena.tasks import TaskSet, choose_surveys
 from arena.text.display import count
 from arena.tools import Search, Shown, encode, json_action, make_searches, tool_schemas

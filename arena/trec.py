@@ -17,8 +17,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from arena._internal.files import atomic_write
 from arena.errors import DataError, clip
+from arena.kit.files import atomic_write
 from arena.text.display import count
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")

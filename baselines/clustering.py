@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from arena._internal.options import checked
-from arena._internal.process import one_thread
 from arena.agents import Desk, KnownPaper, Researcher, Steps, agent
 from arena.encoders import Encoder
+from arena.kit.options import checked
+from arena.kit.process import one_thread
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from baselines.parts.texts import Group, Labels, encode, shared_encoder, unit
 

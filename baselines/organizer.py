@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena._internal.process import one_thread
 from arena.agents import KnownPaper, agent
 from arena.encoders import Encoder
+from arena.kit.process import one_thread
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap
 from baselines.clustering import Clustering, Dendrogram, by_children, groups, labelled, text_of
 from baselines.parts.texts import Group, encode, unit

@@ -10,8 +10,8 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from arena._internal.process import one_thread
 from arena.agents import Desk, Hit, Researcher, Steps, agent
+from arena.kit.process import one_thread
 from arena.ranker import explore, open_ranker
 from arena.text import analyze
 from baselines.clustering import cluster

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import load_array, save_array
-from arena._internal.files import write_json
 from arena.dates import parse_date
+from arena.kit.arrays import load_array, save_array
+from arena.kit.files import write_json
 
 FIELDS = ("text",)  # the fields that native engines index
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from arena._internal.files import atomic_write, read_json
-from arena._internal.plots import COLOURS, draw
 from arena.corpus import Corpus, layout, search_batch
 from arena.errors import DataError
+from arena.kit.files import atomic_write, read_json
+from arena.kit.plots import COLOURS, draw
 from arena.metrics import evaluate
 from arena.results.comparison.comparing import bootstrap
 from arena.runs.directory import OpenedRun

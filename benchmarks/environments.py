@@ -12,9 +12,9 @@ from typing import Any
 import gymnasium
 
 import arena
-from arena._internal.process import block_sigint_in_children
-from arena._internal.terminal import progress
 from arena.errors import ArenaError
+from arena.kit.process import block_sigint_in_children
+from arena.kit.terminal import progress
 from arena.tasks import TaskSet
 from benchmarks.report import Results, check_range, head, queries_of, table
 

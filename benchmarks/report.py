@@ -21,10 +21,10 @@ from typing import Any
 from tabulate import tabulate
 
 import arena
-from arena._internal.files import write_json
-from arena._internal.process import cores
 from arena.corpus.store import CorpusStore
 from arena.errors import ArenaError, DataError, clip
+from arena.kit.files import write_json
+from arena.kit.process import cores
 from arena.text.display import count
 
 Results = dict[str, Any]

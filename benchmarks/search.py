@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.process import cores
 from arena.errors import ArenaError, DataError
+from arena.kit.process import cores
 from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
 from benchmarks.engines import ENGINES, Hits, find_engine
 from benchmarks.report import (

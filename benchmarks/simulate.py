@@ -15,8 +15,8 @@ import numpy as np
 import orjson
 from tabulate import tabulate
 
-from arena._internal.terminal import progress
-from arena._internal.workdir import staged_directory
+from arena.kit.terminal import progress
+from arena.kit.workdir import staged_directory
 from benchmarks.report import Results, check_range
 from corpus_builder.build import check_place
 from corpus_builder.release import folder

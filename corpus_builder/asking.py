@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena._internal.options import check_names, check_options
-from arena._internal.terminal import progress
 from arena.errors import DataError
+from arena.kit.options import check_names, check_options
+from arena.kit.terminal import progress
 from arena.llm import Client, Fields, Template
 from arena.llm.prompts import load_templates
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import duckdb
 
-from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.workdir import other_files, staged_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.executors import Executor
+from arena.kit.files import sha256_file, sha256_json, write_json
+from arena.kit.workdir import other_files, staged_directory
 from arena.retrieval import RETRIEVERS
 from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import misfit
 from arena.errors import DataError
+from arena.kit.files import misfit
 
 COLLECTIONS = "ARENA_COLLECTIONS"
 _FORM = {"files": dict, "archive": str, "folder": str, "sha256": str | None}

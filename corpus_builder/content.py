@@ -15,12 +15,12 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from arena._internal.arrays import ArrayWriter, StringTableWriter
-from arena._internal.files import sha256_json
-from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
 from arena.dates import GUESSED, format_day
+from arena.kit.arrays import ArrayWriter, StringTableWriter
+from arena.kit.files import sha256_json
+from arena.kit.terminal import progress
 from arena.tasks import PROMPT_LEVELS
 from arena.text.cleaning import RETRACTED, clean_text, clean_title
 from corpus_builder.database import execute, literal, rows, scalar, sorted_rows, tables

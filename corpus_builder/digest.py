@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from arena._internal.arrays import StringTableWriter, save_array
-from arena._internal.files import sha256_json, write_json
-from arena._internal.options import checked
-from arena._internal.workdir import staged_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
+from arena.kit.arrays import StringTableWriter, save_array
+from arena.kit.files import sha256_json, write_json
+from arena.kit.options import checked
+from arena.kit.workdir import staged_directory
 from arena.llm import Failed, Fields, Question
 from arena.tasks import TaskSet, choose_surveys
 from arena.text.display import count

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from arena._internal.files import sha256_json, write_json
-from arena._internal.terminal import progress
 from arena.errors import DataError
+from arena.kit.files import sha256_json, write_json
+from arena.kit.terminal import progress
 
 MAX_LINE = 1 << 26
 """Bytes; a longer line is not a record. A paper with its full text takes some hundred kilobytes."""

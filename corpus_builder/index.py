@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena import __version__
-from arena._internal.arrays import load_array
-from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.options import check_options
-from arena._internal.terminal import progress
-from arena._internal.workdir import staged_directory
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
 from arena.executors import Executor
+from arena.kit.arrays import load_array
+from arena.kit.files import sha256_file, sha256_json, write_json
+from arena.kit.options import check_options
+from arena.kit.terminal import progress
+from arena.kit.workdir import staged_directory
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.database import readable_errors
 from corpus_builder.files import read_rows

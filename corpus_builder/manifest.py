@@ -9,18 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.terminal import progress
-from arena._internal.workdir import (
+from arena.cli.repair import index_command
+from arena.corpus import layout
+from arena.errors import CorpusError
+from arena.kit.files import sha256_file, sha256_json, write_json
+from arena.kit.terminal import progress
+from arena.kit.workdir import (
     clear_temporary,
     exclusive_lock,
     is_temporary,
     publish,
     restore,
 )
-from arena.cli.repair import index_command
-from arena.corpus import layout
-from arena.errors import CorpusError
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds

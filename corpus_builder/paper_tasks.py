@@ -16,14 +16,14 @@ import duckdb
 import pyarrow as pa
 from annotated_types import Ge
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json, write_json
-from arena._internal.options import checked
-from arena._internal.process import cores
-from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_json, write_json
+from arena.kit.options import checked
+from arena.kit.process import cores
+from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.text.display import count
 from arena.text.identifiers import normal_title

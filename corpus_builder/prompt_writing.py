@@ -14,10 +14,10 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge
 
-from arena._internal.files import atomic_write
-from arena._internal.options import checked
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.files import atomic_write
+from arena.kit.options import checked
 from arena.llm import Failed, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
 from arena.tasks import PROMPT_LEVELS, TaskSet, choose_surveys
 from corpus_builder.asking import ask_records, open_model

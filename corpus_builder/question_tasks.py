@@ -15,13 +15,13 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json, write_json
-from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_json, write_json
+from arena.kit.options import checked
+from arena.kit.terminal import progress
 from arena.report.listing import cite
 from arena.report.marks import replace_groups
 from arena.text.identifiers import normal_title

@@ -16,13 +16,13 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file, write_json
-from arena._internal.options import checked
-from arena._internal.terminal import progress
-from arena._internal.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_file, write_json
+from arena.kit.options import checked
+from arena.kit.terminal import progress
+from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.report.source import latex_references
 from corpus_builder.asking import ask_records
 from corpus_builder.judges import JUDGES, SURVEY, Candidate, make_judge

@@ -18,7 +18,7 @@ import yaml
 from playwright.sync_api import Browser, sync_playwright
 
 from arena import run_experiment
-from arena._internal.plots import COLOURS, draw
+from arena.kit.plots import COLOURS, draw
 from arena.results.viewing import as_view
 from arena.runs import run
 from arena.runs.directory import OpenedRun

@@ -8,11 +8,11 @@ from typing import Any
 
 from search_experts import fused
 
-from arena._internal.files import read_json, write_json
-from arena._internal.lazy import require
 from arena.agents import Agent, Desk, Observation
 from arena.doors.trl import PROMPT
 from arena.errors import DataError
+from arena.kit.files import read_json, write_json
+from arena.kit.lazy import require
 from arena.session import opening_text, step_text
 
 SETTINGS = "rollouts.json"

@@ -16,8 +16,8 @@ from tiny_model import TYPE, ciphered
 from torch.nn.functional import cross_entropy
 from trl import GRPOConfig, GRPOTrainer
 
-from arena._internal.files import atomic_write
 from arena.doors.trl import kept_results, rows
+from arena.kit.files import atomic_write
 
 if TYPE_CHECKING:
     from train_search_model import Plan

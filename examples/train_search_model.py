@@ -20,12 +20,12 @@ from search_experts import MANY
 from search_model import SETTINGS, load, make, save
 
 import arena
-from arena._internal.files import read_json, write_json
-from arena._internal.lazy import require
 from arena.cli.app import Parser, run_command
 from arena.corpus import Corpus
 from arena.doors.trl import PROMPT, environment_factory
 from arena.errors import DataError
+from arena.kit.files import read_json, write_json
+from arena.kit.lazy import require
 from arena.results.messages import write_messages
 from arena.tasks import TaskSet
 from arena.text.display import count

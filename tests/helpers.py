@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import arena
-from arena._internal.arrays import StringTable
+from arena.kit.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
 from corpus_builder.world import language
 
@@ -242,7 +242,7 @@ def played(
 
 def reseal(corpus: Path) -> None:
     """Write the hashes of edited manifests, as if the corpus had been built with them."""
-    from arena._internal.files import sha256_file, sha256_json, write_json
+    from arena.kit.files import sha256_file, sha256_json, write_json
 
     path = corpus / "manifest.json"
     manifest = json.loads(path.read_text())

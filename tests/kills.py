@@ -17,7 +17,7 @@ from typing import Any
 PRELUDE = """
 import os, shutil, signal, sys
 from pathlib import Path
-from arena._internal import workdir
+from arena.kit import workdir
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 def after(function):

@@ -12,7 +12,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("arena", "baselines", "benchmarks", "corpus_builder")
-SHARED = "arena._internal"  # what the rooms of the project share, and no user imports
 
 
 @cache
@@ -68,11 +67,9 @@ def package_of(module: str) -> str:
 def test_private_modules_and_names_stay_in_their_package() -> None:
     for module, path in modules().items():
         for name in imported(path):
-            parts = name.removeprefix(f"{SHARED}.").split(".")
+            parts = name.split(".")
             private = next((i for i, part in enumerate(parts) if part.startswith("_")), None)
             if private is None or parts[private].startswith("__") or not home(name):
-                continue
-            if name.startswith(f"{SHARED}.") or name == SHARED:
                 continue
             owner = package_of(home(".".join(parts[:private])))
             inside = package_of(module)

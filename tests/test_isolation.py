@@ -40,13 +40,13 @@ THINKING = {
 # Arithmetic. These could open files that they are told the path of, which no observation tells.
 ARITHMETIC = {
     "numpy", "numpy.typing", "scipy.cluster.hierarchy", "sklearn.feature_extraction.text",
-    "arena._internal.process",
+    "arena.kit.process",
 }  # fmt: skip
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files);
-# `arena._internal.options` checks numbers and names.
+# `arena.kit.options` checks numbers and names.
 KNOWS_NO_LABEL = {
-    "arena._internal.options", "arena.agents", "arena.encoders", "arena.errors", "arena.llm",
+    "arena.kit.options", "arena.agents", "arena.encoders", "arena.errors", "arena.llm",
     "arena.mindmap.tree", "arena.ranker", "arena.report.listing", "arena.report.sentences",
     "arena.text", "arena.text.display",
 }  # fmt: skip

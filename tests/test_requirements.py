@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import arena
-from arena._internal.lazy import EXTRAS
+from arena.kit.lazy import EXTRAS
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "requirements"))

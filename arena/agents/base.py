@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from arena._internal.files import read_json
 from arena.errors import DataError, clip
+from arena.kit.files import read_json
 from arena.plugins import Registry
 
 Observation = Mapping[str, Any]

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
-from arena._internal.files import atomic_write, json_value
 from arena.errors import DataError, clip
+from arena.kit.files import atomic_write, json_value
 from arena.metrics import RANKING
 from arena.plugins import Registry
 from arena.text.display import count

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.files import atomic_write
 from arena.answers.base import AnswerKind, answer, file_name, write_rows
+from arena.kit.files import atomic_write
 
 if TYPE_CHECKING:
     from arena.metrics import Metric, ScoreContext

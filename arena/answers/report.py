@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.files import atomic_write
 from arena.answers.base import AnswerKind, answer, file_name, write_rows
 from arena.answers.ranking import Ranking, ideal_ranking
+from arena.kit.files import atomic_write
 from arena.papers import MAX_SUBMITTED
 
 if TYPE_CHECKING:

@@ -32,11 +32,11 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena import plugins
-from arena._internal.lazy import missing
-from arena._internal.options import Option, check_described, options_of, read_docstring
-from arena._internal.terminal import Table
 from arena.errors import ArenaError, CorpusError, DataError, did_you_mean
 from arena.failures import plug_in_frames
+from arena.kit.lazy import missing
+from arena.kit.options import Option, check_described, options_of, read_docstring
+from arena.kit.terminal import Table
 from arena.plugins import kinds, load
 
 Command = Callable[..., Any]

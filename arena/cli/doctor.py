@@ -11,9 +11,9 @@ from importlib import metadata
 from itertools import cycle
 from typing import Any
 
-from arena._internal.lazy import EXTRAS
-from arena._internal.process import cores
 from arena.cli.app import print_json, print_table
+from arena.kit.lazy import EXTRAS
+from arena.kit.process import cores
 from arena.text.display import count
 
 GIVES = {

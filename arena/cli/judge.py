@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arena._internal.files import sha256_file, write_json
-from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, print_table, resumable
+from arena.kit.files import sha256_file, write_json
+from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 
 

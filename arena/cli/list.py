@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from arena._internal.options import read_docstring
 from arena.cli.app import print_json, print_table
 from arena.dates import GUESS_MARK
 from arena.errors import ArenaError, UnknownNameError, clip, did_you_mean
+from arena.kit.options import read_docstring
 from arena.plugins import Registry, kinds, loaded, origin_of
 from arena.text.display import printable
 

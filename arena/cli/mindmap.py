@@ -41,7 +41,7 @@ def show(
     Example:
         arena mindmap show map.json --beside survey.md --output both.svg
     """
-    from arena._internal.files import atomic_write
+    from arena.kit.files import atomic_write
     from arena.mindmap import FORMATS, format_of, render
     from arena.mindmap import beside as render_beside
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import read_json
 from arena.corpus import layout
+from arena.kit.files import read_json
 from arena.retrieval import RETRIEVERS
 
 

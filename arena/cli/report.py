@@ -32,7 +32,7 @@ def report(
     Example:
         arena report survey.md --corpus demo/world
     """
-    from arena._internal.files import atomic_write
+    from arena.kit.files import atomic_write
     from arena.report import PaperFinder, read_report, resolve
     from arena.report.writing import FORMATS
     from arena.tasks import TaskSet

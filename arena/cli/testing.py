@@ -68,7 +68,7 @@ def audit(
     Example:
         arena audit --corpus demo/world
     """
-    from arena._internal.files import atomic_write, check_target, write_json
+    from arena.kit.files import atomic_write, check_target, write_json
     from arena.retrieval import parse_name
     from arena.testing import audit as audit_corpus
 

@@ -11,10 +11,10 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write, check_target, json_value
 from arena.cli.app import print_table
 from arena.cli.run import parse_surveys
 from arena.errors import DataError
+from arena.kit.files import atomic_write, check_target, json_value
 from arena.text.display import count, printable, result_lines
 
 _LARGE = 20_000_000  # bytes

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena._internal.arrays import StringTable, load_array
-from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, clip
+from arena.kit.arrays import StringTable, load_array
+from arena.kit.files import sha256_file
 
 TITLE_ABSTRACT = "title_abstract"
 """The input without a digest: title and abstract."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_file, sha256_json
 from arena.corpus import layout
 from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import sha256_file, sha256_json
 from arena.plugins import recorded_name
 from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, parse_name
 

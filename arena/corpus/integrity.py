@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write, read_json, sha256_file
-from arena._internal.process import cores
-from arena._internal.terminal import progress
 from arena.errors import CorpusError, DataError
+from arena.kit.files import atomic_write, read_json, sha256_file
+from arena.kit.process import cores
+from arena.kit.terminal import progress
 
 _SETTLED = 50_000_000
 """Nanoseconds after which a change of a file shows in its times, whatever clock they come from."""

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import Form, misfit, read_json, sha256_json
 from arena.errors import CorpusError, clip
+from arena.kit.files import Form, misfit, read_json, sha256_json
 
 FORMAT_VERSION = 4
 PART_VERSION = 3

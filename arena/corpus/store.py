@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import StringTable, damaged, load_array
 from arena.corpus import layout
 from arena.dates import format_day
+from arena.kit.arrays import StringTable, damaged, load_array
 from arena.papers import Brief
 
 _CACHED_ROW_GROUPS = 128  # of about a megabyte of text each, for each of two files

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from arena._internal.lazy import require
 from arena.errors import DataError, clip
+from arena.kit.lazy import require
 
 if TYPE_CHECKING:
     import uvicorn

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._internal.lazy import require
+from arena.kit.lazy import require
 
 require("the door to inspect_ai", "inspect_ai")
 

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.lazy import load
 from arena.corpus import Corpus, layout
 from arena.errors import DataError, clip
+from arena.kit.lazy import load
 from arena.tasks import TaskSet, topic_of, with_topic
 
 NAMESPACE = "researcharena"

@@ -16,12 +16,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from arena import __version__
-from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.doors._mcp_calls import PlainCalls
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
+from arena.kit.lazy import require
 from arena.session import EpisodeSession, Sessions
 from arena.text.display import whole_letters
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from arena import __version__
-from arena._internal.lazy import require
 from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.errors import ArenaError, DataError, clip, did_you_mean
+from arena.kit.lazy import require
 from arena.session import IDLE, EpisodeSession, Sessions, SessionStep, UnknownSessionError
 
 try:

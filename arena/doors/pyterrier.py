@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeAlias
 
 from annotated_types import Ge
 
-from arena._internal.lazy import require
-from arena._internal.options import checked
+from arena.kit.lazy import require
+from arena.kit.options import checked
 
 require("the door to PyTerrier", "pyterrier")
 

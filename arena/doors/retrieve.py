@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 from annotated_types import Interval
 
-from arena._internal.files import read_json
-from arena._internal.lazy import require
-from arena._internal.options import checked
-from arena._internal.process import cores
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_cutoff
 from arena.doors import integration
 from arena.doors._http import refusal, serve_app
 from arena.errors import DataError, clip
+from arena.kit.files import read_json
+from arena.kit.lazy import require
+from arena.kit.options import checked
+from arena.kit.process import cores
 from arena.papers import MAX_QUERY, Hit
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from arena._internal.lazy import load
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.lazy import load
 from arena.llm.prompts import Fields, read_template
 from arena.session import EpisodeSession, Sessions
 from arena.tasks import TaskSet, choose_surveys

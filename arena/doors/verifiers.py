@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from arena._internal.lazy import require
+from arena.kit.lazy import require
 
 require("the door to verifiers", "verifiers")
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.options import parameters_of
+from arena.kit.options import parameters_of
 from arena.plugins import Registry, make
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from arena._internal.files import read_json, sha256_file
-from arena._internal.lazy import load, once, require, resolve_device, versions
 from arena.encoders.base import encoder
 from arena.errors import DataError, clip, first_line
+from arena.kit.files import read_json, sha256_file
+from arena.kit.lazy import load, once, require, resolve_device, versions
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from arena._internal.lazy import package_directory, require
 from arena.encoders.base import encoder
 from arena.encoders.flag import FlagEncoder, Precision
+from arena.kit.lazy import package_directory, require
 
 
 @encoder("minilm")

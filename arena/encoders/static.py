@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.files import sha256_file
-from arena._internal.lazy import load, once, package_directory, require, versions
 from arena.encoders.base import encoder
+from arena.kit.files import sha256_file
+from arena.kit.lazy import load, once, package_directory, require, versions
 
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 

@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from arena._internal.files import json_value, misfit
 from arena.counted import ReaderDefectError, unreadable
 from arena.envs._results import POOL_FORM, PaperPool, cut, has
 from arena.errors import (
@@ -20,6 +19,7 @@ from arena.errors import (
     returned,
 )
 from arena.failures import failure_of_answer
+from arena.kit.files import json_value, misfit
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
 from arena.tasks import Survey, Task, TaskSet

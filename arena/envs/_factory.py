@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
 from arena import __version__, trec
-from arena._internal.files import read_json, sha256_json
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
@@ -21,6 +20,7 @@ from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.inputs import INPUTS
+from arena.kit.files import read_json, sha256_json
 from arena.metrics import EXTRACTOR
 from arena.papers import MAX_LISTED
 from arena.rewards import MetricReward

@@ -18,13 +18,13 @@ from pydantic import (
     ValidationError,
 )
 
-from arena._internal.options import describe
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs._results import LEAST
 from arena.errors import DataError, clip, did_you_mean
 from arena.inputs import INPUTS
+from arena.kit.options import describe
 from arena.metrics import ENCODER
 from arena.papers import LARGEST_READ, MAX_LISTED
 from arena.plugins import Registry

@@ -11,13 +11,13 @@ import gymnasium
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
-from arena._internal.files import misfit
 from arena.corpus import Corpus
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
+from arena.kit.files import misfit
 from arena.plugins import load
 from arena.text.display import count
 from arena.tools import Search, Shown, make_searches

@@ -14,11 +14,11 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from arena._internal.options import checked
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import checked_seed
 from arena.envs.core import SurveyEnv
 from arena.errors import DataError, clip
+from arena.kit.options import checked
 from arena.tools import Search, make_searches
 
 Infos = dict[str, Any]

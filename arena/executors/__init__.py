@@ -14,8 +14,8 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import ClassVar, TypeVar
 
-from arena._internal.process import block_sigint_in_children
 from arena.errors import DataError, WorkerError, clip
+from arena.kit.process import block_sigint_in_children
 from arena.plugins import Registry, load, loaded_files
 
 __all__ = ["EXECUTORS", "Executor", "Local", "make_executor"]

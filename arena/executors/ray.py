@@ -10,10 +10,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from arena._internal.cluster import connected, versions
-from arena._internal.lazy import require
 from arena.errors import WorkerError, clip
 from arena.executors import Executor, executor
+from arena.kit.cluster import connected, versions
+from arena.kit.lazy import require
 from arena.plugins import loaded_files
 
 T = TypeVar("T")

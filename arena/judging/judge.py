@@ -15,12 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import read_sealed, sealed, sha256_json, write_json
-from arena._internal.lazy import load
 from arena.answers import AnswerKind
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.code import code_sha256
+from arena.kit.files import read_sealed, sealed, sha256_json, write_json
+from arena.kit.lazy import load
 from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
 from arena.llm.prompts import read_template
 from arena.metrics import ScoreContext

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, read_json, read_sealed, sha256_file, write_json
 from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
 from arena.judging.judge import MAP, Judgements, open_finished, read_judgements
+from arena.kit.code import code_sha256
+from arena.kit.files import atomic_write, read_json, read_sealed, sha256_file, write_json
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet
 

@@ -16,8 +16,6 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from arena import metrics
-from arena._internal.files import sealed, sha256_json, write_json
-from arena._internal.options import checked, parameters_of
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.evidence import (
     LONGEST,
@@ -34,6 +32,8 @@ from arena.judging.evidence import (
     vote,
 )
 from arena.judging.judge import REPORT, Judgements, open_finished
+from arena.kit.files import sealed, sha256_json, write_json
+from arena.kit.options import checked, parameters_of
 from arena.llm import Client, ModelSession, Question
 from arena.llm.answers import sum_totals
 from arena.llm.client import Model

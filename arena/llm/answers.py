@@ -13,9 +13,9 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from annotated_types import Ge
 
-from arena._internal.files import sha256_json
-from arena._internal.options import check_options
 from arena.errors import ArenaError, DataError, clip
+from arena.kit.files import sha256_json
+from arena.kit.options import check_options
 from arena.text.display import count
 
 PRICES = Path(__file__).with_name("prices.yaml")
@@ -271,7 +271,7 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
 
     `prices` is a YAML file or a table like prices.yaml, which precedes that one.
     """
-    from arena._internal.settings import read_source
+    from arena.kit.settings import read_source
 
     for table in (prices or {}, PRICES):
         entries = read_source(table, "table of models", "docs/llm.md").data

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, MinLen
 
-from arena._internal.lazy import once, require
-from arena._internal.options import check_names, check_options, checked, parameters_of
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.lazy import once, require
+from arena.kit.options import check_names, check_options, checked, parameters_of
 from arena.llm.answers import (
     Completion,
     Limits,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from arena import metrics
-from arena._internal.terminal import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
+from arena.kit.terminal import progress
 from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap._builder import as_read
 from arena.mindmap._files import naming, read_mind_map_file

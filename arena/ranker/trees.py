@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from arena._internal.files import read_json, sha256_file
 from arena.errors import DataError
+from arena.kit.files import read_json, sha256_file
 from arena.ranker.pool import FEATURES, Numbers
 
 FORMAT = "researcharena-ranker-1"

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from arena import __version__
-from arena._internal.files import atomic_write, sha256_file
 from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.files import atomic_write, sha256_file
 from arena.llm.answers import Completion, clean
 from arena.results.comparison import usage_of
 from arena.results.messages import Said, call_of, finished, replay_with_answers, said_text

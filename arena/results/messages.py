@@ -9,10 +9,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write, read_json
 from arena.agents import actions_from, tool_message
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.files import atomic_write, read_json
 from arena.llm.answers import Completion, clean, from_record
 from arena.llm.store import Store
 from arena.results.comparison import usage_of

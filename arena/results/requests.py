@@ -9,10 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write
 from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import DataError
+from arena.kit.files import atomic_write
 from arena.llm.prompts import Fields, load_templates
 from arena.mindmap import MindMap
 from arena.tasks import TaskSet, choose_surveys, topic_of, with_topic

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._internal.lazy import load
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.lazy import load
+from arena.kit.terminal import progress
 from arena.llm.answers import clean
 from arena.results.comparison.opening import name_runs, played_episode, split_name
 from arena.results.messages import answers_by_step, conversation, open_answers

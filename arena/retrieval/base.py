@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.options import check_names, check_options, parameters_of
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.options import check_names, check_options, parameters_of
 from arena.plugins import Registry
 
 T = TypeVar("T")

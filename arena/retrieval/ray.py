@@ -18,10 +18,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Gt
 
-from arena._internal.cluster import connected, versions
-from arena._internal.files import sha256_file
-from arena._internal.lazy import require
 from arena.errors import ArenaError, DataError, WorkerError, clip
+from arena.kit.cluster import connected, versions
+from arena.kit.files import sha256_file
+from arena.kit.lazy import require
 from arena.plugins import load, loaded_files
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, retriever
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from arena._internal.options import check_options
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.options import check_options
 from arena.metrics import METRICS, Metric
 from arena.plugins import Registry
 

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from arena import trec
-from arena._internal.files import misfit
 from arena.corpus import Corpus
 from arena.errors import CorpusError, clip
+from arena.kit.files import misfit
 from arena.metrics import ENCODER, ScoreContext, mean
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import answers_of, seen_of

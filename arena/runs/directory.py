@@ -13,12 +13,12 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.files import Form, misfit, read_json, sha256_file, sha256_json, write_json
-from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.answers import ANSWERS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
+from arena.kit.files import Form, misfit, read_json, sha256_file, sha256_json, write_json
+from arena.kit.workdir import OutputKind, output_directory, read_manifest_of
 from arena.metrics import METRICS, Metric
 from arena.plugins import Registry, kinds, origin_of, recorded_name
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes

@@ -11,13 +11,13 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
-from arena._internal.lazy import versions
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import EnvConfig, starting_papers
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_json
+from arena.kit.lazy import versions
 from arena.metrics import Metric
 from arena.plugins import Plugin, origin_of
 from arena.rewards import MetricReward

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple, cast
 
 import gymnasium
 
-from arena._internal.files import sha256_json
-from arena._internal.process import block_sigint_in_children, one_thread
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.executors import Executor
+from arena.kit.files import sha256_json
+from arena.kit.process import block_sigint_in_children, one_thread
 from arena.plugins import load, loaded_files
 from arena.runs.players import AgentFactory, failures
 from arena.tasks import TaskSet

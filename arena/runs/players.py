@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.lazy import missing
-from arena._internal.options import check_names, check_options, parameters_of
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.failures import failure
+from arena.kit.lazy import missing
+from arena.kit.options import check_names, check_options, parameters_of
 from arena.tasks import Task, TaskSet
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from arena import __version__
-from arena._internal.files import read_sealed, sha256_file, sha256_json
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import read_sealed, sha256_file, sha256_json
+from arena.kit.terminal import progress
 from arena.mindmap import identity
 from arena.plugins import load
 from arena.runs import environment

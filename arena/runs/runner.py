@@ -12,15 +12,15 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from arena import __version__, trec
-from arena._internal.code import code_sha256, local_files
-from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError, NoLabelsError
 from arena.executors import EXECUTORS, make_executor
+from arena.kit.code import code_sha256, local_files
+from arena.kit.files import sha256_file, sha256_json, write_json
+from arena.kit.options import checked
+from arena.kit.terminal import progress
 from arena.llm.outcomes import count_answers
 from arena.metrics import ENCODER, Metric, mean
 from arena.mindmap import identity

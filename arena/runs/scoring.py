@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import Any
 
 from arena import trec
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
-from arena._internal.options import check_options
-from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.failures import failure_of_answer
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_json
+from arena.kit.options import check_options
+from arena.kit.workdir import read_manifest_of
 from arena.llm.outcomes import count_answers
 from arena.metrics import ENCODER, EXTRACTOR, Metric, ScoreContext, mean
 from arena.mindmap import identity

@@ -9,8 +9,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import misfit, read_json
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.files import misfit, read_json
 from arena.tasks import Task
 
 VERSION = 2

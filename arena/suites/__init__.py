@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from arena._internal.files import json_value, sha256_file, sha256_json
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import json_value, sha256_file, sha256_json
 from arena.metrics import mean
 from arena.plugins import Registry
 

@@ -13,14 +13,14 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import json_value, sha256_file
-from arena._internal.terminal import progress
 from arena.answers import remarked
 from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
+from arena.kit.code import code_sha256
+from arena.kit.files import json_value, sha256_file
+from arena.kit.terminal import progress
 from arena.metrics import METRICS, evaluate, mean
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve, unfound
 from arena.report.metrics import ReportGold, cited_works

@@ -10,11 +10,11 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from arena._internal.files import json_value
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
 from arena.envs import USUAL, cut
 from arena.errors import UnknownPaperError, clip
+from arena.kit.files import json_value
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
 from arena.runs.episodes import PlayedStep
 from arena.tasks import EXPERT, TASKS, open_task

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import gymnasium
 from annotated_types import Ge, Len
 
-from arena._internal.code import code_sha256
-from arena._internal.lazy import require
-from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.corpus.view import search_batch
 from arena.errors import DataError, NoLabelsError, UnknownPaperError
+from arena.kit.code import code_sha256
+from arena.kit.lazy import require
+from arena.kit.options import checked
+from arena.kit.terminal import progress
 from arena.runs.episodes import PlayedStep
 from arena.tasks import EXPERT, TASKS, environment_ids, open_task
 from arena.testing.attacks import Attacker

@@ -18,10 +18,10 @@ from typing import Any
 
 import gymnasium
 
-from arena._internal.terminal import Table, progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import NoLabelsError
+from arena.kit.terminal import Table, progress
 from arena.rewards import REWARDS
 from arena.runs.episodes import play
 from arena.runs.players import AgentFactory, Oracle

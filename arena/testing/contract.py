@@ -17,9 +17,9 @@ from typing import Any
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from arena._internal.files import json_value
-from arena._internal.terminal import progress
 from arena.errors import clip
+from arena.kit.files import json_value
+from arena.kit.terminal import progress
 from arena.plugins import load, loaded_files
 from arena.tasks import TASKS
 from arena.testing.attacks import probes

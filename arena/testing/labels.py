@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import json_value, sha256_file, sha256_json, write_json
+from arena.kit.files import json_value, sha256_file, sha256_json, write_json
 from arena.testing.checked import CheckedEnv, Trace
 from arena.testing.report import require
 from arena.testing.values import first_difference, plain

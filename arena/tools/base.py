@@ -18,10 +18,10 @@ import gymnasium
 import numpy as np
 from annotated_types import Interval
 
-from arena._internal.files import read_json
-from arena._internal.options import check_described, options_of, read_docstring
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip, did_you_mean
+from arena.kit.files import read_json
+from arena.kit.options import check_described, options_of, read_docstring
 from arena.plugins import Registry, mirror
 
 if TYPE_CHECKING:

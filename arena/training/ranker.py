@@ -11,15 +11,15 @@ import gymnasium
 import numpy as np
 from annotated_types import Ge, Interval
 
-from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, check_target
-from arena._internal.lazy import load, require
-from arena._internal.options import check_names, checked
-from arena._internal.terminal import progress
 from arena.agents import Desk, Researcher, Steps
 from arena.corpus import Corpus
 from arena.dates import format_day, parse_cutoff, parse_date
 from arena.errors import DataError
+from arena.kit.code import code_sha256
+from arena.kit.files import atomic_write, check_target
+from arena.kit.lazy import load, require
+from arena.kit.options import check_names, checked
+from arena.kit.terminal import progress
 from arena.ranker import FEATURES, Ranker, explore
 from arena.ranker.trees import FORMAT
 from arena.tasks import TaskSet

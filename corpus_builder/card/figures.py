@@ -13,10 +13,10 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from arena._internal import terminal
-from arena._internal.plots import COLOURS, GREY, INK, MARKERS, short
 from arena.corpus import layout
 from arena.errors import ArenaError
+from arena.kit import terminal
+from arena.kit.plots import COLOURS, GREY, INK, MARKERS, short
 from arena.mindmap import read_mind_map
 from corpus_builder.database import execute, literal, rows, scalar
 from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED

@@ -16,13 +16,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena._internal import terminal
-from arena._internal.files import sha256_file
-from arena._internal.plots import draw
-from arena._internal.process import cores
-from arena._internal.workdir import staged_directory
 from arena.corpus import layout
 from arena.errors import CorpusError
+from arena.kit import terminal
+from arena.kit.files import sha256_file
+from arena.kit.plots import draw
+from arena.kit.process import cores
+from arena.kit.workdir import staged_directory
 from arena.text.display import count, shown
 from corpus_builder.build import check_place
 from corpus_builder.card.figures import (

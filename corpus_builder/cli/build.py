@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from arena._internal.options import Option, options_of
 from arena.cli.app import (
     add_argument,
     add_command,
@@ -20,6 +19,7 @@ from arena.cli.app import (
     resumable,
 )
 from arena.errors import DataError
+from arena.kit.options import Option, options_of
 from arena.plugins import origin_of
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from arena._internal.workdir import exclusive_lock
 from arena.cli.app import print_json, resumable
 from arena.cli.run import parse_surveys
+from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_rows
 

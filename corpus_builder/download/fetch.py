@@ -18,10 +18,10 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-from arena._internal.files import atomic_write
-from arena._internal.terminal import progress
-from arena._internal.workdir import clear_temporary, exclusive_lock
 from arena.errors import DataError
+from arena.kit.files import atomic_write
+from arena.kit.terminal import progress
+from arena.kit.workdir import clear_temporary, exclusive_lock
 from arena.text.display import count
 
 T = TypeVar("T")

@@ -18,11 +18,11 @@ from urllib.parse import quote, quote_plus, urlencode
 import orjson
 from annotated_types import Ge, Interval
 
-from arena._internal.files import json_value, misfit
-from arena._internal.options import checked
-from arena._internal.terminal import progress
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import DataError, clip
+from arena.kit.files import json_value, misfit
+from arena.kit.options import checked
+from arena.kit.terminal import progress
 from arena.text.display import count, whole_letters
 from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, RetryError, writing
 from corpus_builder.readers.base import PaperFile

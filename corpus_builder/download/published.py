@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from arena._internal.files import write_json
-from arena._internal.workdir import atomic_directory
 from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import write_json
+from arena.kit.workdir import atomic_directory
 from corpus_builder.collections import collections
 from corpus_builder.download.fetch import Fetcher, Known, RemoteFile, compare, writing
 from corpus_builder.manifest import verify

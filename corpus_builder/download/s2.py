@@ -15,9 +15,9 @@ from urllib.parse import quote, unquote, urlsplit
 import requests
 from annotated_types import Ge, Interval
 
-from arena._internal.options import checked
-from arena._internal.workdir import other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.options import checked
+from arena.kit.workdir import other_files
 from arena.text.display import count
 from corpus_builder.download.fetch import (
     CONTINUES,

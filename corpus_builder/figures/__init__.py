@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json
 from arena.errors import DataError, clip
+from arena.kit.files import TEMPORARY_SUFFIX, sha256_json
 
 CAPTIONS = ("captions.jsonl", "captions.json")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")

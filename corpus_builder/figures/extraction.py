@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any, NamedTuple
 
-from arena._internal.options import check_names
 from arena.errors import DataError, clip
+from arena.kit.options import check_names
 from arena.llm import (
     Failed,
     Fields,

@@ -14,9 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena._internal.lazy import load
 from arena.dates import parse_date
 from arena.errors import DataError, clip, returned
+from arena.kit.lazy import load
 from arena.plugins import Registry, mirror
 from arena.text.cleaning import clean_text
 from arena.text.identifiers import arxiv_month, bibtex_keys

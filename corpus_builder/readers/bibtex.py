@@ -12,7 +12,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from arena._internal.lazy import load
+from arena.kit.lazy import load
 from arena.text.identifiers import normal_title
 from corpus_builder.readers.base import SUFFIX, PaperFile, Record, paper, plain, reader, turned
 from corpus_builder.readers.tables import authors_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
-from arena._internal.lazy import load
+from arena.kit.lazy import load
 from arena.text.identifiers import bibtex_keys
 from corpus_builder.readers.base import PaperFile, Record, paper, reader
 from corpus_builder.readers.tables import authors_of

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import orjson
 
-from arena._internal.workdir import atomic_directory
 from arena.errors import clip
+from arena.kit.workdir import atomic_directory
 from corpus_builder.files import MAX_LINE, Lines, RowWriter, schema, write_report
 
 TABLES = {

@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, NonNegativeInt
 
-from arena._internal.files import write_json
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.files import write_json
 from arena.text.display import count
 from corpus_builder.release import Shard
 

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.files import sha256_file
 from arena.errors import DataError, clip
+from arena.kit.files import sha256_file
 from corpus_builder.files import MAX_LINE, Lines, printable_name
 from corpus_builder.sources.base import LocatedRecord, source
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.kit.files import sha256_json
 from arena.mindmap import MindMap, read_mind_map
 from arena.text.display import count
 from arena.text.identifiers import normal_title

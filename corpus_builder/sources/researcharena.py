@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
+from arena.kit.files import sha256_json
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources.base import LocatedRecord, source
 from corpus_builder.sources.jsonl import JsonLinesFile

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.options import Option, options_of, parameters_of
-from arena._internal.terminal import progress
 from arena.cli.app import add_argument
 from arena.errors import DataError, did_you_mean
+from arena.kit.options import Option, options_of, parameters_of
+from arena.kit.terminal import progress
 from corpus_builder.sources.base import LocatedRecord, Source, source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
@@ -39,7 +39,7 @@ class WorldSource:
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from ``--config``, overridden by the single options."""
-        from arena._internal.settings import read_source
+        from arena.kit.settings import read_source
 
         known, knobs = parameters_of(WorldConfig), {}
         if arguments.config:

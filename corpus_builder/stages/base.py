@@ -14,11 +14,11 @@ import duckdb
 import pyarrow as pa
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from arena._internal.files import TEMPORARY_SUFFIX
-from arena._internal.process import cores
-from arena._internal.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.errors import DataError, clip
 from arena.executors import EXECUTORS, Executor, make_executor
+from arena.kit.files import TEMPORARY_SUFFIX
+from arena.kit.process import cores
+from arena.kit.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.retrieval import RETRIEVERS
 from corpus_builder.database import connected
 from corpus_builder.files import RowWriter, read_report, write_report

@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
-from arena._internal.files import sha256_file, write_json
-from arena._internal.workdir import REPLACED, publish, sync
 from arena.corpus import layout
 from arena.errors import ArenaError, DataError
+from arena.kit.files import sha256_file, write_json
+from arena.kit.workdir import REPLACED, publish, sync
 from arena.tasks import PROMPT_LEVELS
 from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content

@@ -12,9 +12,9 @@ from typing import Any
 import duckdb
 
 from arena import __version__
-from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError
+from arena.kit.terminal import progress
 from arena.text.display import count
 from corpus_builder.database import copy, execute, literal, rows, scalar
 from corpus_builder.files import read_report

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from arena._internal.terminal import progress
-from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
+from arena.kit.terminal import progress
+from arena.kit.workdir import atomic_directory
 from corpus_builder.content import DANGLING, LINKS, create_documents
 from corpus_builder.database import connected, copy, execute, literal, rows, scalar
 from corpus_builder.files import read_report, write_report

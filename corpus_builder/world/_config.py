@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Interval
 
-from arena._internal.options import check_options
 from arena.errors import DataError
+from arena.kit.options import check_options
 
 PAPERS_PER_SURVEY = 10
 """A survey needs papers to cite: a world contains at most one survey for this many papers."""

@@ -12,8 +12,8 @@ import pytest
 from helpers import SURVEY, Memory, contents, strings, table
 
 import arena
-from arena._internal.arrays import load_array
 from arena.corpus import Corpus, layout
+from arena.kit.arrays import load_array
 from corpus_builder.build import build
 from corpus_builder.manifest import verify
 from corpus_builder.world import World, WorldConfig

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from arena._internal.files import sha256_json
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
+from arena.kit.files import sha256_json
 from corpus_builder.cli import main, make_parser
 from corpus_builder.manifest import verify
 

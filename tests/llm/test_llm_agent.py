@@ -238,10 +238,10 @@ def test_nothing_in_the_package_leads_to_labels():
         "arena.dates",
         "arena.errors",
         "arena.plugins",
-        "arena._internal.files",
-        "arena._internal.lazy",
-        "arena._internal.options",
-        "arena._internal.settings",
+        "arena.kit.files",
+        "arena.kit.lazy",
+        "arena.kit.options",
+        "arena.kit.settings",
         "arena.text.display",
     }
     root = Path(arena.llm.__file__).parent

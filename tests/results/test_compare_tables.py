@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena._internal.terminal import Table, best, escape_latex, escape_markdown
+from arena.kit.terminal import Table, best, escape_latex, escape_markdown
 
 HEADER = ["run", "recall@10", "searches"]
 ROWS = [["title_1", 0.51234, 12], ["a|b & 50 %", None, 1234]]

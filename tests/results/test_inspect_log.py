@@ -10,9 +10,9 @@ import pytest
 from llm_server import LLMServer, tool_call
 
 import arena
-from arena._internal.files import sha256_file
 from arena.cli import main
 from arena.errors import CorpusError, DataError
+from arena.kit.files import sha256_file
 from arena.results.inspect_log import write_inspect_log
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from dense_helpers import build, same
 
-from arena._internal.lazy import load
 from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError
+from arena.kit.lazy import load
 from arena.retrieval import Scope
 from arena.retrieval.dense import Dense
 

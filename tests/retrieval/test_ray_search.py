@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
 
 import arena
-from arena._internal.cluster import versions
 from arena.errors import DataError, WorkerError
+from arena.kit.cluster import versions
 from arena.retrieval import Ranking, Request, Retriever, Scope
 from arena.retrieval.ray import DISTRIBUTIONS, Shard
 from arena.tasks import TaskSet

@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 import arena
-from arena._internal.files import sha256_file
 from arena.cli import main
 from arena.corpus import Corpus
 from arena.errors import CorpusError
+from arena.kit.files import sha256_file
 from arena.results import comparison
 from arena.results.viewing import as_view
 from arena.runs.checking import Misstated, misstated

@@ -84,7 +84,7 @@ def test_threads_and_processes_are_not_mixed(world, tmp_path):
 
 THREADS = """
 import sys, time, threadpoolctl, arena
-from arena._internal.process import one_thread
+from arena.kit.process import one_thread
 
 class Threads(arena.Agent):
     waits = True

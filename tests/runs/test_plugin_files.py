@@ -17,9 +17,9 @@ import arena.cli
 import arena.envs
 import corpus_builder.cli
 from arena import plugins
-from arena._internal.code import source_sha256
 from arena.agents import AGENTS
 from arena.errors import CorpusError, DataError
+from arena.kit.code import source_sha256
 from arena.metrics import METRICS
 from arena.results.comparison.report import verdict
 from arena.rewards import plain_name

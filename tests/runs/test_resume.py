@@ -126,7 +126,7 @@ def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
 
 
 def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
-    from arena._internal.files import TEMPORARY_SUFFIX
+    from arena.kit.files import TEMPORARY_SUFFIX
 
     output = tmp_path / "run"
     output.mkdir()
@@ -143,7 +143,7 @@ def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
 
 
 def test_two_processes_do_not_write_one_run(world, tmp_path):
-    from arena._internal.workdir import exclusive_lock
+    from arena.kit.workdir import exclusive_lock
 
     output = tmp_path / "run"
     output.mkdir()

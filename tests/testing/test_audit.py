@@ -20,11 +20,11 @@ from audit_leaks import (
 )
 
 import arena.cli
-from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.envs import SurveyEnv
 from arena.envs._episode import ScoredEpisode
 from arena.envs._results import PaperPool
+from arena.kit.code import code_sha256
 from arena.testing import CHECKS, AuditReport, audit
 from arena.testing.auditor import audited_envs
 from arena.testing.checked import CheckedEnv

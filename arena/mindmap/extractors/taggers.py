@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._internal.files import sha256_file
-from arena._internal.lazy import load, once, package_directory, require, versions
 from arena.errors import DataError, clip, first_line
+from arena.kit.files import sha256_file
+from arena.kit.lazy import load, once, package_directory, require, versions
 from arena.mindmap.extractors import extractor
 
 _lock = threading.Lock()  # spaCy's store of words and taggers serve one thread at a time

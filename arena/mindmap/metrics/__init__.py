@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.process import one_thread
 from arena.encoders import Encoder, make_label_encoder
 from arena.errors import DataError, clip
+from arena.kit.process import one_thread
 from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
 from arena.text.display import count

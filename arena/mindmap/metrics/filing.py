@@ -12,7 +12,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from arena._internal.lazy import load
+from arena.kit.lazy import load
 from arena.metrics import ScoreContext, metric
 from arena.mindmap.metrics import unit_vectors
 from arena.mindmap.tree import MindMap

@@ -8,9 +8,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.process import one_thread
 from arena.encoders import Encoder
 from arena.errors import DataError
+from arena.kit.process import one_thread
 from arena.metrics import ScoreContext, metric
 from arena.mindmap.metrics import entities, headings, unit_vectors
 from arena.mindmap.tree import MindMap

@@ -168,7 +168,7 @@ def _shape(tree: MindMap, mirrored: bool) -> _Shape:
 
 @functools.cache
 def _compiled() -> Callable[..., Any]:
-    from arena._internal.kernels import kernel
+    from arena.kit.kernels import kernel
 
     return kernel(_tree_distance)
 

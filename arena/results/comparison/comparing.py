@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import load
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.dates import parse_cutoff
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.lazy import load
+from arena.kit.terminal import progress
 from arena.plugins import load as load_plugins
 from arena.results.comparison.clusters import CLUSTERS, FEWEST, clusters_of, in_clusters, numbered
 from arena.results.comparison.opening import (

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import json_value
-from arena._internal.lazy import load
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.files import json_value
+from arena.kit.lazy import load
 from arena.text.display import count
 
 

@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from arena._internal.files import atomic_write
-from arena._internal.terminal import MISSING, progress
 from arena.corpus import Corpus
 from arena.dates import GUESS_MARK
+from arena.kit.files import atomic_write
+from arena.kit.terminal import MISSING, progress
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import (
     Comparison,

@@ -8,9 +8,9 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from arena._internal.terminal import Table, best, escape_markdown
 from arena.answers import remarked
 from arena.dates import GUESS_MARK, guess_note
+from arena.kit.terminal import Table, best, escape_markdown
 from arena.llm.outcomes import UNREAD, describe_counts, is_unread
 from arena.results.comparison.clusters import FEWEST, in_clusters
 from arena.results.comparison.comparing import (

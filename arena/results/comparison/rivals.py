@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import sha256_json
-from arena._internal.workdir import read_manifest_of
 from arena.answers import file_name
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.files import sha256_json
+from arena.kit.workdir import read_manifest_of
 from arena.metrics import ENCODER
 from arena.results.comparison.opening import ComparedRun, Effort, PlayedEpisode
 from arena.runs.directory import RUN

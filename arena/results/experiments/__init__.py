@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import sha256_json, write_json
-from arena._internal.terminal import progress
-from arena._internal.workdir import OutputKind, output_directory
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, clip
+from arena.kit.files import sha256_json, write_json
+from arena.kit.terminal import progress
+from arena.kit.workdir import OutputKind, output_directory
 from arena.plugins import load
 from arena.results.experiments.config import Experiment, read_experiment
 from arena.results.experiments.grid import Cell, make_grid

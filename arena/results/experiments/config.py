@@ -22,7 +22,9 @@ from pydantic import (
     model_validator,
 )
 
-from arena._internal.settings import (
+from arena.envs.config import LIMITS
+from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.settings import (
     ConfigSource,
     Place,
     Settings,
@@ -31,8 +33,6 @@ from arena._internal.settings import (
     read_source,
     refusal,
 )
-from arena.envs.config import LIMITS
-from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import ENCODER, EXTRACTOR
 from arena.text.display import count
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.options import check_names, check_options, parameters_of
-from arena._internal.settings import Place
 from arena.agents import AGENTS, Agent
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
@@ -22,6 +20,8 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
+from arena.kit.options import check_names, check_options, parameters_of
+from arena.kit.settings import Place
 from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
 from arena.runs.players import ORACLE, AgentFactory

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import read_sealed, sha256_json
-from arena._internal.terminal import progress
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.files import read_sealed, sha256_json
+from arena.kit.terminal import progress
 from arena.llm.outcomes import describe_answers
 from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor

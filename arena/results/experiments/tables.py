@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import atomic_write, write_json
-from arena._internal.terminal import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
+from arena.kit.files import atomic_write, write_json
+from arena.kit.terminal import Table, escape_markdown
 from arena.llm.outcomes import UNREAD, is_unread
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.grid import JUDGED, reported_metrics

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from arena._internal.terminal import Table, progress
 from arena.corpus import Corpus
 from arena.corpus.view import search_batch
+from arena.kit.terminal import Table, progress
 from arena.papers import Hit
 from arena.report import cited_ids
 from arena.results.viewing.packing import listed

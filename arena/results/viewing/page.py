@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from arena._internal.files import read_json
-from arena._internal.terminal import Table, progress
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.kit.files import read_json
+from arena.kit.terminal import Table, progress
 from arena.llm.outcomes import UNREAD, count_answers, is_unread
 from arena.results.comparison.clusters import clusters_of, numbered
 from arena.results.comparison.comparing import bootstrap

@@ -28,10 +28,10 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from arena._internal.arrays import StringTable, damaged, load_array, save_array
-from arena._internal.kernels import say_compiling
-from arena._internal.options import check_names
-from arena._internal.process import cores
+from arena.kit.arrays import StringTable, damaged, load_array, save_array
+from arena.kit.kernels import say_compiling
+from arena.kit.options import check_names
+from arena.kit.process import cores
 from arena.retrieval.base import IndexInput, Ranking, Request, Retriever, Scope, retriever
 from arena.text import ANALYZER, analyze
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import (
+from arena.kit.arrays import (
     ArrayWriter,
     StringTable,
     StringTableWriter,

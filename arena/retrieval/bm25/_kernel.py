@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._internal.kernels import kernel
+from arena.kit.kernels import kernel
 
 BLOCK = 65536  # 512 kB of sums: a second-level cache; a power of two, to be a mask
 _STRIPE = 64  # documents that are skipped together; divides a block

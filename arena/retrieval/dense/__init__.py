@@ -16,10 +16,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge
 
-from arena._internal.files import sha256_json, write_json
-from arena._internal.lazy import once
 from arena.encoders import ENCODERS, make_encoder
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.files import sha256_json, write_json
+from arena.kit.lazy import once
 from arena.retrieval.base import (
     IndexInput,
     OpenedIndex,

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import HEADER, ArrayWriter, save_array
-from arena._internal.files import misfit, read_json, sha256_json, write_json
-from arena._internal.workdir import clear_temporary
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
+from arena.kit.arrays import HEADER, ArrayWriter, save_array
+from arena.kit.files import misfit, read_json, sha256_json, write_json
+from arena.kit.workdir import clear_temporary
 from arena.retrieval.base import IndexInput, ParallelMap
 from arena.retrieval.dense._vectors import DOCUMENTS, MAX_DIMENSION, VECTORS, normalised
 from arena.text.display import count

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import ArrayWriter
+from arena.kit.arrays import ArrayWriter
 from arena.retrieval.dense._vectors import load_matrix
 
 CODES = "codes.npy"

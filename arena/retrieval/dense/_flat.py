@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.kernels import say_compiling
-from arena._internal.lazy import resolve_device
-from arena._internal.process import one_thread
 from arena.errors import DataError, clip
+from arena.kit.kernels import say_compiling
+from arena.kit.lazy import resolve_device
+from arena.kit.process import one_thread
 from arena.retrieval.dense._codes import Codes, encode_rows, shorten
 
 _FEW = 39  # so many queries are faster one by one than as a matrix,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import load
-from arena._internal.process import one_thread
 from arena.errors import CorpusError, clip
+from arena.kit.lazy import load
+from arena.kit.process import one_thread
 from arena.retrieval.dense._codes import load_codes
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
 from arena.retrieval.dense._vectors import load_vectors

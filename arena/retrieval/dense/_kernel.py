@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from arena._internal.kernels import kernel
+from arena.kit.kernels import kernel
 from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types

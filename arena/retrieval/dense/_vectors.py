@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import damaged, load_array
-from arena._internal.files import misfit, read_json
-from arena._internal.lazy import once
-from arena._internal.options import parameters_of
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
+from arena.kit.arrays import damaged, load_array
+from arena.kit.files import misfit, read_json
+from arena.kit.lazy import once
+from arena.kit.options import parameters_of
 from arena.plugins import recorded_name
 from arena.text.display import replace_surrogates
 

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import load_array, save_array
 from arena.errors import ArenaError, CorpusError
+from arena.kit.arrays import load_array, save_array
 from arena.retrieval.base import OpenedIndex, Ranking, Request, Scope, retriever
 from arena.retrieval.bm25 import LexicalEngine
 from arena.retrieval.lucene._java import requirements as requirements

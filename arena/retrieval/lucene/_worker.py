@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from arena._internal.process import cores
+from arena.kit.process import cores
 from arena.retrieval.lucene import _java
 
 FIELD = "text"

@@ -26,9 +26,9 @@ from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from arena import metrics
-from arena._internal.files import sha256_json
-from arena._internal.options import check_options
 from arena.errors import DataError
+from arena.kit.files import sha256_json
+from arena.kit.options import check_options
 from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext

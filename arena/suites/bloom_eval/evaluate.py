@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, check_target, sha256_file
-from arena._internal.terminal import progress
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.code import code_sha256
+from arena.kit.files import atomic_write, check_target, sha256_file
+from arena.kit.terminal import progress
 from arena.llm import Client
 from arena.llm.answers import sum_totals
 from arena.metrics import METRICS, mean

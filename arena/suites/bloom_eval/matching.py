@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import load
+from arena.kit.lazy import load
 from arena.llm import ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 

@@ -10,10 +10,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file
-from arena._internal.terminal import progress
 from arena.errors import DataError, clip
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_file
+from arena.kit.terminal import progress
 from arena.metrics import METRICS, mean
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites import Evaluation, Made, chosen, json_lines, suite

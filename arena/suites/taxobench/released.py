@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from arena._internal.lazy import load
+from arena.kit.lazy import load
 from arena.mindmap.metrics.filing import path_score
 
 THRESHOLD = 0.92

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.lazy import load, require
+from arena.kit.lazy import load, require
 from arena.llm import Fields
 from arena.suites.bloom_eval.article import Work
 from arena.suites.bloom_eval.base import Finding, SurveyPair, survey_metric

@@ -30,6 +30,11 @@ from arena.errors import DataError, clip, did_you_mean
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+__all__ = [
+    "Docstring", "Option", "check_described", "check_names", "check_options", "checked",
+    "describe", "options_of", "parameters_of", "read_docstring", "what_to_give",
+]  # fmt: skip
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -17,8 +17,14 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from arena._internal.files import TEMPORARY_SUFFIX, misfit, read_json, sha256_json, write_json
 from arena.errors import ArenaError, CorpusError
+from arena.kit.files import TEMPORARY_SUFFIX, misfit, read_json, sha256_json, write_json
+
+__all__ = [
+    "LOCK", "REPLACED", "OutputKind", "atomic_directory", "clear_temporary", "exclusive_lock",
+    "is_temporary", "other_files", "output_directory", "publish", "read_manifest_of", "restore",
+    "staged_directory", "sync",
+]  # fmt: skip
 
 LOCK = ".lock"
 REPLACED = "replaced"

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 CUT = """
 import pathlib, resource, numpy as np
-from arena._internal.arrays import save_array
+from arena.kit.arrays import save_array
 for size in (0, 127, 4096, 8127):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     try:

@@ -13,7 +13,7 @@ import pytest
 
 import arena
 import arena.cli
-from arena._internal.code import code_sha256, imported_files
+from arena.kit.code import code_sha256, imported_files
 
 MINE = '''
 import arena
@@ -51,13 +51,13 @@ def loaded(path: Path, name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def hash_of(copy):
     """The function that computes the hash of the copy."""
-    return loaded(copy / "arena/_internal/code.py", "copied_code").code_sha256
+    return loaded(copy / "arena/kit/code.py", "copied_code").code_sha256
 
 
 RUN = ("arena.runs", "baselines.title", "arena.metrics.ndcg", "arena.retrieval.bm25")
 PLUGGED = (  # what registries found, which this run did not resolve
     "arena/metrics/", "arena/mindmap/metrics/", "arena/report/metrics/", "arena/suites/",
-    "arena/executors/", "arena/_internal/cluster.py", "arena/report/recognised.py",
+    "arena/executors/", "arena/kit/cluster.py", "arena/report/recognised.py",
     "arena/rewards/", "arena/answers/", "arena/tasks/", "arena/encoders/", "arena/retrieval/",
 )  # fmt: skip
 ADDED = ("from __future__", "ADDED = 1\nfrom __future__")

@@ -7,8 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from arena._internal.lazy import require
+from arena.kit.lazy import require
 from arena.text.display import shown
+
+__all__ = ["COLOURS", "GREY", "INK", "MARKERS", "draw", "short"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Okabe and Ito (2008): any kind of colour blindness leaves them distinct."""

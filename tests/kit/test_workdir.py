@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from arena._internal.files import atomic_write
-from arena._internal.workdir import (
+from arena.errors import ArenaError, CorpusError
+from arena.kit.files import atomic_write
+from arena.kit.workdir import (
     LOCK,
     OutputKind,
     atomic_directory,
@@ -24,7 +25,6 @@ from arena._internal.workdir import (
     restore,
     staged_directory,
 )
-from arena.errors import ArenaError, CorpusError
 
 KIND = OutputKind("harvest", "harvest.json", {"field": str}, ("*.csv", "pictures/*.svg"))
 LEFTOVER = ".0123456789abcdef.atomic-write.tmp"
@@ -85,7 +85,7 @@ def test_other_files_are_refused(tmp_path, content):
 def test_one_writer_at_a_time_and_none_after_a_kill(tmp_path):
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from arena._internal.workdir import exclusive_lock\n"
+        "from arena.kit.workdir import exclusive_lock\n"
         "with exclusive_lock(Path(sys.argv[1]), Path('output')):\n"
         "    print('locked', flush=True); time.sleep(60)\n"
     )

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+__all__ = ["block_sigint_in_children", "cores", "one_thread"]
+
 _ASKED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _LIBRARIES = ("scipy.linalg", "sklearn", "faiss", "torch")  # with threads of their own
 

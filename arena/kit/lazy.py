@@ -15,6 +15,11 @@ from typing import Any, Generic, TypeVar
 
 from arena.errors import DataError, clip
 
+__all__ = [
+    "EXTRAS", "absent", "extra_of", "has_cuda", "load", "missing", "once", "package_directory",
+    "require", "resolve_device", "versions",
+]  # fmt: skip
+
 T = TypeVar("T")
 
 EXTRAS = {

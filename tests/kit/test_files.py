@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena._internal.files import atomic_write, sha256_file, sha256_json, write_json
 from arena.errors import DataError
+from arena.kit.files import atomic_write, sha256_file, sha256_json, write_json
 
 
 def test_writes_text_and_bytes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 CODE = """
 import numpy, threadpoolctl
-from arena._internal.process import one_thread
+from arena.kit.process import one_thread
 
 def most():
     return max(library["num_threads"] for library in threadpoolctl.threadpool_info())

@@ -14,6 +14,11 @@ from typing import Any
 
 from arena.errors import DataError, clip
 
+__all__ = [
+    "TEMPORARY_SUFFIX", "Form", "atomic_write", "check_target", "json_value", "misfit",
+    "read_json", "read_sealed", "sealed", "sha256_file", "sha256_json", "write_json",
+]  # fmt: skip
+
 TEMPORARY_SUFFIX = ".atomic-write.tmp"
 """Ends the names of files that a killed `atomic_write` may leave behind; each starts with a dot."""
 

@@ -26,6 +26,11 @@ from pydantic_core import PydanticCustomError
 
 from arena.errors import DataError, clip, did_you_mean
 
+__all__ = [
+    "ConfigSource", "Flag", "Place", "Positive", "Settings", "Text", "Whole", "read_source",
+    "refusal",
+]  # fmt: skip
+
 Place = tuple[Any, ...]
 """The keys and positions that lead to a part of a configuration."""
 

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakKeyDictionary
 
+__all__ = ["Threads"]
+
 
 class Threads:
     """Some threads, and a function that returns a result for each of several items, by key."""

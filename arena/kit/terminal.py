@@ -11,6 +11,8 @@ from typing import Any
 
 from arena.text.display import columns, printable
 
+__all__ = ["MISSING", "Table", "best", "escape_latex", "escape_markdown", "progress"]
+
 MISSING = "-"
 """What a cell that is None shows: a value that is unknown or undefined, which is not 0."""
 

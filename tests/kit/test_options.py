@@ -11,14 +11,14 @@ import pytest
 from annotated_types import Ge, Gt, Interval
 from pydantic import Field
 
-from arena._internal.options import (
+from arena.agents import AGENTS
+from arena.encoders import ENCODERS
+from arena.errors import DataError
+from arena.kit.options import (
     check_options,
     checked,
     parameters_of,
 )
-from arena.agents import AGENTS
-from arena.encoders import ENCODERS
-from arena.errors import DataError
 from arena.mindmap.extractors import EXTRACTORS
 from arena.plugins import Registry, make
 from arena.retrieval import RETRIEVERS

@@ -18,6 +18,11 @@ from numpy.typing import NDArray
 
 from arena.errors import CorpusError
 
+__all__ = [
+    "HEADER", "ArrayWriter", "StringTable", "StringTableWriter", "damaged", "load_array",
+    "save_array",
+]  # fmt: skip
+
 HEADER = 128
 """Bytes before the elements of an array on disk."""
 

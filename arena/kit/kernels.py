@@ -9,6 +9,8 @@ from typing import Any
 
 from numba import njit
 
+__all__ = ["kernel", "say_compiling"]
+
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
     """Compile a function with numba's `options`, without the interpreter lock; a decorator."""

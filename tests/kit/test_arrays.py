@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena._internal.arrays import ArrayWriter, load_array, save_array
 from arena.errors import CorpusError
+from arena.kit.arrays import ArrayWriter, load_array, save_array
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.uint8, np.float16])

@@ -15,7 +15,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from arena._internal.files import sha256_json
+from arena.kit.files import sha256_json
+
+__all__ = ["code_sha256", "file_sha256", "imported_files", "local_files", "source_sha256"]
 
 _ROOT = Path(__file__).parents[2]
 _PACKAGES = ("arena", "baselines", "corpus_builder")

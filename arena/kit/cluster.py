@@ -14,6 +14,8 @@ from typing import Any
 from arena import __version__
 from arena.errors import DataError, WorkerError, clip
 
+__all__ = ["connected", "versions"]
+
 _PATIENCE = 10.0  # seconds until a head must accept a connection
 
 

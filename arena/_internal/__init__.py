@@ -1,1 +1,0 @@
-"""What several rooms need and no user imports: files, directories, tables, settings."""
