@@ -5,7 +5,9 @@ or ``@agent("name")``. It is
 
 - a public module of one of the packages of this project that a registry names;
 - a public module of an installed distribution: an entry point of the group `GROUP` names its
-  package (or a single module);
+  package (or a single module). One that is named after a kind, ``retriever.NAME`` (a dash stands
+  for a blank), is imported when somebody asks for that kind; others, at once. What this project
+  itself brings beside its core comes in that way;
 - a file: of the option ``--plugin FILE``, of the environment variable `VARIABLE` (separated as in
   ``PATH``), of an argument ``plugins=[...]``, or of a name ``FILE.py:NAME``. The latter also
   registers a class or function without a decorator, under its own name.
@@ -15,12 +17,14 @@ or ``@agent("name")``. It is
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import os
 import pkgutil
+import re
 import sys
 import threading
 import warnings
@@ -33,19 +37,14 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.code import file_sha256, source_sha256
+from arena.kit.code import DISTRIBUTION, GROUP, file_sha256, own_packages, source_sha256
 from arena.kit.options import check_options
 
 T = TypeVar("T")
 D = TypeVar("D")
 
-GROUP = "researcharena.plugins"
-"""Entry point group of installed distributions."""
 VARIABLE = "ARENA_PLUGINS"
 """Environment variable that lists files."""
-OWN = ("arena", "baselines", "corpus_builder")
-"""Packages of this project, whose objects are no plug-ins of somebody else."""
-
 _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.doors", "arena.encoders",
     "arena.executors", "arena.inputs", "arena.judging", "arena.metrics", "arena.mindmap.extractors",
@@ -118,7 +117,7 @@ class Registry(Generic[T]):
             )
 
         def decorate(item: D) -> D:
-            if _package_of(item) not in OWN:
+            if not _is_own(item):
                 self._discover()  # so that a name of the project's own is refused here
             if lacking := getattr(item, "__abstractmethods__", None):
                 undefined = ", ".join(sorted(lacking))
@@ -186,7 +185,7 @@ class Registry(Generic[T]):
             lacks = " It needs its decorator there, or is of another kind." if item else ""
             hint = lacks or did_you_mean(inside, {*known, *fitting})
             raise DataError(f"no {self.kind} {inside!r} in {file!r}.{hint}")
-        if isinstance(item, self._base or ()) and _package_of(item) in OWN:
+        if isinstance(item, self._base or ()) and _is_own(item):
             vars(item).update(__module__=module.__name__, __qualname__=inside)  # made in that file
         self.register(inside)(item)
         return inside
@@ -226,7 +225,7 @@ class Registry(Generic[T]):
     def own_names(self) -> list[str]:
         """Return the names that this project itself registers; loads no plug-in."""
         self._discover()
-        return sorted(name for name, item in self._items.items() if _package_of(item) in OWN)
+        return sorted(name for name, item in self._items.items() if _is_own(item))
 
     def _discover(self) -> None:
         if self._discovered:
@@ -239,6 +238,9 @@ class Registry(Generic[T]):
             try:
                 for package in self._packages:
                     _import_modules(package, optional=self._optional)
+                for entry in _entries():
+                    if _kind_of(entry) == self.kind:
+                        _import_entry(entry, self._optional)
                 self._discovered = True
             finally:
                 self._discovering = False
@@ -455,18 +457,57 @@ def _load_installed() -> None:
     if _installed is not None:
         return
     _installed = {}
-    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda each: each.value):
-        package, error = entry.value.partition(":")[0], ""
-        try:
-            _import_modules(package, required=True)
-        except DuplicateNameError:
-            _installed = None
-            raise
-        except Exception as failed:  # whatever the code of a stranger raises
-            error = f"{type(failed).__name__}: {failed}"
-        name, version = (entry.dist.name, entry.dist.version) if entry.dist else (package, "")
-        top = package.partition(".")[0]
-        _installed[top] = Plugin("", name, version, _hash_of_package(top), error)
+    _entries.cache_clear()
+    try:
+        for entry in _entries():
+            if not _kind_of(entry):
+                _import_entry(entry)
+            elif not _is_ours(entry):
+                _installed.setdefault(_top(entry), _plugin_of_entry(entry))
+    except DuplicateNameError:
+        _installed = None
+        raise
+
+
+@functools.cache
+def _entries() -> list[metadata.EntryPoint]:
+    return sorted(metadata.entry_points(group=GROUP), key=lambda each: (each.value, each.name))
+
+
+def _kind_of(entry: metadata.EntryPoint) -> str:
+    """Return the kind that an entry point is named after, or an empty text."""
+    kind, dot, _ = entry.name.partition(".")
+    return kind.replace("-", " ") if dot else ""
+
+
+def _is_ours(entry: metadata.EntryPoint) -> bool:
+    return entry.dist is not None and entry.dist.name == DISTRIBUTION
+
+
+def _top(entry: metadata.EntryPoint) -> str:
+    return re.split("[.:]", entry.value)[0]
+
+
+def _import_entry(entry: metadata.EntryPoint, optional: bool = False) -> None:
+    """Import the public modules of an entry point; `loaded` has the error of a stranger's."""
+    package, error = entry.value.partition(":")[0], ""
+    if _is_ours(entry):  # absent where the core is installed alone
+        _import_modules(package, optional=optional)
+        return
+    try:
+        _import_modules(package, required=True, optional=optional)
+    except DuplicateNameError:
+        raise
+    except Exception as failed:  # whatever the code of a stranger raises
+        error = f"{type(failed).__name__}: {failed}"
+    if _installed is not None:
+        _installed[_top(entry)] = _plugin_of_entry(entry, error)
+
+
+def _plugin_of_entry(entry: metadata.EntryPoint, error: str = "") -> Plugin:
+    top = _top(entry)
+    name, version = (entry.dist.name, entry.dist.version) if entry.dist else (top, "")
+    return Plugin("", name, version, _hash_of_package(top), error)
 
 
 def _hash_of_package(name: str) -> str:
@@ -492,10 +533,9 @@ def _plugin_of_file(path: Path) -> Plugin:
 
 def origin_of(item: object) -> Plugin | None:
     """Return the plug-in that defines a class, function or object; None for this project's own."""
-    package = _package_of(item)
-    if package in OWN:
+    if _is_own(item):
         return None
-    file = _file_of(item)
+    package, file = _package_of(item), _file_of(item)
     if file is not None and file in _files:
         return _plugin_of_file(file)
     if _installed and package in _installed:
@@ -551,6 +591,11 @@ def _module_of(item: object) -> str:
 
 def _package_of(item: object) -> str:
     return _module_of(item).partition(".")[0]
+
+
+def _is_own(item: object) -> bool:
+    """Return whether this project defines an object, which then is no plug-in of somebody else."""
+    return _package_of(item) in own_packages()
 
 
 def _file_of(item: object) -> Path | None:

@@ -28,7 +28,7 @@ def forgotten() -> Iterator[None]:
     """Forget at the end of the block all plug-ins that were loaded and registered in it."""
     from arena import plugins
 
-    registries, own = plugins._kinds.values(), plugins._package_of
+    registries = plugins._kinds.values()
     before = {registry: dict(registry._items) for registry in registries}
     files, folders, path = dict(plugins._files), [*plugins._folders], [*sys.path]
     installed = plugins._installed
@@ -36,7 +36,7 @@ def forgotten() -> Iterator[None]:
         yield
     finally:
         for registry in registries:
-            kept = {n: each for n, each in registry._items.items() if own(each) in plugins.OWN}
+            kept = {n: each for n, each in registry._items.items() if plugins._is_own(each)}
             registry._items = kept | before.get(registry, {})
         for module in (each.module for file, each in plugins._files.items() if file not in files):
             sys.modules.pop(module.__name__, None)

@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
@@ -17,12 +18,34 @@ from typing import Any
 
 from arena.kit.files import sha256_json
 
-__all__ = ["code_sha256", "file_sha256", "imported_files", "local_files", "source_sha256"]
+__all__ = [
+    "DISTRIBUTION", "GROUP", "code_sha256", "file_sha256", "imported_files", "local_files",
+    "own_packages", "source_sha256",
+]  # fmt: skip
 
+DISTRIBUTION = "researcharena"
+GROUP = "researcharena.plugins"
+"""Entry point group of plug-ins, see `arena.plugins`."""
 _ROOT = Path(__file__).parents[2]
-_PACKAGES = ("arena", "baselines", "corpus_builder")
 _SCHEMAS = _ROOT / "arena" / "tools"
 """The one package whose docstrings agents see: they become the schemas of the tools."""
+
+
+@functools.cache
+def own_packages() -> dict[str, Path]:
+    """Return each top-level package of this project -> the directory that it lies in.
+
+    Those are the core, the builder and the baselines, and the packages of the plug-ins that its
+    distribution brings.
+    """
+    found = dict.fromkeys(("arena", "baselines", "corpus_builder"), _ROOT)
+    for entry in metadata.entry_points(group=GROUP):
+        top = entry.value.partition(".")[0]
+        if entry.dist is not None and entry.dist.name == DISTRIBUTION and top not in found:
+            spec = find_spec(top)
+            if spec is not None and spec.submodule_search_locations:
+                found[top] = Path(spec.submodule_search_locations[0]).parent
+    return found
 
 
 def code_sha256(*roots: Any) -> str:
@@ -104,9 +127,10 @@ def imported_files(*names: str) -> dict[str, str]:
     """Return name -> hash of each file of this project that modules import, see `code_sha256`."""
     waiting: list[Path] = []
     for name in dict.fromkeys(names):
-        place = _ROOT.joinpath(*name.split("."))
+        root = own_packages()[name.partition(".")[0]]
+        place = root.joinpath(*name.split("."))
         waiting += sorted(place.rglob("*.py")) if place.is_dir() else ()
-        waiting += _files(name, _ROOT)
+        waiting += _files(name, root)
     digests: dict[Path, str] = {}
     while waiting:
         path = waiting.pop()
@@ -114,7 +138,14 @@ def imported_files(*names: str) -> dict[str, str]:
             stat = path.stat()
             digests[path], imported = _read(path, stat.st_mtime_ns, stat.st_size)
             waiting += imported
-    return {path.relative_to(_ROOT).as_posix(): digest for path, digest in digests.items()}
+    return {_name_of(path): digest for path, digest in digests.items()}
+
+
+def _name_of(path: Path) -> str:
+    """Return the path of a file of this project from the directory of its package."""
+    roots = {*own_packages().values()}
+    root = max((each for each in roots if each in path.parents), key=lambda each: len(each.parts))
+    return path.relative_to(root).as_posix()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -123,13 +154,13 @@ def _read(path: Path, changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
     digest, names = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
     found: dict[Path, None] = {}
     for name in names:
-        if name.partition(".")[0] in _PACKAGES:
-            found |= dict.fromkeys(_files(name, _ROOT))
+        if (root := own_packages().get(name.partition(".")[0])) is not None:
+            found |= dict.fromkeys(_files(name, root))
     return digest, tuple(found)
 
 
 def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] in _PACKAGES
+    return module.partition(".")[0] in own_packages()
 
 
 @functools.lru_cache(maxsize=16384)
