@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.plugins import load_quietly
 from arena.tasks.base import TASKS
+from arena.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
@@ -46,7 +47,7 @@ __all__ = [
     "tool_message",
     "tool_schemas",
 ]
-__version__ = "0.9.0"
+
 
 _HOMES = {
     "arena.agents": ("Agent", "Desk", "Researcher", "actions_from", "tool_message"),

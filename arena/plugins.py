@@ -46,7 +46,7 @@ D = TypeVar("D")
 VARIABLE = "ARENA_PLUGINS"
 """Environment variable that lists files."""
 _HOMES = (
-    "arena.agents", "arena.answers", "arena.cli.commands", "arena.doors", "arena.encoders",
+    "arena.agents", "arena.answers", "arena.cli.commands", "arena.serving", "arena.encoders",
     "arena.executors", "arena.inputs", "arena.judging", "arena.metrics", "arena.mindmap.extractors",
     "arena.mindmap.formats", "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
     "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
@@ -65,9 +65,8 @@ class Registry(Generic[T]):
 
     Args:
         kind: What the objects are, in the singular, for messages and lists: ``"metric"``.
-        packages: Dotted names of packages with plug-ins in their public modules; ``a.*.b`` names
-            the package ``b`` of every package in ``a``. One that is not installed is skipped; an
-            error raised inside one surfaces at the first use.
+        packages: Dotted names of packages with plug-ins in their public modules; one that is
+            not installed is skipped; an error raised inside one surfaces at the first use.
         base: Class of which the objects are instances or subclasses; None for functions.
         make: Makes the object to register, from its name and from what was decorated; by default
             that is the object. It returns a finished object as it is.
@@ -239,7 +238,7 @@ class Registry(Generic[T]):
                 for package in self._packages:
                     _import_modules(package, optional=self._optional)
                 for entry in _entries():
-                    if _kind_of(entry) == self.kind:
+                    if _kind_of(entry) == self.kind.replace(" ", "-"):
                         _import_entry(entry, self._optional)
                 self._discovered = True
             finally:
@@ -475,9 +474,9 @@ def _entries() -> list[metadata.EntryPoint]:
 
 
 def _kind_of(entry: metadata.EntryPoint) -> str:
-    """Return the kind that an entry point is named after, or an empty text."""
+    """Return the kind that an entry point is named after, with dashes, or an empty text."""
     kind, dot, _ = entry.name.partition(".")
-    return kind.replace("-", " ") if dot else ""
+    return kind if dot else ""
 
 
 def _is_ours(entry: metadata.EntryPoint) -> bool:
@@ -565,12 +564,6 @@ def make(
 
 
 def _import_modules(package: str, required: bool = False, optional: bool = False) -> None:
-    parent, star, rest = package.partition(".*")
-    if star:  # the packages of this name in every package below
-        found = pkgutil.iter_modules(importlib.import_module(parent).__path__, f"{parent}.")
-        for name in sorted(info.name for info in found if info.ispkg):
-            _import_modules(name + rest)
-        return
     try:
         module = importlib.import_module(package)
     except ModuleNotFoundError as error:

@@ -36,7 +36,7 @@ class TimedEngine(NamedTuple):
         if absent:
             return f"{', '.join(absent)} not installed; pip install 'researcharena[dev,lucene]'"
         if "jnius" in self.requires:  # a Java is needed as well
-            from arena.retrieval.lucene import requirements
+            from arena_engines.retrievers.lucene import requirements
 
             try:
                 requirements()
@@ -69,15 +69,14 @@ def _native(name: str, requires: dict[str, str], **opening: Any) -> TimedEngine:
 
     def build(collection: DatedTexts, directory: Path) -> Any:
         kind, options = RETRIEVERS.get(name), dict[str, Any]()
-        if name == "dense":
+        if name in ("dense", "ivf"):
             options = {"encoder": "bench-made-up", "dimension": collection.dimension}
-            options["ivf"] = opening["search"] == "ivf"
         return kind.build(collection, directory, FIELDS, lambda papers, **_: papers, **options)
 
     def open_(collection: DatedTexts, directory: Path, threads: int) -> Search:
         return _searching(RETRIEVERS.get(name).open(directory, **opening))
 
-    return TimedEngine("dense" if name == "dense" else "lexical", build, open_, requires)
+    return TimedEngine("dense" if name in ("dense", "ivf") else "lexical", build, open_, requires)
 
 
 def _searching(retriever: Retriever) -> Search:
@@ -90,7 +89,7 @@ def _searching(retriever: Retriever) -> Search:
     return search
 
 
-_FLAT = {"search": "flat", "device": "cpu"}
+_FLAT = {"device": "cpu"}
 
 
 def _build_hybrid(collection: DatedTexts, directory: Path) -> None:
@@ -223,7 +222,7 @@ ENGINES = {
     "bm25s": TimedEngine("lexical", _build_bm25s, _open_bm25s, {"bm25s": "bm25s"}),
     "tantivy": TimedEngine("lexical", _build_tantivy, _open_tantivy, {"tantivy": "tantivy"}),
     "dense": _native("dense", {}, **_FLAT),
-    "dense-ivf": _native("dense", _FAISS, search="ivf", device="cpu"),
+    "ivf": _native("ivf", _FAISS, device="cpu"),
     "hybrid": TimedEngine("hybrid", _build_hybrid, _open_hybrid, {}),
     "faiss-flat": TimedEngine("dense", partial(_build_faiss, ""), _open_faiss, _FAISS),
     "faiss-fp16": TimedEngine("dense", partial(_build_faiss, "QT_fp16"), _open_faiss, _FAISS),

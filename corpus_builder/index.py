@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena import __version__
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
 from arena.executors import Executor
@@ -22,6 +21,7 @@ from arena.kit.options import check_options
 from arena.kit.terminal import progress
 from arena.kit.workdir import staged_directory
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
+from arena.version import __version__
 from corpus_builder.database import readable_errors
 from corpus_builder.files import read_rows
 from corpus_builder.manifest import list_files, register

@@ -6,10 +6,10 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from arena_integrations.trl import PROMPT
 from search_experts import fused
 
 from arena.agents import Agent, Desk, Observation
-from arena.doors.trl import PROMPT
 from arena.errors import DataError
 from arena.kit.files import read_json, write_json
 from arena.kit.lazy import require

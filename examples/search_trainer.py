@@ -10,13 +10,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import torch
+from arena_integrations.trl import kept_results, rows
 from datasets import concatenate_datasets
 from search_model import load
 from tiny_model import TYPE, ciphered
 from torch.nn.functional import cross_entropy
 from trl import GRPOConfig, GRPOTrainer
 
-from arena.doors.trl import kept_results, rows
 from arena.kit.files import atomic_write
 
 if TYPE_CHECKING:

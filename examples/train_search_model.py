@@ -16,13 +16,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from arena_integrations.trl import PROMPT, environment_factory
 from search_experts import MANY
 from search_model import SETTINGS, load, make, save
 
 import arena
 from arena.cli.app import Parser, run_command
 from arena.corpus import Corpus
-from arena.doors.trl import PROMPT, environment_factory
 from arena.errors import DataError
 from arena.kit.files import read_json, write_json
 from arena.kit.lazy import require

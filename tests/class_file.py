@@ -1,4 +1,4 @@
-"""The class file of `arena.retrieval.lucene._java`, put together from its instructions."""
+"""The class file of `arena_engines.retrievers.lucene._java`, put together from its instructions."""
 
 from __future__ import annotations
 

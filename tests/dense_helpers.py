@@ -40,10 +40,12 @@ def text_of(vector: Sequence[float]) -> str:
     return " ".join(repr(float(x)) for x in vector)
 
 
-def build(papers: Sequence[str | None], directory: Path, **options: Any) -> dict[str, Any]:
+def build(
+    papers: Sequence[str | None], directory: Path, kind: type[Dense] = Dense, **options: Any
+) -> dict[str, Any]:
     directory.mkdir(exist_ok=True)
     options = {"encoder": "numbers", **options}
-    return Dense.build(Papers(papers), directory, ("title",), plain, **options)
+    return kind.build(Papers(papers), directory, ("title",), plain, **options)
 
 
 def built(papers: Sequence[str | None], directory: Path, **options: Any) -> Dense:
@@ -87,7 +89,7 @@ def every_way(engine: Dense, query: str, k: int, scope: Scope) -> Ranking:
         patch.setattr(_flat, "_SHARED_FROM", 0)
         batch = engine.search_batch([*others, Request(query, k, scope), *others])
     assert same(batch[9], alone)
-    usual, engine._fastest = engine._fastest, TorchSearch(engine._vectors, "cpu").search
+    usual, engine._fastest = engine._fastest, TorchSearch(engine.vectors, "cpu").search
     assert same(engine.search(query, k, scope), alone)
     assert same(engine.search_batch([*others, Request(query, k, scope)])[-1], alone)
     engine._fastest = usual

@@ -16,7 +16,6 @@ import numpy as np
 from arena.agents import Agent, agent
 from arena.answers import AnswerKind, answer, write_rows
 from arena.cli.commands import command
-from arena.doors import integration
 from arena.encoders import encoder
 from arena.executors import Executor, executor
 from arena.inputs import paper_text
@@ -28,6 +27,7 @@ from arena.mindmap.extractors import extractor
 from arena.mindmap.formats import mind_map_format
 from arena.retrieval import Ranking, Retriever, Scope, retriever
 from arena.rewards import Progress, Reward, reward
+from arena.serving import integration
 from arena.suites import Evaluation, Made, suite
 from arena.tasks import Task, task
 from arena.tools import Episode, tool

@@ -1,4 +1,4 @@
-"""Private modules stay in their package; no two files, and no two rooms, need each other."""
+"""Private modules stay in their package, imports point to the core, and there is no circle."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("arena", "baselines", "benchmarks", "corpus_builder")
+CORE, PLUGINS = "arena", ("arena_engines", "arena_integrations", "arena_suites")
+PACKAGES = (CORE, "baselines", "benchmarks", "corpus_builder", *PLUGINS)
 
 
 @cache
@@ -19,8 +21,9 @@ def modules() -> dict[str, Path]:
     """Return the dotted name of each module -> its file."""
     names = {}
     for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
+        root = ROOT / "plugins" if package in PLUGINS else ROOT
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
             names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return names
 
@@ -135,17 +138,44 @@ def said(path: Path) -> Iterator[str]:
             yield from (value for _, value in ast.iter_fields(node) if isinstance(value, str))
 
 
-def test_the_core_knows_no_suite() -> None:
-    """Registries find the suites: no other code of `arena` imports or names one."""
-    suites = ROOT / "arena" / "suites"
-    for path in (ROOT / "arena").rglob("*.py"):
-        if suites not in path.parents:
-            assert not [text for text in said(path) if SUITE.search(text)], path
+def test_imports_point_to_the_core() -> None:
+    """Plug-ins, the builder and the baselines import the core, plug-ins also the builder."""
+    allowed = {CORE: {CORE}, "corpus_builder": {CORE, "corpus_builder"}}
+    allowed |= {"baselines": {CORE, "baselines"}}
+    allowed |= {package: {CORE, "corpus_builder", package} for package in PLUGINS}
     for module, path in modules().items():
-        own = ".".join(module.split(".")[:3])
-        for other in map(origin, imported(path)):
-            known = other.startswith(("arena.suites._", own)) or other == "arena.suites"
-            assert known or not other.startswith("arena.suites."), f"{module} imports {other}"
+        package = module.partition(".")[0]
+        for name in imported(path) if package in allowed else ():
+            other = name.partition(".")[0]
+            assert other in allowed[package] or other not in PACKAGES, f"{module} imports {name}"
+
+
+def test_the_core_imports_no_name_of_its_package() -> None:
+    """Its ``__init__`` imports what users want; a module takes names from where they are."""
+    for module, path in modules().items():
+        for name in imported(path) if module.startswith(f"{CORE}.") else ():
+            own = name.startswith(f"{CORE}.") or name == CORE
+            assert not own or name in modules() or home(name) != CORE, f"{module} imports {name}"
+
+
+def test_the_core_names_no_suite() -> None:
+    for path in (ROOT / CORE).rglob("*.py"):
+        assert not [text for text in said(path) if SUITE.search(text)], path
+
+
+def test_what_others_need_of_the_toolkit_is_listed() -> None:
+    """The modules of `arena.kit` list what they offer, and each of these has a docstring."""
+    for module, path in modules().items():
+        if module.startswith("arena.kit."):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            defined = {
+                node.name: ast.get_docstring(node)
+                for node in tree.body
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
+            }
+            listed = set(import_module(module).__all__)
+            assert defined.keys() <= listed, module
+            assert all(defined.values()), module
 
 
 # Where names come in. Below it, objects are handed on; a registry's own module may ask it, too.
@@ -159,7 +189,8 @@ EDGES = (
     "arena.runs.players", "arena.runs.runner",  # the agent and the executor of a run
     "arena.runs.scoring", "arena.runs.environment",  # the encoder and the extractor of scores
     "arena.corpus.indexes", "arena.retrieval.dense",  # what an index is recorded with
-    "arena.doors", "arena.suites",  # plug-ins, which name their own parts
+    "arena.serving",  # which names its own tools
+    *PLUGINS,  # which name their own parts
     "arena.testing",  # audits whatever is registered
     "arena.results.experiments.grid", "arena.results.experiments.scores",  # a configuration
     "corpus_builder.build", "corpus_builder.digest", "corpus_builder.index",
@@ -225,7 +256,7 @@ def kinds_tested(tree: ast.AST) -> Iterator[int]:
 
 def test_what_differs_by_kind_of_answer_is_with_the_kind() -> None:
     # Suites and inputs read answers of models; audits read answers by themselves.
-    others = ("arena.answers", "arena.suites", "arena.inputs", "arena.testing")
+    others = ("arena.answers", "arena.inputs", "arena.testing")
     for module, path in modules().items():
         if module.startswith(("arena.", "baselines.")) and not module.startswith(others):
             found = [*kinds_tested(ast.parse(path.read_text(encoding="utf-8")))]

@@ -187,7 +187,7 @@ def test_every_serve_export_and_evaluate_runs_or_names_its_extra_where_only_the_
     code = f"""{CORE_ALONE}
 import contextlib, io, json
 from arena.cli import _GROUPS, main
-from arena.doors import INTEGRATIONS
+from arena.serving import INTEGRATIONS
 from arena.suites import SUITES
 groups = {{"serve": INTEGRATIONS.names(), "export": [*_GROUPS["export"][3]]}}
 groups["evaluate"] = SUITES.names()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import judge, mindmap, results, train
+from arena.cli import judge, mindmap, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
 from arena.cli.commands import commands_of
 from arena.cli.doctor import doctor
@@ -14,7 +14,7 @@ from arena.cli.run import replay, rescore, run, score
 from arena.cli.search import read, search
 from arena.cli.testing import audit, warm
 from arena.cli.view import show, view
-from arena.doors import INTEGRATIONS
+from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
@@ -27,7 +27,7 @@ _SECTIONS = {
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "export"),
-    "check": ("replay", "audit", "doctor", "plugins", "warm"),
+    "check": ("replay", "audit", "report-card", "doctor", "plugins", "warm"),
 }
 """What people want to do -> the commands for it, for the help."""
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
@@ -53,19 +53,13 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "Write a run, or what is asked for, as a file for other programs.",
         "FORMAT",
         "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
-        {
-            "inspect": results.export_inspect,
-            "examples": results.export_examples,
-            "messages": results.export_messages,
-            "requests": results.export_requests,
-            "trackio": results.export_trackio,
-        },
+        {},
     ),
     "train": (
         "Train what agents use on the tasks of a corpus.",
         "WHAT",
         "arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json",
-        {"ranker": train.ranker},
+        {},
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",
@@ -94,15 +88,17 @@ def make_parser(words: Sequence[str] = ()) -> Parser:
     )
     for name, function in _COMMANDS.items():
         add_command(commands, name, function)
+    added = commands_of("arena")
     for name, (summary, metavar, example, functions) in _GROUPS.items():
-        group = add_group(commands, name, summary, metavar, example)
         if name == asked == "serve":
             functions = {door: INTEGRATIONS.get(door) for door in INTEGRATIONS.names()}
-        for inner, function in functions.items():
-            add_command(group, inner, function)
+        functions = functions | added.pop(name, {})
+        if functions or name == "serve":
+            group = add_group(commands, name, summary, metavar, example)
+            for inner, function in functions.items():
+                add_command(group, inner, function)
     results.add_evaluate(commands, asked == "evaluate")
-    added = commands_of("arena")
-    for name, function in added.items():
+    parser.sections = _SECTIONS
+    for name, function in added.pop("", {}).items():
         add_command(commands, name, function)
-    parser.sections = _SECTIONS | ({"commands of plug-ins": tuple(added)} if added else {})
     return parser

@@ -129,14 +129,17 @@ class Parser(argparse.ArgumentParser):
         commands: Any = self._subparsers._group_actions[0]
         helps = {each.dest: each.help or "" for each in commands._get_subactions()}
         width = max(map(len, helps)) + 2
+        named = {name for names in self.sections.values() for name in names}
+        others = [name for name in helps if name not in named]
         lines = []
-        for heading, names in self.sections.items():
-            lines.append(f"{heading}:")
-            for name in names:
+        for heading, names in {**self.sections, "commands of plug-ins": others}.items():
+            present = [name for name in names if name in helps]
+            lines += [f"{heading}:"] if present else []
+            for name in present:
                 first = f"  {name:{width}}"
                 lines += textwrap.wrap(helps[name], 100, initial_indent=first,
                                        subsequent_indent=" " * len(first))  # fmt: skip
-            lines.append("")
+            lines += [""] if present else []
         return "\n".join(lines) + "\n"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -173,7 +176,7 @@ def _number(kind: Callable[[str], Any], text: str) -> Any:
 
 def command_line(prog: str, description: str, example: str) -> tuple[Parser, Any]:
     """Return a parser and its commands, to fill with `add_command` and `add_group`."""
-    from arena import __version__
+    from arena.version import __version__
 
     parser = Parser(prog=prog, description=description, **_texts(example))
     parser.add_argument("--version", action="version", version=f"{prog} {__version__}")

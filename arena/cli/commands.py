@@ -27,7 +27,10 @@ COMMANDS: Registry[Command] = Registry("command", packages=(), base=Command)
 
 
 def command(name: str, *, program: Program = "arena") -> Callable[[F], F]:
-    """Return a decorator that adds a function to `program` as the command `name`."""
+    """Return a decorator that adds a function to `program` as the command `name`.
+
+    ``GROUP.NAME`` is a command of a group that the program has, such as ``export.mine``.
+    """
 
     def register(function: F) -> F:
         COMMANDS.register(name)(Command(function, program))
@@ -36,7 +39,11 @@ def command(name: str, *, program: Program = "arena") -> Callable[[F], F]:
     return register
 
 
-def commands_of(program: Program) -> dict[str, Callable[..., Any]]:
-    """Return name -> function of the commands that plug-ins add to a program."""
-    found = {name: COMMANDS.get(name) for name in COMMANDS.names()}
-    return {name: each.function for name, each in found.items() if each.program == program}
+def commands_of(program: Program) -> dict[str, dict[str, Callable[..., Any]]]:
+    """Return group -> name -> function of what plug-ins add to a program; "" is no group."""
+    found: dict[str, dict[str, Callable[..., Any]]] = {}
+    for full_name in COMMANDS.names():
+        each, (group, _, name) = COMMANDS.get(full_name), full_name.rpartition(".")
+        if each.program == program:
+            found.setdefault(group, {})[name] = each.function
+    return found

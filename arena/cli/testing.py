@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import print_json, print_table
-from arena.errors import DataError
+from arena.cli.app import print_json
 from arena.text.display import count, printable
 
 if TYPE_CHECKING:
@@ -34,10 +33,8 @@ def audit(
     environments: list[str] | None = None,
     *,
     corpus: str,
-    actions: int | None = None,
+    actions: int = 10_000,
     seed: int = 0,
-    report_card: str | None = None,
-    surveys: int = 10,
     retriever: list[str] | None = None,
     tool: list[str] | None = None,
     tasks: str | None = None,
@@ -53,11 +50,8 @@ def audit(
         environments (ENV_ID): Ids, those of another distribution as module:id (default: those of
             all tasks).
         actions: Actions to send to the environments; with 0 their contract and the files alone
-            are checked (default: 10,000, for a report card 500).
+            are checked.
         seed: Seed of the actions.
-        report_card (FILE): Also write what agents and hacks earn, as a page FILE.html, and as JSON
-            beside it.
-        surveys: Surveys that are played for the report card.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
@@ -68,43 +62,26 @@ def audit(
     Example:
         arena audit --corpus demo/world
     """
-    from arena.kit.files import atomic_write, check_target, write_json
+    from arena.kit.files import check_target, write_json
     from arena.retrieval import parse_name
     from arena.testing import audit as audit_corpus
 
     path = None if output is None else check_target(output)
-    page = None if report_card is None else check_target(report_card)
-    if surveys < 1:
-        raise DataError(f"--surveys {surveys}: give 1 or more.")
-    if actions is None:
-        actions = 10_000 if page is None else 500
     engines = [str(parse_name(name)) for name in retriever or ["bm25"]]
     ids = environments or None
     report = audit_corpus(corpus, actions, seed, engines, ids, tool or (), tasks, env_option)
-    made, card = report.to_json(), None
-    if page is not None:
-        from arena.corpus import Corpus
-        from arena.testing import card as cards
-
-        opened = Corpus.open(corpus, tasks=tasks)
-        card = cards.report_card(opened, report, ids, surveys, env_option)
-        made["report_card"] = card
-        atomic_write(page, cards.as_page(card))
-        write_json(page.with_suffix(".json"), card, sort_keys=False)
     if path is not None:
-        write_json(path, made)
+        write_json(path, report.to_json())
     if json:
-        print_json(made)
+        print_json(report.to_json())
     else:
-        _print_audit(report)
-    if card is not None and not json:
-        print("\n".join([card["question"], *card["answers"]]))
-        print_table((shown := cards.table(card)).rows, shown.header)
+        print_audit(report)
     if not report.clean:
         raise SystemExit(1)
 
 
-def _print_audit(report: AuditReport) -> None:
+def print_audit(report: AuditReport) -> None:
+    """Print counts and hashes of an audit, and its findings."""
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
     for key in ("tools", "environments"):

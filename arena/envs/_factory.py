@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
-from arena import __version__, trec
+from arena import trec
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
@@ -26,6 +26,7 @@ from arena.papers import MAX_LISTED
 from arena.rewards import MetricReward
 from arena.tasks import TaskSet, choose_surveys, needs_of, topic_of, with_topic
 from arena.tools import MAX_QUERIES, MAX_QUERY, Episode
+from arena.version import __version__
 
 # 1000 hits of each query with titles and ids of the greatest length, all escaped
 _MAX_TEXT = 4_000_000 * MAX_QUERIES

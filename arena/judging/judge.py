@@ -115,7 +115,7 @@ def _plain_keys(value: Any) -> dict[str, Any]:
     return {_plain(str(key)): part for key, part in value.items()}
 
 
-RUBRICS: Registry[Rubric] = Registry("rubric", packages=["arena.suites.*.rubrics"], base=Rubric)
+RUBRICS: Registry[Rubric] = Registry("rubric", base=Rubric)
 
 
 def rubric(

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.code import own_packages
 
 __all__ = [
     "ConfigSource", "Flag", "Place", "Positive", "Settings", "Text", "Whole", "read_source",
@@ -37,7 +38,7 @@ Place = tuple[Any, ...]
 _YAML = "tag:yaml.org,2002:"
 _MERGE = f"{_YAML}merge"
 _TAGS = [_YAML + kind for kind in ("null", "bool", "int", "float", "seq", "map")]
-_SHIPPED = Path(__file__).parent.parent / "configs"
+_CONFIGS = "configs"  # the folder of a package of this project with shipped configurations
 _MAPPING = "`name: value`, one a line"
 _EXPECTED = {
     "int_type": "an integer",
@@ -159,9 +160,10 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     if not isinstance(config, str | Path):
         raise DataError(f"config={clip(config)}: give a YAML file, or a mapping like one.")
     path = Path(config)
-    shipped = {each.stem: each for each in sorted(_SHIPPED.glob("*.yaml"))}
+    folders = [root / package / _CONFIGS for package, root in own_packages().items()]
+    shipped = {each.stem: each for folder in folders for each in sorted(folder.glob("*.yaml"))}
     try:
-        if str(path.parent) in (".", _SHIPPED.name) and not path.is_file():
+        if str(path.parent) in (".", _CONFIGS) and not path.is_file():
             path = shipped.get(path.name.removesuffix(".yaml"), path)
         content = path.read_bytes()
     except FileNotFoundError:

@@ -155,11 +155,9 @@ class MetricRegistry(Registry[Metric]):
 
 METRICS = MetricRegistry(
     "metric",
-    packages=[
-        "arena.metrics", "arena.mindmap.metrics", "arena.report.metrics", "arena.suites.*.metrics"
-    ],
+    packages=["arena.metrics", "arena.mindmap.metrics", "arena.report.metrics"],
     base=Metric,
-)  # fmt: skip
+)
 
 
 def metric(

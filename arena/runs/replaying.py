@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
-from arena import __version__
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.kit.files import read_sealed, sha256_file, sha256_json
@@ -24,6 +23,7 @@ from arena.runs.episodes import PlayedStep, play, record_end, record_step, seed_
 from arena.runs.runner import write_results
 from arena.runs.trajectories import TRAJECTORIES, plain
 from arena.tasks import TaskSet
+from arena.version import __version__
 
 _SHOWN = 300
 _OBSERVATION = "the observation"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from arena import __version__, trec
+from arena import trec
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
@@ -49,6 +49,7 @@ from arena.runs.trajectories import (
 )
 from arena.tasks import Task, TaskSet, choose_surveys, play_order, with_topic
 from arena.text.display import count
+from arena.version import __version__
 
 PARALLEL = 8
 """Episodes at once by default, of agents that wait for a model."""

@@ -36,6 +36,6 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
     add_asked(lists, asked, "collections", list_collections)
     for function in (card, digest, index, info, prompts, select, tasks, verify):
         add_asked(commands, asked, function.__name__, function)
-    for name, added in commands_of("arena-corpus").items():
+    for name, added in commands_of("arena-corpus").get("", {}).items():
         add_asked(commands, asked, name, added)
     return parser

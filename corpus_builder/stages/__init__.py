@@ -9,11 +9,11 @@ from typing import Any
 
 import duckdb
 
-from arena import __version__
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from arena.kit.files import sha256_json
 from arena.kit.workdir import clear_temporary, exclusive_lock, other_files
+from arena.version import __version__
 from corpus_builder.build import check_output
 from corpus_builder.database import readable_errors
 from corpus_builder.files import read_report, write_report

@@ -11,11 +11,11 @@ from typing import Any
 
 import duckdb
 
-from arena import __version__
 from arena.corpus import layout
 from arena.errors import DataError
 from arena.kit.terminal import progress
 from arena.text.display import count
+from arena.version import __version__
 from corpus_builder.database import copy, execute, literal, rows, scalar
 from corpus_builder.files import read_report
 from corpus_builder.release import LISTED, REJECTS, REPORT, TABLES, Shard, ShardTask, parse_shard

@@ -42,7 +42,7 @@ def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any) -> None
             if name == "hybrid":
                 assert "agreement" not in at
                 continue
-            exact = name in ("dense", "dense-ivf", "faiss-flat", "bm25")
+            exact = name in ("dense", "ivf", "faiss-flat", "bm25")
             exact |= cutoff == "100" and name != "tantivy"
             assert at["agreement"] >= (0.9 if exact else 0.6), (name, cutoff)
         assert engine["build"]["disk"] > 0 and engine["memory"] > 0 and engine["open"] > 0

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from arena_suites.reportbench import read_data
 
 from arena.errors import DataError
-from arena.suites.reportbench import read_data
 from corpus_builder.cli import main
 from corpus_builder.selection import NAME, draw_in_turn, select_surveys
 

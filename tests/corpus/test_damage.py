@@ -35,9 +35,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus with every kind of file but Lucene's, whose files Java reads."""
     directory = tmp_path_factory.mktemp("damage") / "corpus"
     build(WorldSource(WorldConfig(seed=3, papers=300, surveys=4)), directory)
-    build_index(
-        directory, "dense", options={"ivf": True, "lists": 4, "training": 40}, fields=["title"]
-    )
+    build_index(directory, "ivf", options={"lists": 4, "training": 40}, fields=["title"])
     time.sleep(0.1)  # files that were just written are not remembered
     return directory
 
@@ -74,7 +72,7 @@ def test_every_damaged_file_is_named(corpus: Path) -> None:
                 opened.retriever(index or "bm25")
             assert repr(str(path)) in str(caught.value), name
             assert "is damaged" in str(caught.value)
-    arena.Corpus.open(corpus).retriever("dense")
+    arena.Corpus.open(corpus).retriever("ivf")
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "index/bm25/manifest.json"])
@@ -149,8 +147,7 @@ from arena.errors import ArenaError
 def use(directory, index, dates):
     corpus = arena.Corpus.open(directory, check=False)
     for cutoff in ("2008-06-15", "2012-01-01", "2030-01-01"):
-        options = {"search": "ivf", "probes": 4} if index == "dense-ivf" else {}
-        engine = corpus.retriever(index.partition("-")[0], **options)
+        engine = corpus.retriever(index, **({"probes": 4} if index == "ivf" else {}))
         view = corpus.at(cutoff, retriever=engine)
         queries = ("the membrane of lattice", "graph model", "erosion analysis of data")
         hits = [hit for query in queries for k in (5, 200) for hit in view.search(query, k)]
@@ -210,8 +207,6 @@ def flips_of(corpus: Path, count: int, seed: int) -> list[tuple[str, int, int, s
         size = (corpus / name).stat().st_size
         place = rng.randrange(min(size, 192)) if rng.random() < 0.3 else rng.randrange(size)
         kind = names[name] or "bm25"
-        if kind == "dense" and rng.random() < 0.5:
-            kind = "dense-ivf"
         flips.append((name, place, rng.randrange(8), kind))
     return flips
 

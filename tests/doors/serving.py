@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from arena.doors import _http
+from arena.serving import _http
 
 
 @contextmanager

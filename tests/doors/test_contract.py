@@ -15,7 +15,7 @@ from door_clients import DoorEnv, door_names, find_door
 from gymnasium.error import ResetNeeded
 
 import arena
-import arena.doors
+import arena.serving
 from arena.errors import DataError
 from arena.session import Sessions
 from arena.tasks import TaskSet
@@ -187,5 +187,5 @@ SEARCH_ONLY = {"retrieve", "ir_datasets", "pyterrier"}  # they play no episodes
 
 
 def test_every_door_has_a_client_here() -> None:
-    doors = {module.name for module in pkgutil.iter_modules(arena.doors.__path__)}
+    doors = {module.name for module in pkgutil.iter_modules(arena.serving.__path__)}
     assert {name for name in doors if name[0] != "_"} == {*door_names(), *SEARCH_ONLY}

@@ -13,8 +13,8 @@ import pytest
 import requests
 
 from arena.cli import main
-from arena.doors import _http
-from arena.doors.retrieve import Searcher, make_app
+from arena.serving import _http
+from arena.serving.retrieve import Searcher, make_app
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from serving import serving

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from arena_integrations.ir_datasets import DatedDataset, register
 
-from arena.doors.ir_datasets import DatedDataset, register
 from arena.errors import DataError
 
 

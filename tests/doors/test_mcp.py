@@ -16,7 +16,7 @@ import gymnasium
 import pytest
 
 import arena
-from arena.doors.mcp import HEADER, STEP, DatedLibrary, episode_server, http_app
+from arena.serving.mcp import HEADER, STEP, DatedLibrary, episode_server, http_app
 from arena.session import Sessions, opening_text
 from arena.tasks import TaskSet
 

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.doors.mcp import DatedLibrary, episode_server, http_app, library_server
+from arena.serving.mcp import DatedLibrary, episode_server, http_app, library_server
 from arena.session import Sessions
 
 pytest.importorskip("mcp")
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
-from arena.doors._mcp_calls import plain_call
+from arena.serving._mcp_calls import plain_call
 from arena.text.display import whole_letters
 
 NEW = "2026-07-28"

@@ -16,13 +16,13 @@ import pytest
 
 pytest.importorskip("openenv", reason="OpenEnv is not installed: make doors")
 import requests
+from arena_integrations.openenv import make_app
 from openenv.cli._validation import validate_running_environment
 from openenv.core import CallToolAction, GenericEnvClient, MCPToolClient
 from openenv.validation import Level, run_validation
 from serving import serving
 
 from arena import __version__
-from arena.doors.openenv import make_app
 from arena.session import Sessions, opening_text
 from arena.tools import make_searches
 

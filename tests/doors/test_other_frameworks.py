@@ -55,7 +55,7 @@ def sessions(world: Path) -> Sessions:
 def address(sessions: Sessions) -> Iterator[str]:
     """The address of a server of MCP."""
     pytest.importorskip("mcp.server", reason="the server needs mcp 2")
-    from arena.doors.mcp import episode_server, http_app
+    from arena.serving.mcp import episode_server, http_app
 
     with serving(http_app(episode_server(sessions))) as url:
         yield url

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from arena_integrations.ir_datasets import register
 
 import arena
-from arena.doors.ir_datasets import register
 from arena.errors import DataError
 
 pt = pytest.importorskip("pyterrier", reason="needs the extra ir")
 
-from arena.doors.pyterrier import DatedRetriever, InReach  # noqa: E402
+from arena_integrations.pyterrier import DatedRetriever, InReach  # noqa: E402
 
 
 def test_it_finds_and_scores_what_the_environment_does(world: Path, tmp_path: Path) -> None:

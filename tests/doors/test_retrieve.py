@@ -11,9 +11,9 @@ import requests
 
 import arena
 from arena.cli import main
-from arena.doors import retrieve
-from arena.doors.retrieve import Searcher, make_app
 from arena.errors import DataError
+from arena.serving import retrieve
+from arena.serving.retrieve import Searcher, make_app
 from arena.testing.attacks import Attacker
 from arena.testing.audited import check_hits
 from arena.testing.auditor import Views, open_audit

@@ -9,9 +9,9 @@ from typing import Any
 
 import gymnasium
 import pytest
+from arena_integrations.trl import environment_factory, kept_results, rows
 
 import arena
-from arena.doors.trl import environment_factory, kept_results, rows
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet

@@ -15,8 +15,8 @@ import yaml
 from helpers import gold_of
 
 import arena
-from arena.doors import verl as door
 from arena.errors import DataError
+from arena.serving import verl as door
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +26,7 @@ def test_the_file_of_tools_is_the_schemas(world: Path) -> None:
     ours = arena.tool_schemas(gymnasium.make("arena/Discovery-v0", corpus=world))
     assert [entry["tool_schema"] for entry in written["tools"]] == ours
     for entry in written["tools"]:
-        assert entry["class_name"] == "arena.doors.verl.SurveyTool"
+        assert entry["class_name"] == "arena_integrations.verl.SurveyTool"
         assert entry["config"] == {"type": "native", "corpus": str(world), "task": "discovery"}
     written["tools"][0]["config"]["corpus"] = "demo/world"  # the one object of all entries
     shipped = (ROOT / "configs" / "verl-tools.yaml").read_text(encoding="utf-8")

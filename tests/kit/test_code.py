@@ -56,7 +56,7 @@ def hash_of(copy):
 
 RUN = ("arena.runs", "baselines.title", "arena.metrics.ndcg", "arena.retrieval.bm25")
 PLUGGED = (  # what registries found, which this run did not resolve
-    "arena/metrics/", "arena/mindmap/metrics/", "arena/report/metrics/", "arena/suites/",
+    "arena/metrics/", "arena/mindmap/metrics/", "arena/report/metrics/", "plugins/arena_suites/",
     "arena/executors/", "arena/kit/cluster.py", "arena/report/recognised.py",
     "arena/rewards/", "arena/answers/", "arena/tasks/", "arena/encoders/", "arena/retrieval/",
 )  # fmt: skip
@@ -76,7 +76,7 @@ ADDED = ("from __future__", "ADDED = 1\nfrom __future__")
         ("arena/runs/scoring.py", *ADDED, False),
         ("baselines/title.py", "100", "99", False),
         ("arena/cli/run.py", *ADDED, True),
-        ("arena/doors/mcp.py", *ADDED, True),
+        ("arena/serving/mcp.py", *ADDED, True),
         ("arena/session.py", *ADDED, True),
         ("arena/results/comparison/report.py", *ADDED, True),
         ("arena/configs/world.yaml", "seed: 7", "seed: 7  # A comment", True),

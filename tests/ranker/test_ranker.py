@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from arena_integrations._train_ranker import table_of, train_ranker
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from arena.agents import Hit
 from arena.errors import DataError
 from arena.ranker import FEATURES, Pool, Ranker, open_ranker
 from arena.ranker.trees import FORMAT
-from arena.training.ranker import table_of, train_ranker
 from corpus_builder.paper_tasks import write_paper_tasks
 
 
@@ -129,7 +129,7 @@ def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, t
 
 def test_what_is_not_installed_is_asked_for_first(papers_with_links, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    monkeypatch.setattr("arena.training.ranker._play", None)  # nothing is played
+    monkeypatch.setattr("arena_integrations._train_ranker._play", None)  # nothing is played
     with pytest.raises(DataError, match=r"needs the package 'lightgbm'.*researcharena\[train\]"):
         train_ranker(papers_with_links, tmp_path / "ranker.json")
 

@@ -7,13 +7,13 @@ import shutil
 import zipfile
 
 import pytest
+from arena_integrations._inspect_log import write_inspect_log
 from llm_server import LLMServer, tool_call
 
 import arena
 from arena.cli import main
 from arena.errors import CorpusError, DataError
 from arena.kit.files import sha256_file
-from arena.results.inspect_log import write_inspect_log
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from arena_suites.bloom_eval import survey_metrics
 from llm_server import LLMServer, last_text
 
 import corpus_builder.cli
 from arena.cli import main
 from arena.judging import RUBRICS
-from arena.suites.bloom_eval import survey_metrics
 
 pytestmark = pytest.mark.slow
 

@@ -145,7 +145,7 @@ def test_what_a_program_allows_torch_changes_nothing(tmp_path, precision):
     engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=64)
     request = Request(text_of(vectors[-1]), 1000, Scope(2000))
     expected = engine.search(*request)
-    engine._fastest = TorchSearch(engine._vectors, "cpu").search
+    engine._fastest = TorchSearch(engine.vectors, "cpu").search
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision(precision)

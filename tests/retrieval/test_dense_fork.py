@@ -18,14 +18,15 @@ from dense_helpers import Numbers, build, text_of
 from arena.encoders import ENCODERS
 from arena.retrieval import Request, Scope
 from arena.retrieval.dense import Dense
+from arena_engines.retrievers.ivf import InvertedLists
 
 ENCODERS.register("numbers")(Numbers)
 rng = np.random.default_rng(0)
 papers = [text_of(v) for v in rng.standard_normal((3000, 16))]
 directory = Path(sys.argv[1])
-build(papers, directory, dimension=16, ivf=True, lists=8, training=400)
+build(papers, directory, InvertedLists, dimension=16, lists=8, training=400)
 requests = [Request(text, 5, Scope(3000)) for text in papers[:40]]
-engines = [Dense.open(directory, search=search, probes=4) for search in ("flat", "ivf")]
+engines = [Dense.open(directory), InvertedLists.open(directory, probes=4)]
 
 def everything():
     found = [engine.search(*requests[0]) for engine in engines]

@@ -11,19 +11,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arena_engines.retrievers import ivf
+from arena_engines.retrievers.ivf import InvertedLists
 from dense_helpers import Papers, build, built, numbers, oracle, plain, same, text_of  # noqa: F401
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import CorpusError, DataError
-from arena.retrieval import Request, Scope, dense
-from arena.retrieval.dense import Dense, _ivf
+from arena.retrieval import Request, Scope
+from arena.retrieval.dense import Dense
 
 pytest.importorskip("faiss")
 pytestmark = pytest.mark.usefixtures("numbers")
 
 DIMENSION, ROWS, TRAINING = 8, 700, 320
-LISTS = {"ivf": True, "lists": 8, "training": TRAINING, "dimension": DIMENSION}
+LISTS = {"kind": InvertedLists, "lists": 8, "training": TRAINING, "dimension": DIMENSION}
 
 
 def clusters(rows: int = ROWS, seed: int = 0) -> list[str]:
@@ -53,12 +55,12 @@ def test_later_papers_change_nothing(index, tmp_path):
     """Every ranking at a cutoff is that of an index which ends there, byte for byte."""
     directory, _ = index
     papers, queries = clusters(), clusters(30, seed=1)
-    whole = Dense.open(directory, search="ivf", probes=2)
-    flat = Dense.open(directory, search="flat")
+    whole = InvertedLists.open(directory, probes=2)
+    flat = Dense.open(directory)
     approximate = 0
     for end in (100, TRAINING, TRAINING + 1, 400, 451, 600, ROWS):
         build(papers[:end], tmp_path / str(end), **LISTS)
-        prefix = Dense.open(tmp_path / str(end), search="ivf", probes=2)
+        prefix = InvertedLists.open(tmp_path / str(end), probes=2)
         for query in queries:
             found = whole.search(query, 8, Scope(end))
             assert same(found, prefix.search(query, 8, Scope(end)))
@@ -80,7 +82,7 @@ def test_later_papers_change_nothing(index, tmp_path):
 )
 def test_scores_are_exact_and_the_scope_is_kept(index, end, k, probes, query, excluded):
     directory, _ = index
-    engine = Dense.open(directory, search="ivf", probes=probes)
+    engine = InvertedLists.open(directory, probes=probes)
     query = clusters(30, seed=1)[query]
     scope = Scope(end, tuple(sorted(n for n in excluded if n < end)))
     found = engine.search(query, k, scope)
@@ -97,18 +99,18 @@ def test_scores_are_exact_and_the_scope_is_kept(index, end, k, probes, query, ex
 def test_the_recall_told_is_the_recall(index):
     _, told = index
     assert {key: told["ivf"][key] for key in ("lists", "training", "probes")} == {
-        "lists": 8, "training": TRAINING, "probes": _ivf.PROBES,
+        "lists": 8, "training": TRAINING, "probes": ivf.PROBES,
     }  # fmt: skip
     # With as many probes as lists everything is found; 10 % and what has too few rows are flat.
     assert told["ivf"]["recall@100"] == {"10%": None, "50%": None, "100%": None}
     with tempfile.TemporaryDirectory() as other, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.retrieval.dense._ivf.PROBES", 2)
-        patch.setattr("arena.retrieval.dense._ivf._DEPTH", 10)
+        patch.setattr("arena_engines.retrievers.ivf.PROBES", 2)
+        patch.setattr("arena_engines.retrievers.ivf._DEPTH", 10)
         papers = clusters(2000)
         recall = build(papers, Path(other), **LISTS)["ivf"]["recall@100"]
         assert recall["10%"] is None
-        flat = Dense.open(Path(other), search="flat")
-        lists = Dense.open(Path(other), search="ivf", probes=2)
+        flat = Dense.open(Path(other))
+        lists = InvertedLists.open(Path(other), probes=2)
         for share, end in (("50%", 1000), ("100%", 2000)):
             shares = []
             for i in np.linspace(0, 1999, 100).astype(int):
@@ -122,43 +124,30 @@ def test_the_recall_told_is_the_recall(index):
 def test_when_lists_are_used(index, monkeypatch):
     directory, _ = index
     used = []
-    usual = _ivf.IVFSearch.search
+    usual = ivf.IVFSearch.search
     monkeypatch.setattr(
-        _ivf.IVFSearch, "search", lambda self, one: used.append(one.end) or usual(self, one)
+        ivf.IVFSearch, "search", lambda self, one: used.append(one.end) or usual(self, one)
     )
     query = clusters(1, seed=1)[0]
 
-    def ends(k: int = 5, **options: object) -> list[int]:
+    def ends(k: int = 5) -> list[int]:
         used.clear()
-        engine = Dense.open(directory, probes=4, **options)
+        engine = InvertedLists.open(directory, probes=4)
         for end in (TRAINING, TRAINING + 1, 500, ROWS):
             engine.search(query, k, Scope(end))
         return list(used)
 
-    assert ends(search="flat") == []
-    assert ends() == []  # a small collection is searched flat
-    assert ends(search="ivf") == [TRAINING + 1, 500, ROWS]
-    assert ends(search="ivf", k=30) == [500, ROWS]  # 4 * 2 * 30 <= end * 4 / 8
-    assert ends(search="ivf", k=ROWS) == []
-    monkeypatch.setattr(dense, "IVF_FROM", 500)
-    assert ends() == [500, ROWS]
-
-
-def test_built_by_themselves_for_large_collections_only(tmp_path, monkeypatch):
-    options = {key: value for key, value in LISTS.items() if key != "ivf"}
-    assert build(clusters(), tmp_path / "small", **options)["ivf"] is None
-    monkeypatch.setattr(dense, "IVF_FROM", ROWS)
-    assert build(clusters(), tmp_path / "large", **options)["ivf"]["lists"] == 8
-    assert build(clusters(), tmp_path / "never", ivf=False, **options)["ivf"] is None
-    assert not (tmp_path / "never" / _ivf.IVF).exists()
+    assert ends() == [TRAINING + 1, 500, ROWS]
+    assert ends(k=30) == [500, ROWS]  # 4 * 2 * 30 <= end * 4 / 8
+    assert ends(k=ROWS) == []
 
 
 def test_fewer_papers_than_the_training_takes(tmp_path):
     """The lists were asked for, but every scope is searched flat: there is nothing to build."""
     told = build(clusters(50), tmp_path, **LISTS)
     assert told["ivf"]["recall@100"] is None
-    assert not (tmp_path / _ivf.IVF).exists()
-    engine = Dense.open(tmp_path, search="ivf")
+    assert not (tmp_path / ivf.IVF).exists()
+    engine = InvertedLists.open(tmp_path)
     assert len(engine.search(clusters(1)[0], 5, Scope(50)).documents) == 5
 
 
@@ -166,7 +155,7 @@ def test_another_index_in_its_place(tmp_path):
     """Lists are opened by the first search that wants them; they must be of the same vectors."""
     build(clusters(), tmp_path / "index", **LISTS)
     query = clusters(1, seed=1)[0]
-    early, late = (Dense.open(tmp_path / "index", search="ivf", probes=4) for _ in range(2))
+    early, late = (InvertedLists.open(tmp_path / "index", probes=4) for _ in range(2))
     expected = early.search(query, 5, Scope(ROWS))
     build(clusters(seed=2), tmp_path / "new", **LISTS)
     (tmp_path / "index").rename(tmp_path / "old")
@@ -176,7 +165,7 @@ def test_another_index_in_its_place(tmp_path):
     with pytest.raises(CorpusError, match="was rebuilt since it was opened; open the corpus again"):
         late.search(query, 5, Scope(ROWS))
     assert same(early.search(query, 5, Scope(ROWS)), expected)  # its files are all open
-    again = Dense.open(tmp_path / "index", search="ivf", probes=4)
+    again = InvertedLists.open(tmp_path / "index", probes=4)
     assert not same(again.search(query, 5, Scope(ROWS)), expected)
 
 
@@ -184,9 +173,9 @@ BUILD = """
 import sys
 from pathlib import Path
 import numpy as np
-from arena.retrieval.dense import _ivf
+from arena_engines.retrievers import ivf
 vectors = np.load(sys.argv[1])
-_ivf.build(vectors, Path(sys.argv[2]), 64, 4000, lambda blocks, **_: blocks)
+ivf.build(vectors, Path(sys.argv[2]), 64, 4000, lambda blocks, **_: blocks)
 """
 
 
@@ -202,16 +191,16 @@ def test_the_number_of_threads_leaves_no_trace(tmp_path):
             env={**os.environ, **dict.fromkeys(names, threads)},
             check=True,
         )
-        hashes.add(hashlib.sha256((tmp_path / threads / _ivf.IVF).read_bytes()).hexdigest())
+        hashes.add(hashlib.sha256((tmp_path / threads / ivf.IVF).read_bytes()).hexdigest())
     assert len(hashes) == 1
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 5000])
 def test_a_damaged_file(tmp_path, size):
     build(clusters(), tmp_path, **LISTS)
-    os.truncate(tmp_path / _ivf.IVF, size)
+    os.truncate(tmp_path / ivf.IVF, size)
     with pytest.raises(CorpusError, match=r"ivf.faiss' is damaged"):
-        Dense.open(tmp_path, search="ivf", probes=4).search(clusters(1)[0], 2, Scope(ROWS))
+        InvertedLists.open(tmp_path, probes=4).search(clusters(1)[0], 2, Scope(ROWS))
 
 
 def test_without_faiss(tmp_path, monkeypatch, index):
@@ -219,5 +208,5 @@ def test_without_faiss(tmp_path, monkeypatch, index):
     with pytest.raises(DataError, match=r"pip install 'researcharena\[ivf\]'"):
         build(clusters(), tmp_path, **LISTS)
     assert list(tmp_path.iterdir()) == []
-    engine = Dense.open(index[0], search="flat")
+    engine = Dense.open(index[0])
     assert len(engine.search(clusters(1)[0], 5, Scope(ROWS)).documents) == 5

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arena_engines.retrievers.lucene import LuceneRetriever, _java
 from bm25_reference import lucene, one_byte, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from lucene_helpers import Papers, build
 
 from arena.retrieval import Scope
 from arena.retrieval.bm25 import BM25Retriever
-from arena.retrieval.lucene import LuceneRetriever, _java
 from arena.text import analyze
 
 pytestmark = pytest.mark.slow  # Java

@@ -6,13 +6,13 @@ import signal
 import subprocess
 
 import pytest
+from arena_engines.retrievers.lucene import LuceneRetriever, _java
 from helpers import contents
 from lucene_helpers import Papers, build
 
 import arena
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _java
 from corpus_builder.build import build as build_corpus
 from corpus_builder.manifest import verify
 from corpus_builder.sources.world import WorldSource

@@ -20,7 +20,7 @@ import os, sys, threading
 from pathlib import Path
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever
+from arena_engines.retrievers.lucene import LuceneRetriever
 
 def search(engine):
     return engine.search("graph", 3, Scope(9)).documents.tolist()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arena_engines.cluster import versions
+from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 from helpers import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +16,7 @@ from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
 
 import arena
 from arena.errors import DataError, WorkerError
-from arena.kit.cluster import versions
 from arena.retrieval import Ranking, Request, Retriever, Scope
-from arena.retrieval.ray import DISTRIBUTIONS, Shard
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from arena_suites.reportbench import distinct_works, read_data
 from helpers import Memory
 from llm_server import LLMServer
 
@@ -13,7 +14,6 @@ from arena import cli
 from arena.errors import DataError
 from arena.report import read_report
 from arena.suites import SUITES
-from arena.suites.reportbench import distinct_works, read_data
 from corpus_builder.build import build
 
 # Four works: the third entry is the first again, by its arXiv id. Seven titles, five distinct.
@@ -98,7 +98,7 @@ def test_a_report_that_fails_is_left_out_and_the_others_count(score, monkeypatch
             raise IndexError("no such place")
         return read_report(text)
 
-    monkeypatch.setattr("arena.suites.reportbench.read_report", failing)
+    monkeypatch.setattr("arena_suites.reportbench.read_report", failing)
     result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": "bad"})
     row = result["surveys"]["hep-th/0101001"]
     assert row["failed"].startswith("IndexError: 'no such place' (test_reportbench.py line ")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from llm_server import LLMServer
-
-from arena import cli
-from arena.errors import DataError
-from arena.suites import SUITES
-from arena.suites.taxobench.evaluate import NAMES, alignment
-from arena.suites.taxobench.released import (
+from arena_suites.taxobench.evaluate import NAMES, alignment
+from arena_suites.taxobench.released import (
     ReleasedScores,
     released_alignment,
     released_scores,
     released_similarity,
 )
+from llm_server import LLMServer
+
+from arena import cli
+from arena.errors import DataError
+from arena.suites import SUITES
 
 RELEASED = ReleasedScores._fields
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from arena_integrations._report_card import QUESTION, report_card
 
 import arena.cli
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView
 from arena.rewards import REWARDS
 from arena.testing import AuditReport
-from arena.testing.card import QUESTION, report_card
 
 DISCOVERY = ["arena/Discovery-v0"]
 
@@ -84,7 +84,7 @@ def test_what_an_audit_has_found_has_the_ids_of_openenv(world):
 def test_the_command_writes_a_page_and_json(tiny, tmp_path, capsys):
     page = tmp_path / "card.html"
     arena.cli.main(
-        ["audit", *DISCOVERY, "--corpus", str(tiny), "--actions", "0", "--report-card", str(page)]
+        ["report-card", *DISCOVERY, "--corpus", str(tiny), "--actions", "0", "--output", str(page)]
     )
     out = capsys.readouterr().out
     assert QUESTION in out and "ranker (not a metric)" in out

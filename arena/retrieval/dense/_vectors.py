@@ -23,11 +23,7 @@ DOCUMENTS = "documents.npy"
 ENCODER = "encoder.json"
 MAX_DIMENSION = 65_536
 
-_DESCRIPTION = {
-    "encoder": str, "options": dict, "config": dict, "dimension": int, "fields": list,
-    "ivf": dict | None,
-}  # fmt: skip
-_IVF = {"lists": int, "training": int}
+_DESCRIPTION = {"encoder": str, "options": dict, "config": dict, "dimension": int, "fields": list}
 
 
 def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
@@ -60,13 +56,11 @@ def load_matrix(path: Path, dtype: type, shape: tuple[int, int]) -> NDArray[Any]
 
 
 def read_description(directory: Path) -> dict[str, Any]:
-    """Return the description of an index: its encoder, dimension, fields and lists."""
+    """Return the description of an index: its encoder, dimension and fields."""
     path = directory / ENCODER
     try:
         description = read_json(path)
         why = misfit(description, _DESCRIPTION)
-        if why is None and description["ivf"] is not None:
-            why = misfit(description["ivf"], _IVF, "ivf.")
     except ValueError as error:
         why = clip(str(error))
     if why is not None:

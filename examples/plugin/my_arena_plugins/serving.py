@@ -6,7 +6,7 @@ import json
 import sys
 
 from arena.corpus import Corpus
-from arena.doors import integration
+from arena.serving import integration
 
 
 @integration("lines")

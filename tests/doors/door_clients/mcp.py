@@ -10,7 +10,7 @@ from anyio.from_thread import start_blocking_portal
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from arena.doors.mcp import STEP, episode_server, http_app
+from arena.serving.mcp import STEP, episode_server, http_app
 from arena.session import Sessions
 from arena.tools.base import function_schema
 from door_clients import Door, Reply

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from arena_integrations.openenv import _FIELDS, make_app
 from openenv import core
 
-from arena.doors import _http
-from arena.doors.openenv import _FIELDS, make_app
+from arena.serving import _http
 from arena.session import Sessions
 from arena.tools.base import function_schema
 from door_clients import Door, Reply

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from arena.doors.trl import _class_of
+from arena_integrations.trl import _class_of
+
 from arena.session import Sessions
 from door_clients import Door, Reply
 

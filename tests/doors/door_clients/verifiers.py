@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena_integrations.verifiers import EpisodeState, SurveyTools, ToolsConfig
 from mcp.server.mcpserver import MCPServer
 from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 
-from arena.doors.verifiers import EpisodeState, SurveyTools, ToolsConfig
 from arena.session import Sessions
 from door_clients import Reply
 from door_clients.mcp import ClientDoor

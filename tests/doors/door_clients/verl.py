@@ -11,10 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
+from arena_integrations.verl import _EPISODES, _SHARED, _entries, _kwargs, compute_score
 from verl.experimental.agent_loop.tool_agent_loop import AgentData, FunctionCall, ToolAgentLoop
 from verl.tools.tool_registry import load_all_tools
 
-from arena.doors.verl import _EPISODES, _SHARED, _entries, _kwargs, compute_score
 from arena.session import Sessions
 from door_clients import Door, Reply
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-
-from arena.report import Report
-from arena.suites.bloom_eval import (
+from arena_suites.bloom_eval import (
     Article,
     Heading,
     SurveyComparison,
     SurveyPair,
     compare,
 )
-from arena.suites.bloom_eval.matching import ratios
+from arena_suites.bloom_eval.matching import ratios
+
+from arena.report import Report
 
 
 def survey(*outline: tuple[int, str]) -> Article:

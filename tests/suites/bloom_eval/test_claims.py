@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 from llm_server import LLMServer
 
 from arena.report import read_report
-from arena.suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nTrees have no cycles. Paths have two ends. Planar maps need four colours."
 GENERATED = "# T\n\n## A\n\nA tree is free of cycles. Pigs fly."
@@ -86,7 +86,7 @@ def test_empty_lists(make_client, facts: list[str], claims: list[str], wanted: A
 
 
 def test_parts_that_cannot_be_read_are_noted(make_client, monkeypatch) -> None:
-    monkeypatch.setattr("arena.suites.bloom_eval.metrics.extracted.CHUNK", 40)
+    monkeypatch.setattr("arena_suites.bloom_eval.metrics.extracted.CHUNK", 40)
     facts = ["Trees have no cycles."]
 
     def script(body: dict[str, Any]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from arena_suites.bloom_eval import Finding, Heading, Work, survey_metric
+from arena_suites.bloom_eval.base import _SURVEY_METRICS
+from arena_suites.bloom_eval.in_corpus import own_article
 from gymnasium.utils.env_checker import check_env
 from helpers import Memory, call, make_env
 
 import arena
 from arena.errors import DataError
 from arena.metrics import METRICS, ScoreContext
-from arena.suites.bloom_eval import Finding, Heading, Work, survey_metric
-from arena.suites.bloom_eval.base import _SURVEY_METRICS
-from arena.suites.bloom_eval.in_corpus import own_article
 from arena.tasks import TaskSet, open_task
 from arena.testing import audit
 from corpus_builder.build import build

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from arena.report import Reference, Report, Statement, read_report
-from arena.suites.bloom_eval import (
+from arena_suites.bloom_eval import (
     Article,
     Finding,
     SurveyComparison,
@@ -13,6 +11,8 @@ from arena.suites.bloom_eval import (
     article_of,
     compare,
 )
+
+from arena.report import Reference, Report, Statement, read_report
 
 
 def score(text: str, entries: tuple[str, ...] = (), official: bool = False) -> Finding:

@@ -6,11 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from llm_server import LLMServer
-
-from arena.errors import DataError
-from arena.report import read_report
-from arena.suites.bloom_eval import (
+from arena_suites.bloom_eval import (
     Article,
     Finding,
     SurveyComparison,
@@ -18,7 +14,11 @@ from arena.suites.bloom_eval import (
     article_of,
     compare,
 )
-from arena.suites.bloom_eval.metrics.grade import excerpt
+from arena_suites.bloom_eval.metrics.grade import excerpt
+from llm_server import LLMServer
+
+from arena.errors import DataError
+from arena.report import read_report
 
 
 def article(text: str) -> Article:

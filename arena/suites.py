@@ -1,0 +1,143 @@
+"""Published benchmarks that score what other systems made, one module or package each.
+
+A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`) and a rubric
+(``rubrics.py``) of its own; nothing outside its package knows it. To add one, add a module or a
+package here, with a function whose signature is its command line:
+
+    @suite("mine")
+    def score(*, data: str, reports: Made, only: tuple[str, ...] | None = None) -> Evaluation: ...
+
+The option of type `Made` is the path of what one system made: the command takes it, or several
+``--system NAME=PATH`` in its place, and compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import json_value, sha256_file, sha256_json
+from arena.metrics import mean
+from arena.plugins import Registry
+
+Made = Annotated[str, "made"]
+"""The path of what the scored system made."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of what another system made, survey by survey.
+
+    Attributes:
+        mean: Mean of each metric over the surveys that count; None without any.
+        surveys: The scores of each survey, by its id in the order of the data. A survey without a
+            readable prediction has the worst score of every metric, and a ``reason``; one whose
+            scoring an exception ended has none, and ``failed``; one with a report whose citations
+            are not recognised has none, and ``unread``. ``remark`` says what numbers hide.
+        missing: Ids of the surveys without a prediction.
+        problems: One sentence for each line that cannot be used, and why.
+        settings: What made the numbers: encoder, hashes of the files, versions.
+        micro: Ratios of sums over the same surveys, for the metrics that are such ratios.
+        lower_is_better: Direction of each metric of which less is better (True) or that has none
+            (None).
+        left_out: Surveys whose scores do not count in the means.
+        groups: Survey -> name of its group, such as a domain, whose means are shown, too.
+    """
+
+    mean: Mapping[str, float | None]
+    surveys: Mapping[str, Mapping[str, Any]]
+    missing: Sequence[str]
+    problems: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    micro: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: Mapping[str, bool | None] = field(default_factory=dict)
+    left_out: Collection[str] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def counting(self, survey: str) -> dict[str, float | None]:
+        """Return the scores of a survey that count in the means."""
+        row = {} if survey in self.left_out else self.surveys[survey]
+        return {name: row.get(name) for name in self.mean}
+
+    def group_means(self) -> dict[str, dict[str, Any]]:
+        """Return the number of counting ``surveys`` and the ``mean`` of each group, by its name."""
+        found = {}
+        for group in sorted({*self.groups.values()}):
+            members = [self.counting(s) for s in self.surveys if self.groups.get(s) == group]
+            rows = [row for row in members if any(value is not None for value in row.values())]
+            means = {name: mean(row[name] for row in rows) for name in self.mean}
+            found[group] = {"surveys": len(rows), "mean": means}
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists under the names of the attributes."""
+        return {
+            "mean": dict(self.mean),
+            **({"groups": self.group_means()} if self.groups else {}),
+            **({"micro": dict(self.micro)} if self.micro else {}),
+            "surveys": {name: dict(row) for name, row in self.surveys.items()},
+            "missing": list(self.missing),
+            "problems": list(self.problems),
+            "settings": dict(self.settings),
+        }
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of a table for the terminal."""
+        rows_of = self.surveys.values()  # a metric that nothing has needs no column
+        names = [name for name in self.mean if any(row[name] is not None for row in rows_of)]
+        said = ("reason", "failed", "unread", "remark")
+        rows: list[tuple[Any, ...]] = [
+            (survey, *map(row.get, names), next((row[k] for k in said if k in row), ""))
+            for survey, row in self.surveys.items()
+        ]
+        for group, found in self.group_means().items():
+            number = f"over {found['surveys']}"
+            rows.append((f"mean, {group}", *(found["mean"][name] for name in names), number))
+        rows.append(("mean", *(self.mean[name] for name in names), ""))
+        if self.micro:
+            rows.append(("micro", *(self.micro.get(name) for name in names), ""))
+        return ["survey", *names, ""], rows
+
+
+SUITES: Registry[Callable[..., Evaluation]] = Registry("suite")
+suite = SUITES.register
+"""Decorator: ``@suite("name")``."""
+
+
+def chosen(surveys: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:
+    """Return those of the surveys, by id, that `only` names; all if it is None.
+
+    Raises:
+        UnknownNameError: It names none, or one that is not there.
+    """
+    names = list(surveys) if only is None else list(dict.fromkeys(only))
+    for name in names or [""]:
+        if name not in surveys:
+            raise UnknownNameError(
+                f"--only: no survey has the id {clip(name)}.{did_you_mean(name, surveys)}"
+            )
+    return {name: surveys[name] for name in names}
+
+
+def folder_sha256(folder: str | Path) -> str:
+    """Return the hash of the names and the contents of all files in a folder."""
+    root = Path(folder)
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    return sha256_json({path.relative_to(root).as_posix(): sha256_file(path) for path in files})
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
+    """Yield number, text and object of each line that is not blank; None if it is not an object."""
+    try:
+        # Not splitlines(): a text in JSON may contain U+2028.
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            record = json_value(line)
+            yield number, line, record if isinstance(record, dict) else None

@@ -1,1 +1,0 @@
-"""Training on the labels of task sets; nothing that an agent imports."""

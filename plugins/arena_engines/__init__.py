@@ -1,0 +1,1 @@
+"""Engines with requirements of their own: Lucene, inverted lists, Ray, FlagEmbedding."""

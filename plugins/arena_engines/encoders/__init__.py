@@ -1,0 +1,1 @@
+"""Encoders that are language models; importing a module registers its own."""

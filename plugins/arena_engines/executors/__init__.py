@@ -1,0 +1,1 @@
+"""Executors; importing a module registers its own."""

@@ -1,0 +1,1 @@
+"""Search engines; importing a module registers its own."""

@@ -1,0 +1,1 @@
+"""Integrations: trainers, evaluators, data-set tools, and runs in the forms that others read."""

@@ -1,0 +1,65 @@
+"""A run as chat messages, a conversation an episode, for supervised training; docs/trainers.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from arena.corpus import Corpus
+from arena.errors import DataError
+from arena.kit.files import atomic_write
+from arena.llm.answers import clean
+from arena.results.messages import Said, conversation, finished, replay_with_answers
+from arena.runs.episodes import PlayedStep
+from arena.tools import tool_schemas
+
+
+def write_messages(
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    output: str | Path,
+    answers: str | Path | None = None,
+    *,
+    reward: bool = False,
+    text_arguments: bool = False,
+) -> int:
+    """Write a finished run as chat messages, one row an episode; return their number.
+
+    The run is replayed. A row has ``survey``, ``messages``, ``tools`` (their schemas) and no
+    labels; with `reward` also the sum of the episode's rewards, which depends on labels. Arguments
+    of calls are objects, or with `text_arguments` JSON text. The name of `output` ends with
+    ``.jsonl`` or ``.parquet``; `answers` is the file of the language model's answers, for the text
+    that it wrote. Raise CorpusError and DataError as `replay_with_answers` does.
+    """
+    output, rows = Path(output), list[dict[str, Any]]()
+    if output.suffix not in (".jsonl", ".parquet"):
+        raise DataError(f"{str(output)!r} is neither .jsonl nor .parquet: name such a file.")
+    recorded = finished(run)
+    corpus, _ = recorded.open_corpus(corpus)
+    with closing(recorded.environment(corpus, recorded.manifest["surveys"])) as env:
+        tools = tool_schemas(env)
+
+    def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
+        messages = conversation(steps, said, text_arguments)
+        row = {"survey": record["survey"], "messages": clean(messages), "tools": tools}
+        if reward:
+            row["reward"] = math.fsum(step.reward for step in steps)
+        rows.append(row)
+
+    replay_with_answers(recorded, corpus, answers, add)
+    if output.suffix == ".jsonl":
+        atomic_write(output, "".join(f"{json.dumps(row)}\n" for row in rows))
+        return len(rows)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
+    for name in ("messages", "tools"):
+        texts = [[json.dumps(each) for each in part] for part in columns[name]]
+        columns[name] = pa.array(texts, pa.list_(pa.string())).cast(pa.list_(pa.json_()))
+    pq.write_table(pa.table(columns), buffer := pa.BufferOutputStream())
+    atomic_write(output, buffer.getvalue().to_pybytes())
+    return len(rows)

@@ -1,0 +1,126 @@
+"""``arena export``: a run, or what is asked for, as a file for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.cli.commands import command
+from arena.cli.run import parse_surveys
+from arena.text.display import count, printable
+
+
+@command("export.inspect")
+def inspect(
+    run: str, *, corpus: str, output: str, tasks: str | None = None, answers: str | None = None
+) -> None:
+    """Write a run as a log that inspect view of inspect_ai opens.
+
+    Args:
+        run (RUN): Directory of a finished run.
+        output (FILE): File to write, FILE.eval or FILE.json.
+
+    Example:
+        arena export inspect runs/title --corpus demo/world --output logs/title.eval
+    """
+    from arena.corpus import Corpus
+    from arena_integrations._inspect_log import write_inspect_log
+
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
+    print(f"{output}: {count(number, 'sample')}")
+
+
+@command("export.messages")
+def messages(
+    run: str, *, corpus: str, output: str, tasks: str | None = None, answers: str | None = None,
+    reward: bool = False, text_arguments: bool = False,
+) -> None:  # fmt: skip
+    """Write a run as chat messages with tool calls, a row an episode, for supervised training.
+
+    Args:
+        run (RUN): Directory of a finished run.
+        output (FILE): File to write, FILE.jsonl or FILE.parquet.
+        reward: Add the sum of each episode's rewards, which depends on labels.
+        text_arguments: Write arguments of calls as JSON text, as OpenAI's API takes them (default:
+            as objects, which chat templates take).
+
+    Example:
+        arena export messages runs/title --corpus demo/world --output sft.jsonl --reward
+    """
+    from arena.corpus import Corpus
+    from arena_integrations._messages import write_messages
+
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    options = {"reward": reward, "text_arguments": text_arguments}
+    number = write_messages(run, Corpus.open(corpus, tasks=tasks), output, answers, **options)
+    print(f"{output}: {count(number, 'episode')}")
+
+
+@command("export.trackio")
+def trackio(
+    runs: list[str], *, corpus: str, project: str = "arena", tasks: str | None = None,
+    answers: str | None = None,
+) -> None:  # fmt: skip
+    """Write runs into trackio's local store, beside the runs of trainers: a step an episode.
+
+    Args:
+        runs (RUN): Directory of a run, or NAME=DIR; or what a door recorded.
+        project (NAME): Project of trackio; a run of the same name in it is replaced.
+
+    Example:
+        arena export trackio runs/title runs/scout --corpus demo/world --project surveys
+    """
+    from arena.corpus import Corpus
+    from arena_integrations._trackio_log import write_trackio
+
+    written = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
+    for name, number in written.items():
+        print(f"{printable(name)}: {count(number, 'episode')}")
+    print(f"Look at them: trackio show --project {project}")
+
+
+@command("export.examples")
+def examples(*, corpus: str, output: str, before: str, n: int = 2, seed: int = 0) -> None:
+    """Write few-shot's prompt with sampled mind-maps of earlier surveys, and say what to play.
+
+    Args:
+        output (DIR): Folder for the prompt, for --agent-option prompts=DIR.
+        before (DAY): Examples are dated before it; a run must play surveys from it on alone.
+        n: Number of examples.
+        seed: Seed of the sample.
+
+    Example:
+        arena export examples --corpus demo/world --before 2014-01-01 --output prompts
+    """
+    from arena_integrations._requests import write_examples
+
+    for what, surveys in write_examples(corpus, output, before, n, seed).items():
+        print(f"{what}: {','.join(surveys)}")
+
+
+@command("export.requests")
+def requests(
+    *, corpus: str, output: str, tasks: str | None = None, surveys: str | None = None,
+    prompt: str = "any", prompts: str | None = None,
+) -> None:  # fmt: skip
+    """Write what a system outside of the gym is asked for, with the rules, as JSON lines.
+
+    Args:
+        output (FILE): File to write: id, request, cutoff and domain of each survey.
+        surveys (IDS|N): Only these surveys, ids with commas or the first N.
+        prompt (LEVEL): Level of the prompts, any for the most detailed one, or title.
+        prompts (DIR): Folder with a template request.txt that replaces the built-in one.
+
+    Example:
+        arena export requests --corpus demo/world --prompt title --output requests.jsonl
+    """
+    from arena.corpus import Corpus
+    from arena.tasks import TaskSet
+    from arena_integrations._requests import write_requests
+
+    opened = Corpus.open(corpus, tasks=tasks)
+    number = write_requests(
+        opened, output, surveys=parse_surveys(surveys, TaskSet(opened).surveys), prompt=prompt,
+        templates=prompts,
+    )  # fmt: skip
+    print(f"{output}: {count(number, 'request')}")

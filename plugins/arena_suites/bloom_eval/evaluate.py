@@ -1,0 +1,318 @@
+"""Bloom-Eval: on which tier of Bloom's taxonomy does a generated survey fail?
+
+"Bloom-Eval: A Hierarchical Evaluation Benchmark for Automatic Survey Generation Based on Bloom's
+Taxonomy", section 3.2. docs/bloom-eval.md names every number, and every difference from the
+released code.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from arena.corpus import layout
+from arena.errors import DataError, clip, did_you_mean
+from arena.kit.code import code_sha256
+from arena.kit.files import atomic_write, check_target, sha256_file
+from arena.kit.terminal import progress
+from arena.llm import Client
+from arena.llm.answers import sum_totals
+from arena.metrics import METRICS, mean
+from arena.mindmap import identity
+from arena.report import Reference
+from arena.runs.directory import read_timing
+from arena.suites import Made, folder_sha256, suite
+from arena_suites._library import Library
+from arena_suites.bloom_eval.article import Article, Work
+from arena_suites.bloom_eval.base import (
+    TIERS,
+    Finding,
+    SurveyComparison,
+    SurveyMetric,
+    SurveyPair,
+    compare,
+    survey_metrics,
+)
+from arena_suites.bloom_eval.data import read_surveys
+from arena_suites.bloom_eval.tables import (
+    SurveyEvaluation,
+    as_html,
+    by_embedding,
+    table3,
+    tier_mean,
+)
+
+FIELDS = {"cs": "Computer Science", "gs": "General Science"}
+"""The fields of the paper's topics, by the beginning of their names (figures 5 to 12)."""
+_BY_EMBEDDING = (
+    "By embedding: the paper's numbers beside these are by a model and by BERTopic: "
+    "do not compare them (--matcher judge, --clusters bertopic)."
+)
+
+
+@suite("bloom-eval")
+def score_surveys(
+    *,
+    human: str,
+    generated: Made,
+    only: tuple[str, ...] | None = None,
+    metrics: tuple[str, ...] | None = None,
+    official: bool = False,
+    llm_option: dict[str, Any] | None = None,
+    encoder: str = "static",
+    matcher: Literal["embedding", "judge"] = "embedding",
+    threshold: float = SurveyComparison.threshold,
+    clusters: Literal["linkage", "bertopic"] = "linkage",
+    prompts: str | None = None,
+    schemas: bool = False,
+    most: int | None = None,
+    longest: int | None = None,
+    corpus: str | None = None,
+    page: str | None = None,
+) -> SurveyEvaluation:
+    """Score generated surveys beside those that experts wrote, on the six tiers of Bloom.
+
+    A topic without a readable survey on both sides has no scores and does not count in the means.
+
+    Args:
+        human (DIR): Folder with the experts' surveys: Bloom-Eval's data, or TOPIC.md.
+        generated (DIR): Folder with the generated surveys in the same form.
+        only (TOPICS): Topics to score (default: all of the experts').
+        metrics: Metrics to compute (default: all that need no judge, and with one all).
+        official: Count as the released code does.
+        llm_option: Option of the judge, a language model, such as model=NAME.
+        encoder (NAME): Encoder of headings, titles and entities.
+        matcher: Who pairs headings, entities and themes: embeddings, one-to-one, or the judge, as
+            in the paper.
+        threshold: Least cosine of a pair.
+        clusters: Who groups references into themes; bertopic is the paper's.
+        prompts (DIR): Templates that replace the built-in ones.
+        schemas: Send JSON schemas, which many servers enforce.
+        most: Statements of each survey whose citations are judged (default: all).
+        longest: Characters of each survey that the judge reads (default: all).
+        corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
+            own links, their citations.
+        page (FILE): Write a page that shows what made every number.
+
+    Example:
+        arena evaluate bloom-eval --human bloom_eval --generated surveys --page surveys.html
+    """
+    judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
+    comparison = SurveyComparison(
+        encoder=encoder, matcher=matcher, threshold=threshold,
+        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
+        longest=longest, official=official,
+    )  # fmt: skip
+    for option, names in {"only": only, "metrics": metrics}.items():
+        if names == ():
+            raise DataError(f"--{option} names none: leave it out for all.")
+    if page is not None:
+        check_target(page)
+    known = _in_order(metrics)
+    sides = _read(human, generated, only, official, corpus)
+    found = {
+        topic: _compare(topic, sides, comparison, known)
+        for topic in progress(sides.topics, desc="compare", unit="topic")
+    }
+    settings = {
+        "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
+        "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
+        "seconds": _seconds(Path(generated)),
+        **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
+    }  # fmt: skip
+    result = _evaluation(sides, known, found, settings)
+    if page is not None:
+        atomic_write(page, as_html(result))
+    return result
+
+
+def _seconds(run: Path) -> float | None:
+    """Return the seconds that a timed run took a survey (table 9); None of anything else."""
+    reports, seconds = [*run.glob("reports/*")], read_timing(run)
+    return round(seconds / len(reports), 1) if seconds is not None and reports else None
+
+
+def _settings(
+    comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
+) -> dict[str, Any]:
+    names = ("matcher", "threshold", "clusters", "most", "longest")
+    settings = {
+        **identity(comparison.encoder),
+        **{name: getattr(comparison, name) for name in names},
+        "code": code_sha256("arena_suites.bloom_eval"),
+    }
+    if comparison.judge is not None:
+        settings["judge"] = {
+            "client": comparison.judge.fields, "schemas": comparison.schemas,
+            "prompts_sha256": comparison.prompts_sha256(), "total": sum_totals(spent),
+        }  # fmt: skip
+    return settings
+
+
+def _evaluation(
+    sides: _Sides,
+    known: Mapping[str, SurveyMetric],
+    found: Mapping[str, _Compared],
+    settings: Mapping[str, Any],
+) -> SurveyEvaluation:
+    rows = {topic: each.scores for topic, each in found.items()}
+    details = {topic: each.details for topic, each in found.items()}
+    columns = [name for metric in known.values() for name in metric.names()]
+    means = {name: mean(row[name] for row in rows.values()) for name in columns}
+    return SurveyEvaluation(
+        means, rows, [topic for topic in found if topic not in sides.generated],
+        [
+            *_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else []),
+            *([f"The run took {seconds} s a survey."] if (seconds := settings["seconds"]) else []),
+        ],
+        settings,
+        lower_is_better={name: METRICS.get(name).lower_is_better for name in columns},
+        tiers=_tiers(known, means),
+        groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
+        counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
+        details=details,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The surveys of both sides by topic, and why others cannot be read."""
+
+    topics: list[str]
+    human: Mapping[str, Article]
+    generated: Mapping[str, Article]
+    unread: Mapping[str, str]  # topic -> sentences
+
+
+def _read(
+    human: str, generated: str, topics: Sequence[str] | None, official: bool, corpus: str | None
+) -> _Sides:
+    know = _library(corpus)
+    experts, why = read_surveys(human, "human", (), official, know)
+    every = {**experts, **why}
+    for topic in topics or ():
+        if topic not in every:
+            raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
+    wanted = [*dict.fromkeys(topics or every)]
+    made, why_not = read_surveys(generated, "llm", wanted, official, know)
+    for articles, faults in ((experts, why), (made, why_not)):
+        if not articles.keys() & {*wanted}:
+            raise DataError(f"nothing to compare: {faults[wanted[0]]}")
+    unread = defaultdict(list)
+    for side, articles, faults in (("human", experts, why), ("generated", made, why_not)):
+        for topic in wanted:
+            if topic not in articles:
+                unread[topic].append(f"{side}: {faults[topic]}")
+    return _Sides(wanted, experts, made, {topic: " ".join(each) for topic, each in unread.items()})
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What is found on one topic; `spent` by the judge, None without one."""
+
+    scores: dict[str, float | None]
+    details: dict[str, dict[str, Any]]
+    spent: Mapping[str, float | None] | None
+
+
+def _compare(
+    topic: str, sides: _Sides, comparison: SurveyComparison, known: Mapping[str, SurveyMetric]
+) -> _Compared:
+    spent: Mapping[str, float | None] | None = None
+    found: dict[str, dict[str, Any]]
+    if reason := sides.unread.get(topic):
+        nothing = {"seconds": 0.0, "calls": 0, "failed": 0}
+        found = {
+            name: {"finding": Finding(dict.fromkeys(metric.columns), reason=reason), **nothing}
+            for name, metric in known.items()
+        }
+    else:
+        pair = SurveyPair(sides.human[topic], sides.generated[topic], comparison)
+        found = compare(pair, known)
+        if pair.session is not None:
+            spent = pair.session.meter.totals()
+    scores: dict[str, float | None] = {}
+    details = {}
+    for name, row in found.items():
+        made: Finding = row.pop("finding")
+        scores |= {known[name].column_name(each): score for each, score in made.scores.items()}
+        rows = [list(cells) for cells in made.rows]
+        details[name] = {"reason": made.reason, **row, "headers": [*made.headers], "rows": rows}
+    return _Compared(scores, details, spent)
+
+
+def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
+    """Return metrics by name, those of Table 3 in its order; by default all."""
+    known = survey_metrics(names)
+    printed = [name.partition("_")[0] for tier in table3()["tiers"].values() for name in tier]
+    order = [*printed, *survey_metrics()]
+    return {name: known[name] for name in sorted(known, key=order.index)}
+
+
+def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
+    """Return what finds papers of a corpus by reference; its papers' links are the citations."""
+    if corpus is None:
+        return lambda _: None
+    import pyarrow.parquet as pq
+
+    library = Library(corpus)
+    table = pq.read_table(Path(corpus) / layout.PAPERS, columns=["id", "abstract"])
+    ids, abstracts = (column.to_pylist() for column in table.columns)
+    citing = np.diff(np.load(Path(corpus) / layout.CITING_STARTS)).tolist()
+    times = citing if any(citing) else [None] * len(ids)  # a corpus may have no links
+    papers = dict(zip(ids, zip(abstracts, times, strict=True), strict=True))
+
+    def know(reference: Reference) -> Work | None:
+        if (found := library.find(reference)) is None:
+            return None
+        abstract, cited = papers.get(found.name.id, ("", None))
+        return Work(found.name.title, abstract, cited, paper=found.name.id)
+
+    return know
+
+
+def _tiers(
+    known: Mapping[str, SurveyMetric], means: Mapping[str, float | None]
+) -> dict[str, dict[str, Any]]:
+    tiers = {}
+    for tier in TIERS:
+        of_metric = {
+            name: {column: means[column] for column in metric.names()}
+            for name, metric in known.items()
+            if metric.tier == tier
+        }
+        scores = {column: score for each in of_metric.values() for column, score in each.items()}
+        if scores:
+            tiers[tier] = {
+                "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
+                "without": [
+                    name
+                    for name, metric in survey_metrics().items()
+                    if metric.tier == tier and tier_mean(of_metric.get(name, {})) is None
+                ],
+                "columns": [*scores],
+            }  # fmt: skip
+    return tiers
+
+
+def _problems(details: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """Return a sentence for each reason why metrics have no score."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for topic, metrics in details.items():
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(metrics):
+            if metrics[name]["reason"]:
+                reasons[metrics[name]["reason"]].append(name)
+        for reason, same in reasons.items():
+            found[reason, tuple(same)].append(topic)
+    problems = []
+    for (reason, names), topics in found.items():
+        what = "every metric" if len(names) == len(metrics) > 1 else ", ".join(names)
+        where = ", ".join(topics) if len(topics) < 4 else f"{len(topics)} topics"
+        problems.append(f"{where}: {what}: {reason}")
+    return problems

@@ -1,0 +1,215 @@
+"""What the survey cites: the works that its field builds on, and works that say what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from arena.llm import Failed, Fields, ParseError, as_json
+from arena.llm.prompts import object_schema
+from arena.report import spread
+from arena_suites.bloom_eval.article import Work
+from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
+from arena_suites.bloom_eval.matching import ratios
+
+LEAST_CITATIONS = 51
+LEAST_RATIO = 90
+
+
+@survey_metric("hirc", tier="memory", columns=("f1", "precision", "recall"))
+def hirc(pair: SurveyPair) -> Finding:
+    """High-Impact Reference Coverage: the experts' works with over 50 citations, in [0, 1].
+
+    Bloom-Eval, B.1: precision over all generated references, recall over these works. The
+    generated references, in their order, each take the work still free with the greatest
+    `title_ratio`, at least 90; one of the same paper's id has 100. A reference without a title or
+    id takes none. None if no work of the experts is known to have as many citations.
+    """
+    human, generated = pair.human.works, pair.generated.works
+    core = [work for work in human if (work.citations or 0) >= LEAST_CITATIONS]
+    taken: dict[int, Work] = {}
+    for work in generated:
+        free = [(_likeness(work, each), -i) for i, each in enumerate(core) if i not in taken]
+        ratio, place = max(free, default=(0, 0))
+        if ratio >= LEAST_RATIO:
+            taken[-place] = work
+    rows = [
+        (each.title, str(each.citations), *(("found", by.title) if by else ("missed", "")))
+        for each, by in zip(core, map(taken.get, range(len(core))), strict=True)
+    ]
+    reason = "" if core else "none of the experts' references has more than 50 citations."
+    if all(work.citations is None for work in human):
+        reason = "the citations of the experts' references are unknown."
+    headers = ("experts' reference", "citations", "found", "generated reference")
+    return Finding(ratios(len(taken), len(core), len(generated)), rows, headers, reason)
+
+
+def _likeness(a: Work, b: Work) -> int:
+    if a.paper is not None and a.paper == b.paper:
+        return 100
+    return title_ratio(b.title, a.title) if a.title and b.title else 0
+
+
+def title_ratio(a: str, b: str) -> int:
+    """Return thefuzz's rounded ratio of lower-cased titles, in [0, 100].
+
+    200 x the longest common subsequence / the sum of the lengths; 0 where the lengths alone keep
+    it below 89.
+
+    >>> title_ratio("Deep learning", "Deep Learning."), title_ratio("Graphs", "Trees of graphs")
+    (96, 0)
+    """
+    a, b = a.lower(), b.lower()
+    if a == b:
+        return 100
+    total = len(a) + len(b)
+    if 2 * min(len(a), len(b)) < 0.89 * total:
+        return 0
+    # Hyyrö, 2004: a row of the table in the bits of one number, 0 where the length grows
+    places = _places(a)
+    row = full = (1 << len(a)) - 1
+    for letter in b:
+        if met := row & places.get(letter, 0):
+            row = (row + met | row - met) & full
+    common = len(a) - row.bit_count()
+    return round(100 * (1 - (total - 2 * common) / total))  # in its order, to round as it does
+
+
+@lru_cache(maxsize=4096)
+def _places(text: str) -> dict[str, int]:
+    """Return letter -> a number with a bit for each place of the letter."""
+    places: dict[str, int] = {}
+    for i, letter in enumerate(text):
+        places[letter] = places.get(letter, 0) | 1 << i
+    return places
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+class _Question(NamedTuple):
+    statement: str
+    works: tuple[Work, ...]
+
+
+@survey_metric(
+    "cf",
+    tier="comprehension",
+    needs=("judge",),
+    columns=("f1", "precision", "recall"),
+    prompts={"cf": Fields(("statement", "works"))},
+)
+def cf(pair: SurveyPair) -> Finding:
+    """Citation Faithfulness: the statements of the generated survey that their citations support.
+
+    Bloom-Eval, B.2, after AutoSurvey, in [0, 1]: recall is the share of the statements with a
+    citation that the cited works, by title and abstract, support together. Precision is the share
+    of the citations that are needed: the works together support the statement, and this one does
+    alone or the others do not. A work without an abstract cannot be judged, so that the citation
+    counts nowhere; nor does what has no readable answer.
+
+    With `official` each work is asked about alone: a statement is supported if any work
+    supports it, a citation is needed if it alone does, and without an abstract nothing is
+    supported. `most` bounds the statements.
+    """
+    report = pair.generated.report
+    works = {work.key: work for work in pair.generated.works if work.key}
+    rows: list[tuple[str, ...]] = []
+    questions = []
+    for each in spread(
+        [each for each in report.statements if each.citations], pair.comparison.most
+    ):
+        cited = [works[key] for key in each.citations if key in works and works[key].title]
+        known = tuple(work for work in cited if work.abstract)
+        rows += [(each.text, work.title, "no abstract") for work in cited if not work.abstract]
+        if known or (pair.comparison.official and cited):
+            questions.append(
+                _Question(each.text, tuple(cited) if pair.comparison.official else known)
+            )
+    judged = _alone(pair, questions) if pair.comparison.official else _together(pair, questions)
+    rows += [
+        (question.statement, work.title, {True: "needed", False: "not needed", None: "failed"}[one])
+        for question, (_, needed) in zip(questions, judged, strict=True)
+        for work, one in zip(question.works, needed, strict=True)
+    ]
+    supported = [each for each, _ in judged if each is not None]
+    needed = [one for _, many in judged for one in many if one is not None]
+    headers = ("statement", "work", "citation")
+    if questions and not (supported and needed):
+        raise JudgeFailedError("the judge has no readable answer on any citation.")
+    if not questions:
+        none = dict.fromkeys(("f1", "precision", "recall"))
+        return Finding(none, rows, headers, "no statement cites a work whose abstract is known.")
+    recall, precision = sum(supported) / len(supported), sum(needed) / len(needed)
+    both = precision + recall
+    f1 = 2 * precision * recall / both if both else 0.0
+    return Finding({"f1": f1, "precision": precision, "recall": recall}, rows, headers)
+
+
+_Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each of its citations
+
+
+def _together(pair: SurveyPair, questions: list[_Question]) -> _Judged:
+    """Judge each statement by all its works; those of a supported one alone, then the others."""
+    whole = _ask(pair, dict(enumerate(questions)))
+    several = {
+        (n, i): each._replace(works=(work,))
+        for n, each in enumerate(questions)
+        for i, work in enumerate(each.works)
+        if whole[n] and len(each.works) > 1
+    }
+    needed = _ask(pair, several)
+    others = {
+        (n, i): questions[n]._replace(works=questions[n].works[:i] + questions[n].works[i + 1 :])
+        for (n, i), supported in needed.items()
+        if supported is False
+    }
+    for place, supported in _ask(pair, others).items():
+        needed[place] = None if supported is None else not supported
+    return [
+        (whole[n], [needed.get((n, i), whole[n]) for i in range(len(each.works))])
+        for n, each in enumerate(questions)
+    ]
+
+
+def _alone(pair: SurveyPair, questions: list[_Question]) -> _Judged:
+    """Judge as the released code does, which asks nothing of a work without an abstract."""
+    single = {
+        (n, i): each._replace(works=(work,))
+        for n, each in enumerate(questions)
+        for i, work in enumerate(each.works)
+        if work.abstract
+    }
+    answers = _ask(pair, single)
+    judged: _Judged = []
+    for n, each in enumerate(questions):
+        found = [answers.get((n, i), False) for i in range(len(each.works))]
+        unread = None in found
+        supported = True if any(found) else None if unread else False
+        # Which of several is needed is open as long as one is unread.
+        sure = [None if one is None or (one and unread) else one for one in found]
+        judged.append((supported, [sum(map(bool, found)) == 1 if one else one for one in sure]))
+    return judged
+
+
+def _ask(pair: SurveyPair, questions: Mapping[K, _Question]) -> dict[K, bool | None]:
+    """Return what the judge says to each question; None where that cannot be read."""
+    values = [
+        {
+            "statement": each.statement,
+            "works": "\n\n".join(f"{work.title}\n{work.abstract}" for work in each.works),
+        }
+        for each in questions.values()
+    ]
+    answers = pair.ask("cf", values, _read, object_schema(supported={"type": "boolean"}))
+    read = (None if isinstance(each, Failed) else each for each in answers)
+    return dict(zip(questions, read, strict=True))
+
+
+def _read(text: str) -> bool:
+    found = as_json(text)
+    value = str(found.get("supported")).lower() if isinstance(found, dict) else ""
+    if value not in ("true", "false", "yes", "no"):
+        raise ParseError('It is not a JSON object whose "supported" is true or false.')
+    return value in ("true", "yes")

@@ -1,0 +1,233 @@
+"""What a judge finds in both surveys, side by side: facts, criticism and named entities."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from arena.llm import Failed, Fields, ParseError, as_json
+from arena.llm.prompts import TEXT, object_schema
+from arena.report import chunks, spread
+from arena.text import tokenize
+from arena.text.display import count
+from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
+from arena_suites.bloom_eval.matching import (
+    distribution_similarity,
+    pairs_schema,
+    ratios,
+    side_by_side,
+)
+
+
+@survey_metric(
+    "fcons",
+    tier="memory",
+    needs=("judge", "matcher"),
+    columns=("f1", "precision", "recall"),
+    prompts={"fcons": Fields(("text",)), "fcons-match": Fields(("human", "generated"))},
+)
+def fcons(pair: SurveyPair) -> Finding:
+    """Factual Consistency: the share of factual statements that both surveys make, in [0, 1].
+
+    Bloom-Eval, B.1: a judge lists the factual statements of both, the matcher pairs those that
+    assert the same; F1, precision and recall; see `match_claims`.
+    """
+    form = pairs_schema("matched_pairs", "expert_factual_claims", "llm_factual_claims")
+    return match_claims(pair, "fcons", "factual_statements", form)
+
+
+@survey_metric(
+    "caa",
+    tier="evaluation",
+    needs=("judge", "matcher"),
+    columns=("f1", "precision", "recall"),
+    prompts={"caa": Fields(("text",)), "caa-match": Fields(("human", "generated"))},
+)
+def caa(pair: SurveyPair) -> Finding:
+    """Critical Analysis Alignment: the share of critical statements of both surveys, in [0, 1].
+
+    Bloom-Eval, B.5: a judge lists the statements of both on limitations, flaws and gaps, the
+    matcher pairs those that say the same; F1, precision and recall; see `match_claims`.
+    """
+    form = pairs_schema(
+        "matched_critical_pairs", "expert_critical_statement", "llm_critical_statement"
+    )
+    return match_claims(pair, "caa", "critical_statements", form)
+
+
+def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]) -> Finding:
+    """Return F1, precision and recall of the claims that both surveys make.
+
+    Each distinct claim counts once, and so does each in the pairs; with `official` all pairs
+    of the judge count, repeated ones too, so that a score can exceed 1. Rows say of each claim
+    whether its survey has it word for word.
+
+    The template `prompt` finds the claims, in a list under `key`; ``PROMPT-match`` pairs them.
+    """
+    found = extract(pair, prompt, [key])
+    claims = {
+        side: list({text.casefold(): text for text in reversed(each.items[key])}.values())[::-1]
+        for side, each in found.items()
+    }
+    human, generated = claims["human"], claims["generated"]
+    match = pair.judged_pairs if pair.comparison.official else pair.match
+    pairs = match(human, generated, f"{prompt}-match", schema)
+    rows = []
+    for texts in side_by_side(pairs, [(text,) for text in human], [(text,) for text in generated]):
+        sides = zip(found.values(), texts, strict=True)
+        found_in = ["yes" if survey.contains(text) else "no" for survey, text in sides if text]
+        rows.append((*texts, ", ".join(found_in)))
+    if any(each.unread for each in found.values()):
+        rows.append((found["human"].unread, found["generated"].unread, ""))
+    scores = ratios(len(pairs), len(human), len(generated))
+    reason = "" if human else "the judge finds no such claim in the experts' survey."
+    return Finding(scores, rows, ("experts", "generated", "word for word"), reason)
+
+
+CATEGORIES = ("methods_models", "datasets", "evaluation_metrics")
+_NAMES = pairs_schema("matched_pairs", "expert_main_name", "llm_main_name")
+
+
+@survey_metric(
+    "efid",
+    tier="memory",
+    needs=("judge", "matcher"),
+    columns=("f1", "precision", "recall", "ds"),
+    prompts={"efid": Fields(("text",)), "efid-match": Fields(("human", "generated"))},
+)
+def efid(pair: SurveyPair) -> Finding:
+    """Entity Fidelity: the entities of both surveys, and how often each names them, in [0, 1].
+
+    Bloom-Eval, B.1 and A.1: a judge lists methods and models, data sets, and evaluation metrics.
+    Names that differ in case alone are equal; the matcher pairs the others of a category
+    one-to-one. ``ds`` is the distributional similarity of the frequencies of what is shared, 0
+    if nothing is. A name counts as often as the sentences have it, in a spelling of the judge's
+    list and not within a longer name; a name that they do not have is left out.
+
+    With `official` the judge's own list says how often, and all its pairs count, repeated
+    ones too. The released code also lets the model merge the names of an entity beforehand.
+    """
+    found = extract(pair, "efid", CATEGORIES)
+    counts = {side: _count(each, pair.comparison.official) for side, each in found.items()}
+    rows: list[tuple[str, ...]] = []
+    shared: list[tuple[int, int]] = []
+    for category in CATEGORIES:
+        human, generated = ([*counts[side][category].items()] for side in pair.sides)
+        pairs = _same_names(pair, [name for name, _ in human], [name for name, _ in generated])
+        shared += [(human[i][1], generated[j][1]) for i, j in pairs]
+        cells = ([(name, str(times)) for name, times in side] for side in (human, generated))
+        rows += [(category, *row) for row in side_by_side(pairs, *cells)]
+    if any(each.unread for each in found.values()):
+        rows.append(("", found["human"].unread, "", found["generated"].unread, ""))
+    totals = [sum(map(len, each.values())) for each in counts.values()]
+    scores = ratios(len(shared), *totals)
+    times = [human for human, _ in shared], [generated for _, generated in shared]
+    scores["ds"] = distribution_similarity(*times) if totals[0] else None
+    reason = "" if totals[0] else "the judge finds no entity in the experts' survey."
+    return Finding(scores, rows, ("category", "experts", "times", "generated", "times"), reason)
+
+
+def _count(found: Found, official: bool) -> dict[str, dict[str, int]]:
+    """Return category -> distinct name, as first written -> how often it occurs."""
+    listed = {key: Counter(names) for key, names in found.items.items()}
+    if not official:
+        names = sorted({name for each in listed.values() for name in each}, key=len, reverse=True)
+        any_name = "|".join(map(re.escape, names)) or r"\Z\A."
+        text = " ".join(found.text.split())
+        times = Counter(re.findall(rf"(?<!\w)(?:{any_name})(?!\w)", text))
+        listed = {
+            key: Counter({name: times[name] for name in each}) for key, each in listed.items()
+        }
+    counts: dict[str, dict[str, int]] = {}
+    for key, spellings in listed.items():
+        first: dict[str, str] = {}
+        counts[key] = {}
+        for name, number in spellings.items():
+            if number:
+                name = first.setdefault(name.casefold(), name)
+                counts[key][name] = counts[key].get(name, 0) + number
+    return counts
+
+
+def _same_names(pair: SurveyPair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
+    """Return the places of the names that mean the same."""
+    if pair.comparison.official:
+        return pair.judged_pairs(human, generated, "efid-match", _NAMES)
+    by_case = {name.casefold(): j for j, name in enumerate(generated)}
+    equal = {i: by_case[a.casefold()] for i, a in enumerate(human) if a.casefold() in by_case}
+    ours = [i for i in range(len(human)) if i not in equal]
+    theirs = [j for j in range(len(generated)) if j not in equal.values()]
+    names = [human[i] for i in ours], [generated[j] for j in theirs]
+    others = pair.match(*names, "efid-match", _NAMES)
+    return [*equal.items(), *((ours[i], theirs[j]) for i, j in others)]
+
+
+# Asking the judge
+
+CHUNK = 12_000
+"""Characters of a survey in one request."""
+OFFICIAL_CHUNK = 40_000
+"""The same for `official`: the released code's 10,000 tokens, of 4 characters each."""
+
+
+class Found(NamedTuple):
+    """What the judge finds in one survey.
+
+    Attributes:
+        items: Key of the answers -> texts as the judge wrote them, in order, repeated ones too.
+    """
+
+    items: dict[str, list[str]]
+    text: str
+    unread: str
+
+    def contains(self, text: str) -> bool:
+        """Return whether the survey has a text word for word, case and punctuation aside."""
+        return f" {' '.join(tokenize(text))} " in f" {' '.join(tokenize(self.text))} "
+
+
+def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
+    """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
+
+    Of a survey longer than `longest` it reads that many characters, evenly spread.
+    """
+    size, most = OFFICIAL_CHUNK if pair.comparison.official else CHUNK, None
+    if pair.comparison.longest is not None:
+        size = min(size, pair.comparison.longest)
+        most = pair.comparison.longest // size
+    parts = [
+        (side, text)
+        for side, each in pair.sides.items()
+        for text, _ in spread(list(chunks(each.report, size)), most)
+    ]
+    schema = object_schema(**{key: {"type": "array", "items": TEXT} for key in keys})
+    answers = pair.ask(
+        prompt, [{"text": text} for _, text in parts], partial(_read_lists, keys), schema
+    )
+    found = {}
+    for side, article in pair.sides.items():
+        mine = [each for (of, _), each in zip(parts, answers, strict=True) if of == side]
+        read = [each for each in mine if not isinstance(each, Failed)]
+        if mine and not read:
+            raise JudgeFailedError(f"the judge read no part of the {side} survey.")
+        items = {key: [text for each in read for text in each[key]] for key in keys}
+        lost = len(mine) - len(read)
+        unread = f"({lost} of {count(len(mine), 'part')} not read)" if lost else ""
+        found[side] = Found(items, " ".join(s.text for s in article.report.statements), unread)
+    return found
+
+
+def _read_lists(keys: Sequence[str], text: str) -> dict[str, list[str]]:
+    found = as_json(text)
+    if isinstance(found, list) and len(keys) == 1:
+        found = {keys[0]: found}
+    if not isinstance(found, dict) or not any(isinstance(found.get(key), list) for key in keys):
+        raise ParseError(f"It is not a JSON object with lists under {', '.join(keys)}.")
+    lists = {key: found[key] if isinstance(found.get(key), list) else [] for key in keys}
+    return {
+        key: [" ".join(item.split()) for item in items if isinstance(item, str) and item.strip()]
+        for key, items in lists.items()
+    }

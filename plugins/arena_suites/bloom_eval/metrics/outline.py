@@ -1,0 +1,232 @@
+"""Outlines: which headings the surveys share, their shape, clarity and distance as trees."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import DataError
+from arena.llm import Fields, ParseError, as_json
+from arena.llm.prompts import TEXT, object_schema
+from arena.mindmap import MindMap
+from arena_suites.bloom_eval.article import Article, Heading
+from arena_suites.bloom_eval.base import Finding, SurveyPair, survey_metric
+from arena_suites.bloom_eval.matching import pairs_schema, ratios, side_by_side
+
+_FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
+# "3.1", "3.", "2)", "(b)", "A.", "B.2", "IV.", "II-A", "IX", "Appendix B:"; not "3D", "A" or "V".
+_NUMBER = re.compile(
+    rf"\A\s*(?:(?i:chapter|section|part|appendix)\s+(?:{_FIGURES}|[IVX]{{1,6}}|[A-Z])[:.)]?"
+    rf"|\(?(?:{_FIGURES}|[IVX]{{1,6}}|[ivx]{{1,6}}|[A-Za-z])[.):]"
+    rf"|{_FIGURES}|[IVX]{{2,6}}|[IVX]{{1,6}}-[A-Z]\d{{0,2}}|[A-Z](?:\.\d{{1,2}}){{1,4}})(?!\S)"
+)
+_LEAST_COSINE = 0.9
+_HEADERS = ("heading", "below", "heading that means the same", "below")
+
+
+@survey_metric(
+    "otc",
+    tier="comprehension",
+    needs=("matcher",),
+    columns=("f1", "precision", "recall"),
+    prompts={"otc": Fields(("human", "generated"))},
+)
+def otc(pair: SurveyPair) -> Finding:
+    """Outline Topic Coverage: F1 of the headings that mean the same, one-to-one, in [0, 1].
+
+    Bloom-Eval, appendix B.2: 2 x pairs / (experts' headings + generated ones). The title is left
+    out, and so are section numbers. None for experts without an outline, 0 for a generated survey
+    without one.
+    """
+    human, generated = (
+        [heading.text for heading in headings(article) if heading.text]
+        for article in pair.sides.values()
+    )
+    if not human:
+        return Finding(ratios(0, 0, 0), reason="the experts' survey has no outline.")
+    form = pairs_schema("matched_pairs", "expert_heading", "llm_heading")
+    matched = pair.match(human, generated, "otc", form)
+    rows = side_by_side(matched, [(text,) for text in human], [(text,) for text in generated])
+    scores = ratios(len(matched), len(human), len(generated))
+    return Finding(scores, rows, ("experts' heading", "generated heading"))
+
+
+@survey_metric("scons", tier="analysis")
+def scons(pair: SurveyPair) -> Finding:
+    """Shape Consistency: likeness of depth and of size of the outlines, in [0, 1].
+
+    sqrt(DC x BC), Bloom-Eval, equations 9 and 10: DC is the smaller depth divided by the larger,
+    BC the smaller number of headings divided by the larger. The depth is the number of levels from
+    the title to the deepest heading; the title counts as a heading in the
+    released code alone. None for experts without an outline, 0 for a generated survey without one.
+    """
+    shapes = {
+        side: _shape(article, pair.comparison.official) for side, article in pair.sides.items()
+    }
+    rows = [(side, str(depth), str(count)) for side, (depth, count) in shapes.items()]
+    headers = ("survey", "levels", "headings")
+    human, generated = shapes["human"], shapes["generated"]
+    if not human[1]:
+        return Finding({"": None}, rows, headers, "the experts' survey has no outline.")
+    if not generated[1]:
+        return Finding({"": 0.0}, rows, headers)
+    depths, counts = zip(human, generated, strict=True)
+    likeness = min(depths) / max(depths) * min(counts) / max(counts)
+    return Finding({"": math.sqrt(likeness)}, rows, headers)
+
+
+def _shape(article: Article, titled: bool) -> tuple[int, int]:
+    headings = [heading for heading in article.outline if heading.level or titled]
+    return max((heading.level for heading in headings), default=0) + 1, len(headings)
+
+
+@survey_metric("scs", tier="analysis", needs=("matcher",), prompts={"scs": Fields(("outline",))})
+def scs(pair: SurveyPair) -> Finding:
+    """Structural Clarity: share of the generated headings that repeat none elsewhere, in (0, 1].
+
+    1 - N_redundant / N_total, Bloom-Eval, equation 11: of headings that mean the same and do not
+    share an immediate parent, all but one are redundant. For three that mean the same these are 2,
+    where the paper counts 3 pairs, and may fall below zero; for disjoint pairs both are equal.
+    `official` counts pairs, repeated ones too. The title and section numbers do not count.
+
+    With ``matcher="judge"`` a judge names the pairs, as in the paper. With ``embedding``, which is
+    ours, they are those with a cosine of at least 0.9: in one outline headings of other meaning
+    share many words. 0 for a survey without an outline.
+    """
+    outline = headings(pair.generated)
+    total = sum(bool(heading.text) for heading in outline)
+    if not total:
+        return Finding({"": 0.0}, headers=_HEADERS)
+    above = parents(outline)
+    groups = (
+        _by_judge(pair, outline) if pair.comparison.matcher == "judge" else _alike(pair, outline)
+    )
+    apart = [[(i, j) for i, j in group if above[i] != above[j]] for group in groups]
+    unique = sorted({(min(each), max(each)) for group in apart for each in group})
+    first = list(range(len(outline)))  # of the headings that mean the same
+    for i, j in unique:
+        first = [first[i] if place == first[j] else place for place in first]
+    redundant = sum(map(bool, apart)) if pair.comparison.official else len(first) - len(set(first))
+    title = pair.generated.title
+    shown = [
+        (each.text, outline[k].text if k >= 0 else title)
+        for each, k in zip(outline, above, strict=True)
+    ]
+    rows = [(*shown[i], *shown[j]) for i, j in unique]
+    return Finding({"": 1 - redundant / total}, rows, _HEADERS)
+
+
+def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
+    texts = [heading.text for heading in outline]
+    pairs = np.argwhere(np.triu(pair.cosines(texts, texts) >= _LEAST_COSINE, 1)).tolist()
+    return [[(i, j)] for i, j in pairs]
+
+
+def _by_judge(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
+    """Return for each pair that the judge names the places that it may mean."""
+    lines = [f"{'  ' * (each.level - 1)}- {each.text}" for each in outline if each.text]
+    item = object_schema(heading_1=TEXT, heading_2=TEXT)
+    form = object_schema(redundant_pairs={"type": "array", "items": item})
+    values = {"outline": "\n".join(lines)}
+    answer = pair.ask_one("scs", values, _read, form, "the judge named no pairs")
+    places: dict[str, list[int]] = {}
+    for place, heading in enumerate(outline):
+        if heading.text:
+            places.setdefault(heading.text.casefold(), []).append(place)
+    named = [[places.get(unnumbered(text).casefold(), []) for text in each] for each in answer]
+    return [[(i, j) for i in ours for j in theirs if i != j] for ours, theirs in named]
+
+
+def _read(text: str) -> list[tuple[str, str]]:
+    answer = as_json(text)
+    pairs: Any = answer.get("redundant_pairs") if isinstance(answer, dict) else answer
+    try:
+        return [(str(each["heading_1"]), str(each["heading_2"])) for each in pairs]
+    except (KeyError, TypeError):
+        raise ParseError("There is no list of redundant_pairs in it.") from None
+
+
+@survey_metric("sts", tier="analysis", needs=("embeddings",))
+def sts(pair: SurveyPair) -> Finding:
+    """Semantic Tree Similarity: 1 - edit distance of the outlines / number of headings, in [0, 1].
+
+    1 - TED(A, B) / (|A| + |B|), Bloom-Eval, equation 8: ordered trees, to insert or to delete a
+    heading costs 1, to put one for another 1 - cosine, and 0 if they are equal. Both trees have a
+    neutral root in place of the title, which is not counted; section numbers are removed. The
+    released code counts the title as a heading, and embeds headings with their case. None for
+    experts without an outline, 0 for a generated survey without one.
+    """
+    from arena.mindmap.metrics.tree_distance import edit_distance
+
+    official = pair.comparison.official
+    human, generated = (_tree(headings(article, official)) for article in pair.sides.values())
+    if not human.size:
+        return Finding({"": None}, reason="the experts' survey has no outline.")
+    ours, theirs = human.labels(), generated.labels()
+    cosines = pair.cosines(ours, theirs, cased=official)
+    different = np.not_equal.outer(np.array(ours, object), np.array(theirs, object))
+    # Vectors are rounded: so that a heading is as near to itself as can be.
+    costs: NDArray[np.float64] = different * (1 - cosines.round(6))
+    try:
+        distance = edit_distance(human, generated, lambda: costs)
+    except DataError as error:
+        return Finding({"": None}, reason=str(error))
+    nearest = costs.argmin(axis=1) if theirs else []
+    rows = [
+        (text, theirs[j], f"{costs[i, j]:.2f}")
+        for i, (text, j) in enumerate(zip(ours, nearest, strict=bool(theirs)))
+    ]
+    headers = ("experts' heading", "nearest generated heading", "cost to put it instead")
+    return Finding({"": 1 - distance / (human.size + generated.size)}, rows, headers)
+
+
+def _tree(outline: Sequence[Heading]) -> MindMap:
+    above = parents(outline)
+    below: dict[int, list[MindMap]] = {}
+    for place in reversed(range(len(outline))):
+        node = MindMap(outline[place].text, tuple(reversed(below.get(place, []))))
+        below.setdefault(above[place], []).append(node)
+    return MindMap("", tuple(reversed(below.get(-1, []))))
+
+
+def unnumbered(heading: str) -> str:
+    """Return a heading without its section number.
+
+    >>> [unnumbered(text) for text in ("3.1 Foo", "IV. Foo", "b) Foo", "II-A Foo", "3D vision")]
+    ['Foo', 'Foo', 'Foo', 'Foo', '3D vision']
+    """
+    return _NUMBER.sub("", heading).strip()
+
+
+def headings(article: Article, official: bool = False) -> list[Heading]:
+    """Return the headings without the title and without their numbers; some may be blank.
+
+    As in the released code, if `official`: with the title, and without numbers such as ``3.1``.
+    """
+    if official:
+        number = re.compile(r"^\d+(?:\.\d+)*\s*")
+        return [Heading(each.level, number.sub("", each.text)) for each in article.outline]
+    return [Heading(each.level, unnumbered(each.text)) for each in article.outline if each.level]
+
+
+def parents(outline: Sequence[Heading]) -> list[int]:
+    """Return the place of what each heading belongs to, -1 for the title.
+
+    That is the nearest one above with a smaller level, so that an outline may skip levels.
+
+    >>> parents([Heading(2, "a"), Heading(1, "b"), Heading(3, "c"), Heading(2, "d")])
+    [-1, -1, 1, 1]
+    """
+    above: list[int] = []
+    found = []
+    for place, heading in enumerate(outline):
+        while above and outline[above[-1]].level >= heading.level:
+            above.pop()
+        found.append(above[-1] if above else -1)
+        above.append(place)
+    return found

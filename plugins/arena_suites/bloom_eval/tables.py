@@ -1,0 +1,157 @@
+"""What Bloom-Eval's evaluation shows: tables next to Table 3 of the paper, and a page."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from arena.metrics import mean
+from arena.suites import Evaluation
+from arena.text.display import count, page_templates
+from arena_suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
+
+SPENT = ("seconds", "calls", "failed")
+AVERAGED = ("", "f1", "ds")
+"""The columns of a metric that count in the mean of its tier."""
+
+
+@dataclass(frozen=True)
+class SurveyEvaluation(Evaluation):
+    """Scores of generated surveys; ``surveys`` has a row for each topic.
+
+    Attributes:
+        tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
+            and the metrics of the tier that are not in it (``without``).
+        counted: Column -> number of topics that have it.
+        details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
+    """
+
+    tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
+    details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
+        plain = super().to_json()
+        return {
+            "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
+            "counted": dict(self.counted), **plain,
+            "spent": {
+                topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
+                for topic, rows in self.details.items()
+            },
+            "details": dict(self.details),
+        }  # fmt: skip
+
+    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
+        """Return the rows of Table 3, this system's means next to the numbers of the paper.
+
+        Returns:
+            Tier; name of the column, or ``average`` of the tier; mean over topics, None without
+            any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
+            systems and for people, empty for nothing.
+        """
+        rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
+        printed, averages = table3()["tiers"], paper_means()
+        marked = by_embedding(self.settings)
+        for tier, found in self.tiers.items():
+            for name in found["columns"]:
+                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                topics += ", by embedding" if name.partition("_")[0] in marked else ""
+                rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+            lacking = found["without"]
+            metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
+            share = f"{len(metrics) - len(lacking)} of {count(len(metrics), 'metric')}"
+            if lacking:
+                share += f", without {', '.join(lacking)}"
+            rows.append((tier, "average", found["mean"], share, averages[tier]))
+        for name, paper in table3()[SUPPLEMENTARY].items():
+            if name in self.counted:
+                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                rows.append((SUPPLEMENTARY, name, self.mean[name], topics, paper))
+        return rows
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of Table 3 for the terminal."""
+        systems = table3()["systems"]
+        rows = [
+            (*row, *(map(as_printed, paper) if paper else [""] * len(systems)))
+            for *row, paper in self.rows()
+        ]
+        return ["tier", "score", "generated", "counted", *systems], rows
+
+
+def by_embedding(settings: Mapping[str, Any]) -> set[str]:
+    """Return the metrics that embeddings pair or group where the paper asks a model or BERTopic."""
+    linkage = settings.get("clusters") == "linkage"
+    marked = {"tbal", "tfsim"} if linkage else set()
+    if settings.get("matcher") == "embedding":
+        marked |= {name for name, metric in survey_metrics().items() if "matcher" in metric.needs}
+    return marked
+
+
+def as_printed(value: float | None) -> str:
+    """Return a number of the paper's tables as text; empty for one that it does not print."""
+    return "" if value is None else f"{value:.2f}" if 0.01 <= value <= 1 else f"{value:g}"
+
+
+@functools.cache
+def table3() -> Any:
+    """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
+    path = Path(__file__).with_name("table3.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def paper_means() -> dict[str, list[float | None]]:
+    """Return the average of each tier for the paper's systems and people, by `tier_mean`."""
+    printed = table3()
+    return {
+        tier: [
+            tier_mean({name: values[place] for name, values in scores.items()})
+            for place in range(len(printed["systems"]))
+        ]
+        for tier, scores in printed["tiers"].items()
+    }
+
+
+def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
+    """Return the mean over the metrics of a tier, with or without their DS; None without a score.
+
+    The F1 and the DS of one metric are averaged first (caption of Figure 4); so come all 24
+    averages of Table 3. Other columns than `AVERAGED` do not count.
+
+    >>> round(tier_mean({"efid_f1": 0.1, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07}), 3)
+    0.185
+    """
+    of_metric = defaultdict(list)
+    for name, score in scores.items():
+        metric, _, column = name.partition("_")
+        if score is not None and column in AVERAGED and (ds or column != "ds"):
+            of_metric[metric].append(score)
+    return mean(mean(values) for values in of_metric.values())
+
+
+# The page
+
+
+def as_html(result: SurveyEvaluation) -> str:
+    """Return one page that loads nothing and runs no script; every text is escaped."""
+    template = page_templates(Path(__file__).parent).get_template("page.html")
+    systems = ["generated", *table3()["systems"]]
+    averages = paper_means()
+    bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
+    html: str = template.render(
+        result=result,
+        systems=systems,
+        bars=bars,
+        rows=result.rows(),
+        metrics=survey_metrics(),
+        as_printed=as_printed,
+    )
+    return html
