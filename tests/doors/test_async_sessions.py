@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,40 +55,6 @@ def test_the_same_steps(world: Path) -> None:
     session = sessions.open("plain", seed=3)
     assert asyncio.run(play()) == (session.first, session.step(SEARCH), session.finish())
     assert len(sessions) == 1
-
-
-def test_the_event_loop_goes_on(slow: Sessions) -> None:
-    """It waits for a small part of the time that a step takes, or for all of a plain one."""
-
-    async def longest_wait(step: Any) -> float:
-        """Return the longest time between two turns of the loop, in steps."""
-        longest, done = 0.0, False
-
-        async def watch() -> None:
-            nonlocal longest
-            while not done:
-                before = time.perf_counter()
-                await asyncio.sleep(0)
-                longest = max(longest, time.perf_counter() - before)
-
-        watching = asyncio.create_task(watch())
-        started = time.perf_counter()
-        await asyncio.sleep(0)
-        await step()
-        took, done = time.perf_counter() - started, True
-        await watching
-        return longest / took
-
-    async def play() -> tuple[float, float]:
-        session = await slow.ajoin("one", seed=1)
-
-        async def plain() -> None:
-            session.step(wait(1))
-
-        return await longest_wait(lambda: session.astep(wait(1))), await longest_wait(plain)
-
-    free, blocked = asyncio.run(play())
-    assert free < 0.5 < blocked
 
 
 def test_calls_of_an_episode_keep_their_order_and_hold_up_no_other(slow: Sessions) -> None:
@@ -148,35 +111,6 @@ def test_searches_that_arrive_together_are_made_in_batches(
         assert sessions.get(f"{number}").totals() == session.totals()
         assert session.totals().valid == (words[number] != "fails")
     assert max(sizes) > 1
-
-
-def test_calls_that_are_cancelled_hold_nothing_up(slow: Sessions) -> None:
-    async def play() -> Any:
-        session, other = await slow.ajoin("one", seed=1), await slow.ajoin("other", seed=1)
-        with slow_searches():
-            busy = asyncio.create_task(other.astep(SEARCH))
-            await asyncio.sleep(0.02)
-            for query in ("first", "second"):
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(session.astep(search(query)), 0.01)
-            last = await session.astep(search("third"))
-            await busy
-        return last, session.played
-
-    last, played = asyncio.run(asyncio.wait_for(play(), 30))
-    assert not last.failed
-    assert [action["arguments"]["query"] for action, _ in played] == ["third"]
-
-
-@contextmanager
-def slow_searches() -> Iterator[None]:
-    def slowly(searches: Any) -> Any:
-        time.sleep(0.1)
-        return make_searches(searches)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.session.make_searches", slowly)
-        yield
 
 
 @pytest.mark.parametrize("late", [SEARCH, {"tool": "select", "arguments": {"paper_ids": []}}])

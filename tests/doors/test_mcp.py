@@ -16,7 +16,7 @@ import gymnasium
 import pytest
 
 import arena
-from arena.serving.mcp import HEADER, STEP, DatedLibrary, episode_server, http_app
+from arena.serving.mcp import HEADER, STEP, DatedLibrary, episode_server
 from arena.session import Sessions, opening_text
 from arena.tasks import TaskSet
 
@@ -91,18 +91,6 @@ def test_over_http_each_key_is_an_episode(world: Path, address: str) -> None:
                 assert "the episode is over" in over.content[0].text  # type: ignore[union-attr]
 
     run(play)
-
-
-def test_health_counts_open_episodes(address: str) -> None:
-    health = address.replace("/mcp", "/health")
-    before = httpx2.get(health).json()["open"]
-
-    async def play() -> None:
-        async with Client(f"{address}?episode=counted") as client:
-            await client.call_tool("search", SEARCH)
-
-    run(play)
-    assert httpx2.get(health).json() == {"status": "ok", "open": before + 1, "most": 4096}
 
 
 def test_what_names_no_episode_is_an_error(world: Path, address: str) -> None:
@@ -244,33 +232,6 @@ def test_a_header_may_name_the_episode(address: str) -> None:
             assert json.loads(got.content[0].text)["budget"]["steps"] == 98  # type: ignore[union-attr]
 
     run(play)
-
-
-def test_what_was_closed_does_not_start_again(world: Path) -> None:
-    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world), most=1)
-    server = episode_server(sessions)
-    app = http_app(server)
-
-    async def play() -> None:
-        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
-        async with server.session_manager.run(), web:
-
-            def connect(key: str) -> Client:
-                url = f"http://127.0.0.1:1/mcp?episode={key}"
-                return Client(streamable_http_client(url, http_client=web))
-
-            async with connect("a") as one, connect("b") as other:
-                await one.call_tool("finish", {})
-                await other.call_tool("search", SEARCH)  # in the place of the first
-                with pytest.raises(MCPError, match="'a' was closed: its episode was over"):
-                    await one.call_tool("search", SEARCH)
-
-    run(play)
-
-
-def test_no_stream_is_held_open(address: str) -> None:
-    got = httpx2.get(address, headers={"Accept": "text/event-stream"})
-    assert (got.status_code, got.headers["Allow"]) == (405, "POST")
 
 
 @pytest.mark.parametrize(

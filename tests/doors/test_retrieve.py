@@ -12,7 +12,6 @@ import requests
 import arena
 from arena.cli import main
 from arena.errors import DataError
-from arena.serving import retrieve
 from arena.serving.retrieve import Searcher, make_app
 from arena.testing.attacks import Attacker
 from arena.testing.audited import check_hits
@@ -77,23 +76,6 @@ def test_answers_are_those_of_a_view(world, address, before):
         ])  # fmt: skip
     assert got == expected
     assert len(queries) == 30
-
-
-def test_one_batch_a_request(mini, monkeypatch):
-    batches = []
-    monkeypatch.setattr(
-        retrieve, "search_batch", lambda batch: batches.append(batch) or [[] for _ in batch]
-    )
-    assert ask(Searcher(mini), queries=["x"] * 3 + ["y" * 20_000], topk=5) == [[]] * 4
-    ((*_, last),) = batches
-    assert (len(batches[0]), len(last[1]), last[2]) == (4, 10_000, 5)
-
-
-@pytest.mark.parametrize("topk", [{}, {"topk": None}, {"topk": 0}])
-def test_default_topk(mini, topk):
-    searcher = Searcher(mini, topk=2)
-    assert len(ask(searcher, query="retrieval models index", **topk)[0]) == 2
-    assert searcher.health["topk"] == 2
 
 
 def test_cutoffs(mini):
@@ -165,14 +147,6 @@ def test_bad_urls(mini, url, error):
     assert error in refused(Searcher(mini), url, query="x")
 
 
-@pytest.mark.parametrize("query", ["\ud800 index", "%s {0} {x!r} index", "../index", "index\0 '"])
-def test_any_text_is_a_query(mini, query):
-    hits = arena.Corpus.open(mini).at("2022").search("index", 3)
-    assert [hit["id"] for hit in ask(Searcher(mini), "before=2022", query=query)[0]] == [
-        hit.id for hit in hits
-    ]
-
-
 def test_bad_options(mini, capsys):
     for option, error in (("--topk=0", "topk=0: give an integer from 1 to 1000"),
                           ("--before=soon", "'soon' is not a date"),
@@ -189,17 +163,6 @@ def test_health(address):
 def papers_of(world, query: str, k: int) -> list[arena.Paper]:
     view = arena.Corpus.open(world).at("2015")
     return [view.paper(hit.id) for hit in view.search(query, k)]
-
-
-def test_the_client_of_search_r1(world, address):
-    """As its generation.py asks and reads."""
-    payload = {"queries": ["lattice erosion", "vapor"], "topk": 3, "return_scores": True}
-    results = requests.post(f"{address}?before=2015", json=payload, timeout=60).json()["result"]
-    for query, result in zip(payload["queries"], results, strict=True):
-        contents = [item["document"]["contents"].split("\n") for item in result]
-        assert [(title, "\n".join(text)) for title, *text in contents] == [
-            (f'"{paper.title}"', paper.abstract) for paper in papers_of(world, query, 3)
-        ]
 
 
 def test_the_client_of_skyrl(world, address):

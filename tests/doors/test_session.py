@@ -109,18 +109,6 @@ def test_a_fork_shares_all_but_the_episode(env: Any) -> None:
     assert plain.step(SEARCH)[4]["survey"] == plain.reset(seed=3)[1]["survey"]
 
 
-def test_after_the_end_a_step_is_an_error_and_changes_nothing(env: Any) -> None:
-    session = Sessions(env).open(seed=1)
-    session.step(FINISH)
-    before = session.totals()
-    step = session.step(SEARCH)
-    assert step.failed
-    assert step.truncated
-    assert step.reward == 0
-    assert "the episode is over" in step.observation["result"]
-    assert session.totals() == before
-
-
 BREAKS = '''
 from arena.tools import Tool
 
@@ -194,25 +182,6 @@ def test_an_unused_session_ends_after_its_time(env: Any) -> None:
     with pytest.raises(UnknownSessionError, match="never opened, or was closed"):
         sessions.get("left")
     assert len(sessions) == 1
-
-
-def test_sessions_may_open_while_others_are_closed(env: Any) -> None:
-    """As threads do; a collection of garbage is where Python lets another thread go first."""
-    sessions = Sessions(env)
-    for number in range(3000):
-        sessions.open(f"{number}", seed=1)
-    keys, before = iter(range(3000)), gc.get_threshold()
-
-    def drop(phase: str, info: Any) -> None:
-        sessions.discard(f"{next(keys, 0)}")
-
-    gc.callbacks.append(drop)
-    gc.set_threshold(1)
-    try:
-        assert sessions.reap() <= 1800
-    finally:
-        gc.set_threshold(*before)
-        gc.callbacks.remove(drop)
 
 
 def test_nobody_needs_to_ask_for_it(env: Any) -> None:

@@ -7,11 +7,9 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import pytest
 from arena_integrations.trl import environment_factory, kept_results, rows
 
-import arena
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet
@@ -40,21 +38,6 @@ def test_the_functions_are_those_that_trl_looks_for(world: Path) -> None:
     (k,) = [line for line in document.splitlines() if line.startswith("    k: ")]
     assert k.endswith(" (at least 1, at most 20, by default 10)")
     assert "Args:" not in factory.finish.__doc__  # type: ignore[attr-defined]
-
-
-def test_schemas_are_ours_as_far_as_transformers_can_say_them(world: Path) -> None:
-    transformers = pytest.importorskip("transformers.utils")
-    rollout = environment_factory(world, "report", retrievers=["bm25"])()
-    for tool in arena.tool_schemas(gymnasium.make("arena/Report-v0", corpus=world)):
-        ours = tool["function"]["parameters"]
-        got = transformers.get_json_schema(getattr(rollout, tool["function"]["name"]))
-        seen = got["function"]["parameters"]
-        assert seen.get("required", []) == ours["required"]
-        for name, part in ours["properties"].items():
-            for key in {"type", "items", "enum"} & part.keys():
-                assert seen["properties"][name][key] == part[key]
-            for bound in {"minimum", "maximum", "default"} & part.keys():
-                assert str(part[bound]) in seen["properties"][name]["description"]
 
 
 def test_a_rollout_whose_engine_failed_has_no_reward(world: Path) -> None:
