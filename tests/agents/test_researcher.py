@@ -105,17 +105,6 @@ def test_what_is_submitted_as_a_report(world):
     assert listed.count("[@") == 2  # a list of the ranking
 
 
-def test_no_more_is_written_than_the_budget_allows(world):
-    agent = Writes()
-    agent.sections, agent.text = (), "# A title\n\nOne line.\nAnother line."
-    assert submitted(world, agent, max_written=25)[1] == "# A title\n\nOne line.\n"
-    agent = Writes()
-    agent.sections = ("x" * 100, "y" * 20)
-    tools, draft = submitted(world, agent, max_written=50)
-    assert tools == ["search", "write", "submit_report"]
-    assert draft == "## Part 1\n\n" + "y" * 20 + "\n"
-
-
 class Calls(Researcher):
     """Call tools by name until no step is left."""
 
@@ -187,15 +176,6 @@ def test_by_default_it_plays_as_title(world, tmp_path):
                     (tmp_path / f"{task}-title" / name).read_text().replace(" title", " Researcher")
                 )
                 assert path.read_text() == other
-
-
-def test_without_schemas_a_search_that_asks_for_too_much_is_made_smaller(world):
-    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_k=5)
-    actions, info, _ = played(env, Researcher(), tools=False)
-    assert [action["arguments"].get("k") for action in actions] == [100, None, None]
-    assert len(info["answers"]["discovery"]) == 5
-    actions, info, _ = played(env, Researcher())
-    assert [action["arguments"].get("k") for action in actions] == [5, None]
 
 
 def test_a_refused_answer_is_not_submitted_again(world):

@@ -70,10 +70,6 @@ def episodes(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 
 
-def tools(run: Path) -> list[str]:
-    return [step["action"]["tool"] for step in episodes(run)[0]["steps"]]
-
-
 def notes(run: Path) -> dict:
     return episodes(run)[0]["notes"]
 
@@ -105,14 +101,6 @@ def numbers(body) -> list[int]:
 
 
 # One request
-
-
-def test_titles_alone(graphs, tmp_path):
-    with LLMServer([json.dumps(PERFECT)]) as server:
-        play(graphs, tmp_path / "run", server, show="titles")
-        shown = part(server.requests[0], "papers").split("\n")
-    assert tools(tmp_path / "run") == ["organize"]
-    assert shown == [f"[{n}] Graphs {'ABCDEF'[n - 1]}" for n in range(1, 7)]
 
 
 def test_abstracts_as_far_as_the_budget_goes(graphs, tmp_path):
@@ -195,21 +183,6 @@ def test_batches_are_filed_into_the_tree_of_the_first(graphs, tmp_path):
     assert submitted(tmp_path / "run") == {"A": [1, 2, 5], "B": [3, 6], "C": [4]}
 
 
-def test_a_batch_that_fails_is_asked_about_again_in_the_repair(graphs, tmp_path):
-    script = [BAD["too long"], '{"A": [2, 5]}', "no", "neither", '{"B": [1, 4]}', '{"A": [3, 6]}']
-    with LLMServer(script) as server:
-        play(graphs, tmp_path / "run", server, max_papers=2)
-        asked = [body["messages"][0]["content"] for body in server.requests]
-    kinds = ["Group", "Group", "exists", "exists", "that you made", "that you made"]
-    assert all(kind in prompt for kind, prompt in zip(kinds, asked, strict=True))
-    assert [re.findall(r"^\[(\d)\]", prompt, re.M) for prompt in asked[-2:]] == [
-        ["1", "4"], ["3", "6"],
-    ]  # fmt: skip
-    assert "left out: 3, 6\n" in asked[-1]
-    assert submitted(tmp_path / "run") == {"A": [2, 3, 5, 6], "B": [1, 4]}
-    assert len(notes(tmp_path / "run")["llm"]["failed"]) == 2
-
-
 # Failures and limits
 
 BAD = {
@@ -256,43 +229,3 @@ def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_pa
 
 
 # Tasks
-
-
-def one_leaf_each(body):
-    """Two leaves, the odd numbers and the even ones."""
-    found = numbers(body)
-    return json.dumps({"Odd": [n for n in found if n % 2], "Even": [n for n in found if not n % 2]})
-
-
-def test_a_world(world, tmp_path):
-    with LLMServer(one_leaf_each) as server:
-        play(world, tmp_path / "run", server, show="titles", how={"surveys": 3})
-        play(world, tmp_path / "found", server, show="titles",
-             how={"surveys": 2, "references": "found"})  # fmt: skip
-        play(world, tmp_path / "survey", server, task="survey", show="titles",
-             how={"surveys": 2})  # fmt: skip
-        before = len(server.requests)
-        play(world, tmp_path / "discovery", server, task="discovery", how={"surveys": 1})
-        assert len(server.requests) == before
-        play(world, tmp_path / "none", server,
-             how={"surveys": 1, "references": "found", "max_searches": 0})  # fmt: skip
-        assert len(server.requests) == before
-    assert tools(tmp_path / "discovery") == ["search", "submit"]
-    assert tools(tmp_path / "found") == ["search", "organize"]
-    assert tools(tmp_path / "survey") == ["search", "submit", "submit", "organize"]
-    assert tools(tmp_path / "none") == ["finish"]
-    for found, survey in zip(
-        episodes(tmp_path / "found"), episodes(tmp_path / "survey"), strict=True
-    ):
-        assert found["survey"] == survey["survey"]
-        hits = survey["steps"][1]["action"]["arguments"]["paper_ids"]
-        assert len(hits) > 50
-        for episode in (found, survey):  # of the same search
-            tree, _ = read_mind_map(episode["steps"][-1]["action"]["arguments"]["mind_map"])
-            assert tree.labels() == ["Odd", "Even"]
-            assert [list(leaf.papers) for leaf in tree.children] == [hits[::2], hits[1::2]]
-    for name, task, how in (("run", "organization", {"surveys": 3}),
-                            ("survey", "survey", {"surveys": 2})):  # fmt: skip
-        play(world, tmp_path / "again", task=task, show="titles", how=how | {"overwrite": True},
-             mode="replay")  # fmt: skip
-        assert content(tmp_path / name) == content(tmp_path / "again")

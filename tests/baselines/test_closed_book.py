@@ -25,15 +25,6 @@ def test_only_titles_that_the_corpus_has_are_submitted(tmp_path):
     assert (episode["notes"]["titles"], episode["notes"]["found"]) == (3, 1)
 
 
-def test_no_more_titles_are_looked_up_than_asked_for(tmp_path):
-    corpus = corpus_of(tmp_path / "corpus", LETTERS)
-    named = "\n".join(f"- Title {n}" for n in range(9))
-    with LLMServer([f"<Titles>\n{named}\n</Titles>"]) as server:
-        play(corpus, "discovery", "closed-book", "run", server, most=4)
-    (episode,) = episodes("run")
-    assert episode["spent"]["searches"] == 4
-
-
 def test_an_answer_without_titles_submits_nothing(tmp_path):
     with pytest.raises(ParseError):
         titles("I know none.")

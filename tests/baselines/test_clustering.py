@@ -14,9 +14,7 @@ import arena
 from arena.agents import KnownPaper
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
-from baselines import clustering
 from baselines.clustering import Dendrogram, cluster
-from baselines.parts.texts import phrases
 
 
 def paper(paper_id: str, title: str = "", abstract: str = "") -> KnownPaper:
@@ -135,64 +133,7 @@ def test_weights_by_hand():
     assert [child.label for child in tree.children] == ["automata of words", "Sorting networks"]
 
 
-def one_heading(*papers, topic=""):
-    known = [paper(f"p{i}", *texts) for i, texts in enumerate(papers)]
-
-    class Same:
-        dimension = 1
-
-        def documents(self, texts):
-            return np.ones((len(texts), 1), np.float32)
-
-    (heading,) = cluster(known, topic, encoder=Same()).children
-    assert list(heading.papers) == [paper.id for paper in known]
-    return heading.label
-
-
-def test_the_commonest_form_is_shown():
-    assert one_heading(("BERT",), ("Bert",), ("On BERT",)) == "BERT"
-    assert one_heading(("lstms",), ("LSTM", "The LSTM reads."), ("LSTMs", "An LSTM.")) == "LSTM"
-
-
-def test_ties_go_to_the_longer_phrase_then_to_the_alphabet():
-    assert one_heading(("Rust belts",)) == "Rust belts"
-    assert one_heading(("Zinc. Iron",)) == "Iron"
-
-
-def test_nothing_begins_or_ends_with_a_stop_word():
-    assert one_heading(("A novel approach to the parsing of",)) == "parsing"
-    assert one_heading(("Towards chain of thought",)) == "chain of thought"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Chain of Thought.", ["Chain", "Chain of Thought", "Thought"]),
-        ("a model", []),  # names nothing by itself
-        ("x 2020 ray", ["ray"]),
-        ("神经网络", ["神", "神经", "神经网", "经", "经网", "经网络", "网", "网络", "络"]),
-        ("of the and 5 –", []),
-    ],
-)
-def test_phrases(text, expected):
-    assert [phrase.surface for phrase in phrases(text)] == expected
-
-
 # Every input
-
-
-CORNERS = {
-    "none": ([], 0),
-    "one": ([paper("a", "Parsing of trees", "Trees are parsed.")], 1),
-    "three": ([paper("a", "Parsing"), paper("b", "Hashing"), paper("c", "Sorting")], 3),
-    "repeated id": ([paper("a", "Parsing"), paper("a", "Hashing"), paper("b", "Sorting")], 2),
-    "nothing known": ([paper(f"p{i}") for i in range(20)], 20),
-    "identical": ([paper(f"p{i:03}", "Parsing", "Trees.") for i in range(99)], 99),
-    "no term": ([paper(f"p{i}", "Of the and", "5") for i in range(9)], 9),
-    "Chinese": ([paper(f"p{i}", "神经网络" * (i + 1), "深度学习。") for i in range(9)], 9),
-    "emoji": ([paper(f"p{i}", "🜁" * i) for i in range(9)], 9),
-    "long words": ([paper(f"p{i}", "x" * 600 + str(i), "y" * 9_000) for i in range(9)], 9),
-}
 
 
 def check(tree: MindMap, papers) -> None:
@@ -207,17 +148,6 @@ def check(tree: MindMap, papers) -> None:
     assert not tree.papers
     read, told = read_mind_map(tree.to_json())
     assert (read, told) == (tree, [])
-
-
-@pytest.mark.parametrize("merge", ("children", "none"))
-@pytest.mark.parametrize("corner", CORNERS)
-def test_corners(corner, merge):
-    papers, count = CORNERS[corner]
-    tree = cluster(papers, "Topic", merge=merge)
-    assert len(tree.all_papers()) == count
-    check(tree, papers)
-    assert bool(tree.children) == bool(papers)
-    assert cluster(papers, "Topic", merge=merge) == tree
 
 
 texts = st.text(max_size=30) | st.sampled_from(
@@ -291,18 +221,4 @@ def test_it_submits_no_map_without_papers(world, tmp_path, budget):
     assert entry["paper_filing_agreement"] == 0
 
 
-def test_it_says_how_it_encodes(world, tmp_path):
-    _, lines = played(world, tmp_path, surveys=1)
-    notes = clustering.Clustering().notes()
-    assert notes["abstracts"] == 0
-    assert notes["encoder"]["model"].startswith("wordllama")
-    assert "runtime" not in notes["encoder"]
-    assert any('"wordllama' in line for line in lines)
-
-
 # Real surveys
-
-
-def filed(tree):
-    """Paper -> number of the node under which it is filed."""
-    return {paper: number for number, node in enumerate(tree.nodes()) for paper in node.papers}

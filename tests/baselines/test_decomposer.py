@@ -45,31 +45,3 @@ def test_depth_and_number_of_queries(corpus):
         {"tool": "search", "arguments": {"query": query, "k": 2}} for query in ("alpha", "beta")
     ]
     assert episode["answers"]["discovery"] == ["p:a", "p:c", "p:b", "p:d"]
-
-
-@pytest.mark.parametrize(
-    ("budget", "searched"),
-    [
-        ({"max_searches": 1}, ["alpha"]),
-        ({"max_searches": 2}, ["alpha", "beta"]),
-        ({"max_steps": 2}, ["alpha"]),
-        ({"max_steps": 1}, []),
-        ({"max_searches": 0}, []),
-    ],
-)
-def test_the_first_queries_are_searched_where_not_all_can_be(budget, searched, corpus):
-    with LLMServer([ANSWER]) as server:
-        play(corpus, "discovery", "decomposer", "run", server, **budget)
-    (episode,) = episodes("run")
-    assert queries_of(episode) == searched
-    assert not episode["truncated"]
-    assert [step["action"]["tool"] for step in episode["steps"]][-1] == "submit"
-
-
-def test_without_queries_the_topic_is_searched_for(corpus):
-    with LLMServer(["<Decomposition>\n- What is", "I would rather not."]) as server:
-        play(corpus, "discovery", "decomposer", "run", server)
-    (episode,) = episodes("run")
-    assert queries_of(episode) == ["letters"]
-    (failed,) = episode["notes"]["llm"]["failed"]
-    assert "<Queries>" in failed["reason"]

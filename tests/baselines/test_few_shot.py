@@ -102,24 +102,6 @@ def test_no_heading_of_an_example_is_one_of_a_real_survey(real_data):
     assert maps > 333
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ('```json\n{"A": {"B": null, "C": ["D", "E"]}}\n```',
-         {"A": {"B": {}, "C": {"D": {}, "E": {}}}}),
-        ("<typology>{'A': {'B': None, 'example': 'e.g. [3]',},", {"A": {"B": {}}}),
-        ('{"name": "Graphs", "subtopics": [{"name": "A", "papers": ["p1", 7]}, "B"]}',
-         {"A": {}, "B": {}}),
-        ('{"A": {"B": {"C"', {"A": {"B": {"C": {}}}}),
-        ('{" A ": {"": {"B": 2016}}, "a": {"C": null}}', {"A": {"B": {}, "C": {}}}),
-    ],
-)  # fmt: skip
-def test_forms_of_an_answer(answer, expected, graphs, tmp_path):
-    with LLMServer([answer]) as server:
-        play(graphs, tmp_path / "run", server)
-    assert submitted(tmp_path / "run") == expected
-
-
 BAD = {
     "prose": "I would rather not [1].",
     "a root alone": '<typology>{"name": "Graphs"}</typology>',

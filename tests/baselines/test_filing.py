@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
-from baselines.bottom_up import Filing, batches
-from baselines.parts.trees import json_of, read_tree
+from baselines.bottom_up import Filing
+from baselines.parts.trees import json_of
 
 TITLES = ["Alpha Waves", "Beta: Decay", "Gamma rays", "3 D", "", "Alpha waves"]
 IDS = ["id/1", "id/2", "id/3", "id/4", "id/5", "id/6"]
@@ -148,18 +148,6 @@ def test_a_tree_that_is_too_large_is_folded():
     assert tree.children[16].papers == tuple(f"p{n}" for n in range(481, 511))
 
 
-def test_batches_are_dealt():
-    sizes = [10, 20, 30, 40, 50]
-    assert batches([1, 2, 3, 4, 5], sizes, 9, 150) == [[1, 2, 3, 4, 5]]
-    assert batches([1, 2, 3, 4, 5], sizes, 2, 999) == [[1, 4], [2, 5], [3]]
-    assert batches([1, 2, 3, 4, 5], sizes, 9, 149) == [[1, 3, 5], [2, 4]]
-    assert batches([1, 2, 3, 4, 5], sizes, 9, 80) == [[1, 3], [2, 4], [5]]
-    assert batches([1, 2, 3, 4, 5], sizes, 9, 50) == [[1, 4], [2], [3], [5]]
-    assert batches([1, 2, 3, 4, 5], sizes, 9, 45) == [[1], [2], [3], [4], [5]]
-    assert batches([2, 5], sizes, 9, 1) == [[2], [5]]
-    assert batches([], sizes, 9, 1) == []
-
-
 KEYS = st.sampled_from(
     ["name", "label", "title", "subtopics", "children", "papers", "X", "x", "Y", "topic", "Other",
      "General", "", "1", "7", "example"]
@@ -208,14 +196,3 @@ def hold(filing):
     for paper, node in where:
         if int(paper[3:]) in lost:
             assert node.label in ("Other", "General")
-
-
-@settings(max_examples=300, deadline=None)
-@given(ANSWERS)
-def test_any_json_is_a_tree_for_headings_too(value):
-    root = read_tree(value).root
-    for node in root.levels():
-        labels = [child.label for child in node.children.values()]
-        assert len({label.casefold() for label in labels}) == len(labels)
-        assert all(label and label == " ".join(label.split()) for label in labels)
-        assert node.papers == []

@@ -61,12 +61,6 @@ def test_no_cut_has_a_larger_expected_index(count, seed):
     assert best <= 1e-6 if len(found) == 1 else index(place) == pytest.approx(best, abs=1e-4)
 
 
-def test_at_most_so_many_groups():
-    alike = np.where(np.equal.outer(np.arange(30) // 2, np.arange(30) // 2), 99.0, -99.0)
-    assert len(best_cut(alike)) == 15
-    assert len(best_cut(alike, most=4)) <= 4
-
-
 def test_likeness_by_hand():
     # Cosines of the centred vectors: 1 for (0, 1) and (2, 3), else -1. Terms: "tree" is in 0 and 1
     # only, "graph" in 2 and 3 only: cosines 1 and 0. Of six pairs 2 have 2**.5, 4 have -(.5**.5).

@@ -69,25 +69,3 @@ def test_it_submits_a_map(world, tmp_path, references):
         assert entry["searches"] == (0 if references == "oracle" else 10)
         assert not entry["truncated"]
     assert 0 < summary["mean"]["heading_soft_recall"] < 1
-
-
-def test_in_a_survey_it_files_the_submitted_papers(world, tmp_path):
-    arena.run(world, "survey", "random", tmp_path / "run", surveys=2)
-    lines = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
-    episodes = [[step["action"] for step in json.loads(line)["steps"]] for line in lines]
-    assert len(episodes) == 2
-    for actions in episodes:
-        *_, submit, organize = (act["arguments"] for act in actions if act["tool"] != "search")
-        tree, _ = read_mind_map(organize["mind_map"])
-        assert sorted(tree.all_papers()) == sorted(submit["paper_ids"])
-        assert len(tree.all_papers()) == 100
-
-
-def test_it_submits_no_map_without_hits(world, tmp_path):
-    summary = arena.run(
-        world, "organization", "random", tmp_path / "run", surveys=1,
-        references="found", max_searches=0,
-    )  # fmt: skip
-    (entry,) = summary["per_survey"].values()
-    assert not entry["truncated"]
-    assert entry["heading_soft_recall"] == 0

@@ -11,7 +11,7 @@ from llm_server import LLMServer, tool_call
 
 import arena
 from arena.envs.config import LIMITS
-from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
+from baselines.react import LEFT_OUT, MAX_REFUSED
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -187,45 +187,6 @@ def test_messages_that_a_server_would_refuse_are_not_sent(world, tmp_path):
     assert said[-1] == {"role": "assistant", "content": "(nothing)"}
 
 
-def test_the_last_result_is_cut_and_never_left_out(world, tmp_path):
-    def two(body):
-        if len(results_or_left_out(body)) < 2:
-            return tool_call("search", {"query": "membrane", "k": 3})
-        return tool_call("finish", {})
-
-    with LLMServer(two) as server:
-        play(world, tmp_path / "run", server, memory=50)
-        first, last = results_or_left_out(server.requests[-1])
-    assert first == LEFT_OUT
-    assert len(last) == 50 + len(CUT)
-    assert last.startswith('{"budget": {"steps": 98') and last.endswith(CUT)
-
-
-def results_or_left_out(body):
-    return [m["content"] for m in body["messages"] if m["role"] == "tool"]
-
-
-def test_calls_that_are_none_are_the_environments_to_answer(world, tmp_path):
-    script = [
-        tool_call("serach", {"query": "x"}),
-        tool_call("search", '{"query": "cut o'),
-        tool_call("search", [1]),
-        tool_call("finish", ""),
-    ]
-    with LLMServer(script) as server:
-        play(world, tmp_path / "run", server)
-        told = [entry["result"]["error"] for entry in results(server.requests[-1])]
-        sent = [
-            call["function"]["arguments"]
-            for message in server.requests[-1]["messages"]
-            for call in message.get("tool_calls", ())
-        ]
-    assert "Did you mean 'search'" in told[0]
-    assert len(told) == 3
-    # Many servers refuse a conversation whose arguments are not a JSON object.
-    assert sent == ['{"query": "x"}', "{}", "{}"]
-
-
 def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path):
     def five(body):
         said = sum(message["role"] == "assistant" for message in body["messages"])
@@ -240,29 +201,6 @@ def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path)
     assert left_out == sorted(left_out, reverse=True)
     assert 0 < sum(left_out) < 5
     assert sum(len(content) for content in contents if content != LEFT_OUT) <= 1000
-
-
-@pytest.mark.parametrize("task", ["selection", "organization", "survey"])
-def test_every_task(world, tmp_path, task):
-    def all_three(body):
-        tools = {tool["function"]["name"] for tool in body["tools"]}
-        last = results(body)[-1] if results(body) else {"stage": task}
-        if "organize" in tools and last["stage"] in ("organization",):
-            return tool_call("organize", {"mind_map": {"label": "x", "children": ["Methods"]}})
-        if "hits" in last.get("result", {}):
-            return tool_call("submit", {"paper_ids": hits(body)})
-        return tool_call("search", {"query": "membrane"})
-
-    with LLMServer(all_three) as server:
-        summary = play(world, tmp_path / "run", server, task=task, surveys=2)
-        if task == "organization":  # the papers given stand in the first message
-            first = episode(tmp_path / "run")
-            assert first["steps"]
-            begin = server.requests[0]["messages"][0]["content"]
-            assert '[{"id": "' in begin.split("<papers>")[1].split("</papers>")[0]
-    assert summary["counts"]["scored"] == 2
-    wanted = {"survey": {"discovery", "selection", "organization"}}.get(task, {task})
-    assert set(episode(tmp_path / "run")["answers"]) == wanted
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])

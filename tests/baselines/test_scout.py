@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import gymnasium
 import helpers
 import pytest
 from helpers import Memory
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import arena
 from baselines.scout import Scout
 from corpus_builder.build import build
 from corpus_builder.index import build_index
 
-TASKS = ("discovery", "selection", "organization", "survey")
 TEXTS = {
     "p:reef": ("Coral reefs", "Fish live near coral."),
     "p:fish": ("Fish near coral", "Sharks hunt fish."),
@@ -202,56 +197,3 @@ def test_judged_papers_are_left_out_and_ranked_last(tmp_path):
 
 
 # Budgets and promises
-
-
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey"]),
-    steps=st.integers(3, 100),
-    searches=st.integers(0, 50),
-    reads=st.integers(0, 40),
-    characters=st.one_of(st.integers(0, 400_000), st.just(2_000_000)),
-    max_k=st.integers(1, 100),
-    options=st.sampled_from([{}, {"seeds": 100, "rounds": 1}, {"links": 100}]),
-)
-def test_no_budget_is_overspent(world, task, steps, searches, reads, characters, max_k, options):
-    actions, info, truncated = played(
-        Scout(**options), world, task, max_steps=steps, max_searches=searches, max_reads=reads,
-        max_characters=characters, max_k=max_k,
-    )  # fmt: skip
-    assert not truncated
-    wanted = {"discovery", "selection", "organization"} if task == "Survey" else {task.lower()}
-    answers = set(info["answers"])
-    assert answers == wanted or (answers == wanted - {"organization"} and not papers_in(actions))
-    rankings = [v for k, v in info["answers"].items() if k != "organization"]
-    assert all(len(set(ranking)) == len(ranking) for ranking in rankings)
-
-
-def papers_in(actions):
-    """Whether anything could be found."""
-    return any(a["tool"] in ("search", "read") for a in actions)
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("survey", ["sv:1", "sv:2"])
-def test_tiny_corpora(task, survey, mini, tmp_path):
-    summary = arena.run(mini, task, "scout", tmp_path / "run", surveys=[survey])
-    (line,) = (tmp_path / "run/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["answers"]
-    assert summary["per_survey"]
-
-
-@pytest.mark.parametrize("engine", ["bm25", "dense", "hybrid(bm25,dense)"])
-def test_the_same_run_twice_is_the_same_bytes(engine, tmp_path):
-    corpus = corpus_of(tmp_path / "corpus")
-    build_index(corpus, "dense")
-    for name in ("one", "two"):
-        arena.run(
-            corpus, "survey", "scout", tmp_path / name, retriever=engine, retrievers=["dense"]
-        )
-    for file in ("trajectories.jsonl", "metrics.json", "manifest.json"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-    (line,) = (tmp_path / "one/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
-    assert set(TEXTS) <= set(json.loads(line)["answers"]["discovery"])

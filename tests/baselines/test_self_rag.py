@@ -133,18 +133,6 @@ def test_it_stops_by_itself(act):
     assert len(episode["notes"]["llm"]["failed"]) == 1
 
 
-def test_a_query_that_finds_nothing_leaves_the_ranking(act):
-    script = [LOOK + ALPHA, judged(False, True, True), MORE + bullets(["omega"]), ENOUGH]
-    episode, prompts = act(script, rerank=True)
-    assert queries_of(episode) == ["alpha", "omega"]
-    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
-    assert part(prompts[3], "tried").splitlines()[-1] == "2. omega"
-    # also the first one: there is something to refine
-    episode, prompts = act([LOOK + bullets(["omega"]), MORE + GAMMA, judged(True), ENOUGH], "first")
-    assert episode["answers"]["discovery"] == ["p:e"]
-    assert part(prompts[1], "relevant") == part(prompts[1], "irrelevant") == "(none)"
-
-
 def test_abstracts_are_read_on_demand(act):
     script = [LOOK + ALPHA, judged(True, True, False), ENOUGH]
     episode, prompts = act(script, "titles")

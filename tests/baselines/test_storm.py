@@ -19,7 +19,6 @@ from baselines.parts.asking import queries, section_in
 from baselines.storm import (
     GENERAL,
     NO_ANSWER,
-    NOTHING_FOUND,
     Storm,
     answer_in,
     closest,
@@ -362,41 +361,12 @@ def test_a_step_that_cannot_be_read(kind, bad, mini):
         assert part(refining[0], "draft") == "(none)"
 
 
-def test_a_question_without_papers_costs_no_request(mini):
-    with LLMServer(but(queries="<Queries>- hafnium</Queries>")) as server:  # a survey's word
-        agent = storm(server, **SMALL)
-        played(make_env(mini, "arena/Survey-v0"), agent, "sv:1")
-    assert "answer" not in kinds(server)
-    told = [b for b in server.requests if asked_for(b) == "question"][2:]
-    assert [part(body, "conversation").count(NOTHING_FOUND) for body in told] == [1, 1]
-
-
 # Limits and budgets
-
-
-@pytest.fixture(scope="module")
-def helper(tmp_path_factory):
-    """Options that lead to a helpful model; what it was asked once it is not asked again."""
-    store = tmp_path_factory.mktemp("helper") / "answers.db"
-    with LLMServer(helpful) as server:
-        yield {"model": "scripted", "base_url": server.url, "store": str(store), **SMALL}
 
 
 @pytest.fixture(scope="module")
 def survey(world):
     return min(arena_surveys(world))
-
-
-def test_searches_go_before_reads(helper, world, survey):
-    """Without steps for both, no search is left out for an abstract."""
-    searches, reads = [], []
-    for steps in (100, 9 + 3 + 1):  # 9 searches; the last 3 steps are kept to submit
-        env = make_env(world, max_steps=steps)
-        actions, _, _ = played(env, Storm(**helper | {"abstracts": 9}), survey)
-        searches.append([action for action in actions if action["tool"] == "search"])
-        reads.append(sum(action["tool"] == "read" for action in actions))
-    assert searches[0] == searches[1]
-    assert reads[0] > reads[1] >= 1
 
 
 # What is read and shown
@@ -443,11 +413,6 @@ def test_questions(said, expected):
 def test_no_questions(said):
     with pytest.raises(ParseError):
         question_in(said)
-
-
-def test_perspectives_are_read_once_each():
-    said = "<Perspectives>\n1. Maker: how\n2. Buyer:\twhat\n3. Maker: how\n</Perspectives>"
-    assert perspectives_in(said) == ["Maker: how", "Buyer: what"]
 
 
 def test_the_closest_titles_by_hand():
