@@ -8,18 +8,15 @@ import shutil
 
 import pytest
 from compare_helpers import TwoSearches, forge, surveys_of
-from helpers import call, gold_of
-from llm_server import LLMServer
+from helpers import gold_of
 
 import arena
-from arena.agents import Agent, Researcher
+from arena.agents import Researcher
 from arena.errors import CorpusError, DataError, UnknownNameError
-from arena.llm import ModelSession
-from arena.results.comparison import as_html, as_json, as_text, usage_of, verdict
+from arena.results.comparison import as_html, as_json, as_text, verdict
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
-USAGE = ("model", "calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
 OTHER = [0.2, 0.2, 0.5, 0.3, 0.9, 0.6, 0.8, 0.9]
 
 
@@ -208,24 +205,6 @@ def test_what_models_cost(world, title_run, tmp_path):
     assert "failed answers" not in without and "dollars" not in without and "truncated" in without
 
 
-def test_the_notes_of_a_session_are_read(make_client):
-    with LLMServer(["two words", "three more words"]) as server:
-        client = make_client(server, prices={"scripted": {"prompt": 2, "completion": 10}})
-        session = ModelSession(client)
-        for question in ("one two three", "four"):
-            session.answers([[{"role": "user", "content": question}]])
-        session.failed("no list", "key")
-        usage = usage_of({"llm": session.notes() | {"stopped": None}})
-        dollars = (4 * 2 + 5 * 10) / 1e6
-        assert usage == dict(zip(USAGE, ("scripted", 2, 3 + 1, 2 + 3, dollars, 1), strict=True))
-        unpriced = ModelSession(make_client(server, prices={}))
-        unpriced.answers([[{"role": "user", "content": "four"}]])
-        assert usage_of({"llm": unpriced.notes()})["calls"] == 1
-    assert usage_of({"llm": 5}) is None
-    odd = {"llm": {"model": 3, "total": {"calls": -1, "dollars": "2", "prompt_tokens": True}}}
-    assert usage_of(odd) == dict.fromkeys(USAGE) | {"model": ""}
-
-
 def test_names(forged, world, tmp_path, title_run):
     a, b = forged("a", ONE), forged("b", OTHER)
     assert arena.compare([f"ours={a}", b]).names == ("ours", "title, bm25")
@@ -357,20 +336,6 @@ def test_the_verdict_is_one_sentence(forged, world, tmp_path):
     assert nothing.startswith("No survey has labels that recall@10 counts")
 
 
-def test_a_mean_above_the_ceiling_is_explained(forged):
-    soft = [1.1, *[1.0] * 7]  # the mean of eight is 1.0125, the ceiling 1
-    found = arena.compare([forged("a", {"heading_soft_recall": soft})])
-    assert any("heading_soft_recall is above the ceiling" in note for note in found.notes)
-    found = arena.compare([forged("b", {"tree_edit_distance": [2.0] * 8})])
-    assert found.notes == ("labels not checked: give --corpus.",)
-
-
-def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):
-    arena.run(world, "discovery", Idle, tmp_path / "idle")
-    found = arena.compare([title_run, tmp_path / "idle"])
-    assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in as_text(found)
-
-
 class Ranker(Researcher):
     """Submits rankings, and no mind-map."""
 
@@ -391,10 +356,3 @@ def test_a_stage_without_an_answer_is_reported(world, tmp_path, capsys):
     assert f"Warning: the agent {text}" in capsys.readouterr().out
     assert arena.cli.main([*command, "--metric", "survey_score"]) == 2
     assert "survey_score is the mean of the stages' headlines" in capsys.readouterr().err
-
-
-class Idle(Agent):
-    """Ends at once."""
-
-    def act(self, observation):
-        return call("finish")

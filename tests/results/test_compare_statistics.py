@@ -45,24 +45,12 @@ def test_fisher_as_scipy(n):
     assert p == pytest.approx(found.pvalue, abs=1e-12 if n <= 16 else 0.015)
 
 
-def test_fisher_of_many_surveys_is_never_zero():
-    (p,) = fisher(np.full((40, 1), 0.5))
-    assert p == 1 / 100_001
-
-
 @pytest.mark.parametrize("n", [2, 8, 74])
 def test_student_as_scipy(n):
     one, other = pair(n)
     assert student((other - one)[:, None]) == [
         pytest.approx(stats.ttest_rel(other, one).pvalue, rel=1e-9)
     ]
-
-
-def test_student_where_it_is_not_defined():
-    columns = np.array([[0.0, 0.2, 0.1], [0.0, 0.2, 0.3]])
-    found = student(columns)
-    assert found[:2] == [1.0, None] and found[2] is not None
-    assert student(np.array([[0.2, 0.0]])) == [None, 1.0]
 
 
 def test_holm_by_hand():

@@ -26,17 +26,6 @@ def test_text():
     assert all(line.isprintable() for line in told.splitlines()) and told.count("\n") == 2
 
 
-def test_a_narrow_terminal_breaks_the_widest_column():
-    table = Table(["id", "title", "n"], [["p1", "Ranking of Passages by Neural Networks", 1]])
-    assert table.text(width=36).splitlines() == [
-        "id    title                     n",
-        "----  ----------------------  ---",
-        "p1    Ranking of Passages by    1",
-        "      Neural Networks",
-    ]
-    assert table.text(width=1000) == table.text()
-
-
 def test_markdown():
     assert Table(HEADER, ROWS, bold={(0, 1)}).markdown().splitlines() == [
         r"| run          |   recall@10 |   searches |",

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import LLMServer, Trouble
+from llm_server import LLMServer
 
 import arena
 from arena.agents import AGENTS, Agent
 from arena.cli import main
-from arena.errors import ArenaError, CorpusError, DataError
+from arena.errors import ArenaError, CorpusError
 from arena.llm.agent import shared_client
-from arena.metrics import METRICS, Metric
 from arena.results.experiments import preview
-from arena.tasks import TaskSet
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -107,32 +105,6 @@ def test_the_figures_by_hand(grid):
     assert block["rows"] == [["Title", *(f"{value:.4f}" for value in recall + precision)]]
 
 
-def test_a_table_with_one_column_for_each_metric(grid):
-    output, found = grid
-    block = found["tables"]["3"]["blocks"][0]
-    assert block["header"] == ["Oracle", "Agent", "Soft", "Distance"]
-    rows = []
-    for group, label in (("Yes", "Clustering"), ("No", "Found")):
-        mean = read(output / f"runs/organization/{label.lower()}/bm25")["mean"]
-        distance = f"{mean['tree_semantic_distance']:.2f}"
-        rows.append([group, label, f"{mean['heading_soft_recall']:.4f}", distance])
-    assert block["rows"] == rows
-
-
-def test_the_second_table_scores_the_runs_of_the_first(grid, world):
-    output, found = grid
-    runs = sorted(path.parent.relative_to(output).as_posix() for path in
-                  output.rglob("trajectories.jsonl"))  # fmt: skip
-    assert runs == sorted(found["runs"]) == [
-        "runs/discovery/ceiling/bm25", "runs/discovery/ceiling/whole",
-        "runs/discovery/random/bm25", "runs/discovery/title/bm25", "runs/discovery/title/whole",
-        "runs/organization/clustering/bm25", "runs/organization/found/bm25",
-    ]  # fmt: skip
-    again = arena.rescore(output / "runs/discovery/title/whole", world, ["ndcg@10"])
-    row = found["tables"]["2"]["blocks"][0]["rows"][0]
-    assert row[2] == f"{again['mean']['ndcg@10']:.4f}"
-
-
 def test_what_is_not_of_the_paper_stands_apart(grid):
     output, found = grid
     main_block, more, paper = found["tables"]["1"]["blocks"]
@@ -168,20 +140,6 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path,
     assert not (tmp_path / "new").exists()
 
 
-def test_its_runs_are_compared_and_replayed_as_others(grid, world, capsys):
-    """Agent and retriever are the same in two columns: the folders' names tell the runs apart."""
-    runs = sorted(map(str, grid[0].glob("runs/discovery/*/*")))
-    assert main(["compare", *runs, "--metric", "recall@100", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    names = ["ceiling, bm25", "ceiling, whole", "random, bm25", "title, bm25", "title, whole"]
-    assert list(found["runs"]) == names
-    assert main(["replay", runs[2], "--corpus", str(world)]) == 0
-    for words in (["compare", str(grid[0])], ["replay", str(grid[0]), "--corpus", str(world)]):
-        capsys.readouterr()
-        assert main(words) == 2
-        assert "or a folder in the runs/ of an experiment" in capsys.readouterr().err
-
-
 def test_a_part_first_and_the_rest_later(grid, world, tmp_path):
     output = tmp_path / "out"
     found = arena.run_experiment(CONFIG, world, output, tables=["3"], agents=["Found"])
@@ -211,59 +169,6 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
     with pytest.raises(CorpusError, match="contains other files and no experiment"):
         arena.run_experiment(config, world, tmp_path / "thesis")
     assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
-
-
-def test_options_of_the_extractor_are_recorded_and_shape_scores(world, tmp_path):
-    file = tmp_path / "same.py"
-    file.write_text(
-        "class Same:\n"
-        "    config = {}\n"
-        "    def __init__(self, entity: str = ''):\n"
-        "        self.entity = entity\n"
-        "    def entities(self, labels):\n"
-        "        return [{self.entity or label} for label in labels]\n"
-    )
-    table = CONFIG["tables"]["3"] | {"metrics": ["heading_entity_recall"]}
-    table |= {"rows": {"Clustering": table["rows"]["Clustering"]}}
-    config = CONFIG | {"tables": {"3": table}, "extractor": f"{file}:Same"}
-    with pytest.raises(DataError, match=r"extractor_options.*has no option 'entitty'"):
-        arena.run_experiment(config | {"extractor_options": {"entitty": "x"}}, world, tmp_path)
-    output = tmp_path / "out"
-    changes = {"extractor_options.entity": "x"}  # as --set extractor_options.entity=x
-    found = arena.run_experiment(config, world, output, changes=changes)
-    assert found["tables"]["3"]["blocks"][0]["rows"][0][-1] == "1.0000"  # x alone
-    manifest = json.loads((output / "experiment.json").read_text())
-    assert manifest["config"]["extractor_options"] == {"entity": "x"}
-
-
-def test_a_metric_that_scores_some_surveys_says_how_many(world, tmp_path, monkeypatch):
-    def odd(predicted, gold, context):
-        return None if gold.size % 2 else 1.0
-
-    tasks = TaskSet(world)
-    wanted = sum(tasks.mind_map(survey).size % 2 == 0 for survey in tasks.surveys)
-    assert 0 < wanted < len(tasks.surveys) == 8
-    METRICS.names()
-    monkeypatch.setitem(METRICS._items, "odd", Metric("odd", "map", False, frozenset(), odd))
-    table = CONFIG["tables"]["3"] | {"metrics": ["odd"]}
-    rows = {"Clustering": table["rows"]["Clustering"]}
-    config = CONFIG | {"surveys": "all", "tables": {"3": table | {"rows": rows}}}
-    found = arena.run_experiment(config, world, tmp_path / "out")
-    run = found["runs"]["runs/organization/clustering/bm25"]
-    assert (run["mean"], run["counts"]["scored_by"]) == ({"odd": 1.0}, {"odd": wanted})
-    note = f"odd: over the {wanted} of them that have what it counts."
-    assert note in found["tables"]["3"]["notes"]
-
-
-def test_a_distance_of_nothing_is_told(world, tmp_path):
-    """An empty map is not far from a small one, so that a distance alone would hide it."""
-    table = CONFIG["tables"]["3"] | {"rows": {"Nothing": "title", "Something": "random"}}
-    table = {key: value for key, value in table.items() if key != "group"}
-    found = arena.run_experiment(CONFIG | {"tables": {"3": table}}, world, tmp_path / "out")
-    assert [found["runs"][f"runs/organization/{name}/bm25"]["nothing"]
-            for name in ("nothing", "something")] == [4, 0]  # fmt: skip
-    told = [note for note in found["tables"]["3"]["notes"] if "they count" in note]
-    assert told == ["Nothing (BM25): 4 episodes with nothing submitted; they count."]
 
 
 class Failing(Agent):
@@ -377,20 +282,6 @@ def test_a_dry_run_says_what_the_agents_would_ask(world, tmp_path, model, capsys
         capsys.readouterr()
         assert main([*command, url, "--dry-run"]) == 0
     assert capsys.readouterr().out.splitlines()[-2].split()[:2] == ["none", "0"]
-
-
-def test_a_model_that_cannot_be_reached_costs_nothing_that_was_done(world, tmp_path, model, capsys):
-    command = [*model, "--corpus", str(world), "--output", "out"]
-    with LLMServer(lambda body: Trouble(401)) as server:
-        url = f"base_url={server.url}"
-        assert main([*command, "--llm-option", url]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("arena: error: runs/discovery/zero-shot/bm25: ")
-    assert error.count("\n") == 1
-    assert (tmp_path / "out/runs/discovery/title/bm25/metrics.json").exists()  # it needs no model
-    with LLMServer(query) as server:
-        url = f"base_url={server.url}"
-        assert main([*command, "--llm-option", url]) == 0
 
 
 def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.agents import AGENTS
 from arena.cli import main
 from arena.cli.repair import build_command
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
@@ -138,53 +137,6 @@ def test_what_is_given_for_one_call_goes_before_the_file(config, world, tmp_path
         told(changes={"sead": 1})
 
 
-def test_one_label_for_two_agents_is_refused(config, world, tmp_path):
-    table = "  2:\n    task: discovery\n    metrics: [mrr]\n    rows:\n      Title: random\n"
-    config.write_text(SMALL + table)
-    with pytest.raises(
-        DataError, match="another run has the directory 'runs/discovery/title/bm25'"
-    ):
-        preview(config, world, tmp_path / "out")
-    config.write_text(SMALL + table.replace("random", "title"))
-    assert len(preview(config, world, tmp_path / "out")) == 1
-
-
-def test_an_agent_with_several_engines(config, world, tmp_path):
-    """Named by the label of a column, so that they change with it, or by themselves."""
-    edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense")
-    edited(config, "Title: title", "Title: {agent: title, retriever: BM25, retrievers: [Dense]}")
-    with pytest.raises(CorpusError, match=r"has no index 'dense'. Build it first"):
-        preview(config, world, tmp_path / "out")
-    given = {"changes": {"retrievers.Dense": "bm25"}}
-    found = arena.run_experiment(config, world, tmp_path / "out", **given)
-    (run,) = found["runs"].values()
-    assert (run["retriever"], run["retrievers"]) == ("bm25", ["bm25"])
-    assert found["tables"]["1"]["notes"][2] == "Title searches BM25 and also Dense."
-
-
-def test_a_task_whose_labels_nobody_has(config, mini, tmp_path):
-    edited(config, "discovery", "organization")
-    edited(config, "recall@10", "heading_soft_recall")
-    assert [p.episodes for p in preview(config, mini, tmp_path, changes={"surveys": "all"})] == [2]
-    with pytest.raises(DataError, match="none of the surveys has a mind-map"):
-        preview(config, mini, tmp_path / "out", surveys=["sv:3"])
-
-
-def test_the_configuration_of_the_paper():
-    experiment = read_experiment(PAPER)
-    assert list(experiment.tables) == ["1", "2", "3"]
-    for table in experiment.tables.values():
-        assert table.paper is not None
-        ours = [label.replace("Dense", "BGE") for label in table.rows]
-        assert ours == [row[-len(table.paper.header) + (1 if table.group else 0)]
-                        for row in table.paper.rows]  # fmt: skip
-        width = len(experiment.retrievers) if table.columns == "retrievers" else 1
-        before = 2 if table.group else 1
-        assert len(table.paper.header) == before + width * len(table.metrics)
-    agents = {row.agent for _, row in experiment.placed_rows()}
-    assert agents - {"oracle"} <= set(AGENTS.names())
-
-
 def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     """From any directory, as from a wheel: the files are data of the package."""
     monkeypatch.chdir(tmp_path)
@@ -242,12 +194,6 @@ def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
     (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Next"))
     monkeypatch.chdir(Path("/"))
     assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Next"]
-
-
-def test_an_added_agent_replaces_no_row(world, tmp_path):
-    mine = {"Scout": "random"}
-    with pytest.raises(DataError, match="the table 'discovery' has a row 'Scout'"):
-        preview("all-tasks", world, tmp_path / "out", add=mine, surveys=1)
 
 
 def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):

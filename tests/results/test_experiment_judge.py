@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from helpers import Memory
 from llm_server import LLMServer
 
 import arena
-from arena.errors import DataError, UnknownNameError
 from corpus_builder.build import build
 
 PAPERS = [
@@ -81,18 +79,3 @@ def test_a_judge_of_mind_maps_fills_columns(tmp_path):
     # Its verdicts stand where no judge is named.
     again = arena.run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
     assert again["tables"] == found["tables"]
-
-
-@pytest.mark.parametrize(
-    ("table", "error", "message"),
-    [
-        ({"metrics": ["judge.match_rat"]}, UnknownNameError, "Did you mean 'match_rate'"),
-        ({"metrics": ["judge.pairs"], "task": "discovery"}, DataError, "'discovery' has none"),
-        ({"metrics": ["judge.logc"], "task": "survey"}, UnknownNameError, "Did you mean 'logic'"),
-    ],
-)
-def test_unusable_columns(tmp_path, table, error, message):
-    build(Memory(PAPERS, SURVEYS), tmp_path / "corpus")
-    config = {**CONFIG, "tables": {"one": {**TABLE, **table}}}
-    with pytest.raises(error, match=message):
-        arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
