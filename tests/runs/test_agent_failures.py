@@ -141,18 +141,6 @@ def test_a_forgotten_yield_from_explains_itself(world, tmp_path, agent):
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
 
 
-class Needs(Agent):
-    def __init__(self, n):
-        raise AgentError(f"n={n} is too few")
-
-
-def test_an_option_without_default_is_named(world, tmp_path):
-    with pytest.raises(DataError, match=r"'Needs' needs the option 'n': give n=VALUE"):
-        arena.run(world, "discovery", Needs, tmp_path / "run", surveys=1)
-    with pytest.raises(AgentError, match="n=3 is too few"):
-        arena.run(world, "discovery", Needs, tmp_path / "run", agent_options={"n": 3})
-
-
 class Meddles(Agent):
     """Changes everything it receives, and remembers what it saw."""
 

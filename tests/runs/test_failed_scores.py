@@ -43,22 +43,6 @@ def test_a_run_goes_past_answers_that_cannot_be_scored(world, tmp_path, monkeypa
     assert "failed" not in scored["counts"]
 
 
-def test_a_run_continues_after_a_failed_episode(world, tmp_path, monkeypatch):
-    output = tmp_path / "run"
-    path, manifest = output / "trajectories.jsonl", output / "manifest.json"
-    with monkeypatch.context() as patched:
-        patched.setattr("arena.report.read_report", _failing)
-        arena.run(world, "report", "title", output, surveys=2)
-    # As a kill would leave it.
-    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    begun = json.loads(manifest.read_bytes())
-    del begun["files"]
-    manifest.write_text(json.dumps(begun))
-    summary = arena.run(world, "report", "title", output, surveys=2)
-    assert sorted("failed" in entry for entry in summary["per_survey"].values()) == [False, True]
-    assert (summary["counts"]["scored"], summary["counts"]["failed"]) == (1, 1)
-
-
 def test_an_exception_while_an_action_is_read_is_an_observation_and_recorded(
     world, tmp_path, monkeypatch, capsys
 ):

@@ -17,13 +17,8 @@ import arena.cli
 import arena.envs
 import corpus_builder.cli
 from arena import plugins
-from arena.agents import AGENTS
 from arena.errors import CorpusError, DataError
 from arena.kit.code import source_sha256
-from arena.metrics import METRICS
-from arena.results.comparison.report import verdict
-from arena.rewards import plain_name
-from arena.tasks import TASKS
 
 PLUGINS = '''
 import arena
@@ -161,16 +156,6 @@ def test_a_tool_that_one_environment_used_appears_in_no_other(world, tmp_path, f
     assert used[0]["tool"] == "shout"
 
 
-def test_a_registration_changes_no_environment_that_exists(world, file):
-    env = arena.envs.SurveyEnv(world, f"{file}:quick")
-    metrics = [metric.score for metric in env.config.resolved_task.own_metrics]
-    plugins.load_file(file)
-    copy_of = file.with_name("plugins_of_mine.py")
-    os.utime(copy_of, (1, 1))
-    plugins.load_file(file)  # executed again
-    assert [metric.score for metric in env.config.resolved_task.own_metrics] == metrics
-
-
 @pytest.mark.parametrize(
     ("option", "setting"),
     [
@@ -229,38 +214,6 @@ def test_what_is_opened_loads_no_file(world, tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
-def test_files_that_do_not_work(tmp_path, file):
-    broken = tmp_path / "broken.py"
-    broken.write_text("raise SystemExit(0)")
-    for name, message in (
-        (f"{file}:found2@5", "no metric 'found2' in .*mine.py'. Did you mean 'found'"),
-        (f"{tmp_path}/absent.py:found", "there is no file '.*absent.py'"),
-        (f"{broken}:found", "broken.py' does not import: SystemExit: 0"),
-        (f"{file}", "name the object in it, too: .*mine.py:NAME"),
-    ):
-        with pytest.raises(DataError, match=message):
-            METRICS.resolve(name)
-    with pytest.raises(DataError, match=r"no reward 'fund' in .* Known: Steps"):
-        plain_name(f"{file}:fund")
-    with pytest.raises(DataError, match=r"no agent 'quick' in .* Known: Shouts"):
-        AGENTS.find(f"{file}:quick")
-    assert TASKS.find(f"{file}:quick").headline == "recall@10"
-
-
-def test_a_file_of_the_name_of_a_library_and_a_changed_one(tmp_path):
-    file = tmp_path / "json.py"
-    for value in (1.0, 2.0):
-        file.write_text(
-            "from arena.metrics import metric\n@metric('mine', 'ranking')\n"
-            f"def mine(ranking, gains, context):\n    return {value}\n"
-        )
-        os.utime(file, (value, value))  # in seconds, as byte code is compared
-        name = METRICS.resolve(f"{file}:mine")
-        assert name == "mine"
-        assert METRICS.get(name)([], {"a": 1}) == value
-    assert json.loads("1") == 1
-
-
 def test_metrics_beside_those_of_the_task(world, tmp_path):
     names = ["map", "f1@10", "r-precision", "success@5", "ari"]
     run = arena.run(world, "survey", "random", tmp_path / "run", surveys=3, metrics=names)
@@ -278,29 +231,6 @@ def test_metrics_beside_those_of_the_task(world, tmp_path):
     with pytest.raises(DataError, match="'ari' scores a map"):
         arena.run(world, "discovery", "random", tmp_path / "x", metrics=["ari"])
     assert not (tmp_path / "x").exists()
-
-
-def test_a_metric_with_a_direction_is_one_file(world, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "from arena.metrics import metric\n"
-        "@metric('hallucinations', 'report', lower_is_better=True)\n"
-        "def hallucinations(report, gold, context):\n"
-        "    return float(sum(each.paper not in gold.gains for each in report.cited))\n"
-    )
-    name, runs = METRICS.resolve(f"{file}:hallucinations"), {}
-    for agent in ("random", "title"):
-        options = {"surveys": 3, "metrics": [name], "reward": name}
-        runs[agent] = arena.run(world, "report", agent, tmp_path / agent, **options)
-    random, title = (run["mean"]["hallucinations"] for run in runs.values())
-    assert random > title > 0
-    for run in runs.values():
-        for entry in run["per_survey"].values():
-            assert entry["return"] == -entry["hallucinations"]
-    found = arena.compare([tmp_path / "random", tmp_path / "title"], metrics=["hallucinations"])
-    assert "title, bm25 has a better mean hallucinations (lower is better)" in verdict(found)
-    (difference,) = found.metrics[0].differences
-    assert (difference.wins, difference.losses) == (3, 0)
 
 
 def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):

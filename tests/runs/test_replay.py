@@ -94,14 +94,6 @@ def test_a_recorded_action_is_the_one_that_was_played(answer, number):
             assert "error" not in json.loads(json.loads(now[0])["result"]), played
 
 
-@pytest.mark.parametrize("wrap", [dict, UserDict, types.MappingProxyType])
-@pytest.mark.parametrize("k", [3, np.int64(3), 3.0, Level.HIGH])
-def test_a_valid_action_means_the_same_once_it_is_recorded(answer, wrap, k):
-    action = wrap({"tool": Word.SEARCH, "arguments": wrap({"query": np.str_("membrane"), "k": k})})
-    assert json_action(action) == call("search", query="membrane", k=3)
-    assert answer(json_action(action)) == answer(action)
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
@@ -282,22 +274,6 @@ def edited(finished, tmp_path, **changes):
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [("run.trec", " 1 ", " 2 "), ("metrics.json", "recall@100", "recall@99")],
-)
-def test_an_edited_result_is_reported(world, finished, tmp_path, capsys, name, old, new):
-    run = shutil.copytree(finished, tmp_path / "run")
-    text = (run / name).read_text()
-    (run / name).write_text(text.replace(old, new, 1))
-    assert arena.replay(run, world).changed == [name]
-    with pytest.raises(SystemExit, match=r"^1$"):
-        arena.cli.main(["replay", str(run), "--corpus", str(world)])
-    assert f"edited since the run: {name}." in capsys.readouterr().err
-    (run / name).unlink()
-    assert not arena.replay(run, world).equal
-
-
 @pytest.mark.parametrize("name", ["corpus", "tasks", "index"])
 def test_another_corpus_index_or_task_set_is_refused(world, finished, tmp_path, name):
     run = edited(finished, tmp_path, sha256={name: "0" * 64})
@@ -313,11 +289,6 @@ def test_changed_code_is_a_remark_and_not_a_difference(world, finished, tmp_path
     told = " ".join(report.remarks)
     assert "by release 0.0.1" in told
     assert "The code of the environment has changed since the run." in told
-
-
-def test_an_agent_of_ones_own_is_no_other_code(world, tmp_path):
-    arena.run(world, "discovery", Junk, tmp_path / "run", surveys=1)
-    assert replay(tmp_path / "run", world).remarks == []
 
 
 @pytest.mark.parametrize("cut", [-1, -40, 0])

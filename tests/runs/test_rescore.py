@@ -139,22 +139,6 @@ def test_an_extractor_with_options(world, three, tmp_path, capsys):
     assert "has no option 'last'" in capsys.readouterr().err
 
 
-def test_the_files_of_a_task_of_stages(world, three):
-    surveys = sorted(TaskSet(world).surveys)[:3]
-    assert set(run_contents(three)) == {
-        "machine.json", "manifest.json", "metrics.json", "mind_maps.jsonl", "qrels.trec",
-        "run.discovery.trec", "run.selection.trec", "trajectories.jsonl",
-        *(f"pictures/{s}.svg" for s in surveys),
-    }  # fmt: skip
-    maps = [json.loads(line) for line in (three / "mind_maps.jsonl").read_text().splitlines()]
-    assert [row["survey"] for row in maps] == surveys
-    assert {json.dumps(row["mind_map"]) for row in maps} == {
-        json.dumps(read_mind_map(MAP)[0].to_json())
-    }
-    record = json.loads((three / "trajectories.jsonl").read_text().splitlines()[0])
-    assert record["answers"]["organization"] == maps[0]["mind_map"]
-
-
 def test_a_stage_without_an_answer_scores_zero(world, tmp_path):
     summary = arena.run(world, "survey", "title", tmp_path / "run", surveys=2, max_steps=2)
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
@@ -167,18 +151,6 @@ def test_a_stage_without_an_answer_scores_zero(world, tmp_path):
     assert again["mean"]["organization.heading_soft_recall"] == 0
     entry = next(iter(again["per_survey"].values()))
     assert entry["submitted"].keys() == {"discovery"}
-
-
-def test_a_mind_map_task_without_one(mini, tmp_path):
-    """mini's sv:3 has neither a mind-map nor gold."""
-    with pytest.raises(DataError, match="Give 1 to 2"):
-        arena.run(mini, "organization", "title", tmp_path / "x", surveys=3)
-    summary = arena.run(mini, "survey", "title", tmp_path / "run", surveys=["sv:1", "sv:3"])
-    assert (summary["counts"]["scored"], summary["counts"]["not_scored"]) == (1, 1)
-    assert summary["per_survey"]["sv:3"]["survey_score"] is None
-    assert rescore(tmp_path / "run", mini)["mean"] == summary["mean"]
-    alone = rescore(tmp_path / "run", mini, ["recall@5"])
-    assert alone["counts"]["scored"] == 1
 
 
 @pytest.mark.parametrize(
@@ -222,45 +194,11 @@ def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
     assert again["remarks"] == []
 
 
-@pytest.mark.parametrize(
-    ("answers", "message"),
-    [
-        ({"discovery": {"label": "a", "children": []}}, "does not take its answer to 'discovery'"),
-        ({"organization": ["p"]}, "the task 'survey' does not take its answer to 'organization'"),
-        ({"selektion": ["p"]}, "the task 'survey' does not take its answer to 'selektion'"),
-        ({"organization": {"label": "a", "children": 7}}, "the children of 'a' are 7"),
-    ],
-)
-def test_an_answer_of_another_kind_is_refused(world, three, tmp_path, answers, message):
-    shutil.copytree(three, tmp_path / "run")
-    unfinished(tmp_path / "run")
-    path = tmp_path / "run/trajectories.jsonl"
-    first, *rest = path.read_text().splitlines()
-    record = json.loads(first)
-    record["answers"] |= answers
-    path.write_text("\n".join([json.dumps(record), *rest]) + "\n")
-    with pytest.raises(DataError, match=f"survey '{record['survey']}': .*{message}"):
-        rescore(tmp_path / "run", world)
-
-
 def test_the_index_need_not_be_there(world, title_run, tmp_path):
     shutil.copytree(world, tmp_path / "corpus")
     shutil.rmtree(tmp_path / "corpus" / "index" / "bm25")
     names = ["recall@5"]
     assert rescore(title_run, tmp_path / "corpus", names) == rescore(title_run, world, names)
-
-
-def test_a_run_that_was_cut_off(world, title_run, tmp_path):
-    shutil.copytree(title_run, tmp_path / "run")
-    unfinished(tmp_path / "run")
-    path = tmp_path / "run/trajectories.jsonl"
-    path.write_bytes(path.read_bytes()[:-5])
-    again = rescore(tmp_path / "run", world, ["recall@5"])
-    assert again["counts"]["surveys"] == 7
-    assert again["remarks"] == [
-        "The last line is incomplete and was skipped.",
-        "The run has 7 of its 8 episodes.",
-    ]
 
 
 def test_the_command(world, title_run, three, capsys):

@@ -7,19 +7,7 @@ from helpers import run_contents
 
 import arena
 from arena.answers import file_name
-from arena.answers.map import write_pictures
-from arena.mindmap import MindMap
 from arena.tasks import TASKS, open_task
-
-
-def test_a_map_is_drawn_beside_the_gold_one(tmp_path):
-    ours, own = MindMap("t", (MindMap("a"),)), MindMap("t", (MindMap("b"),))
-    names = write_pictures(tmp_path, {"s": ours, "../S": ours}, {"s": own, "../S": None})
-    assert names[0] == "pictures/s.svg"
-    assert {path.parent for path in tmp_path.rglob("*.svg")} == {tmp_path / "pictures"}
-    both, alone = ((tmp_path / name).read_text(encoding="utf-8") for name in names)
-    assert [text in both for text in (">submitted<", "own<", ">a<", ">b<")] == [True] * 4
-    assert [text in alone for text in (">submitted<", ">a<", ">b<")] == [False, True, False]
 
 
 def test_names_differ_and_stay_in_the_folder():
@@ -62,15 +50,3 @@ def test_other_files_among_the_pictures(world, tmp_path):
     (pictures / "mine.png").unlink()
     arena.run(world, "discovery", "title", tmp_path / "run", overwrite=True)
     assert not pictures.exists()
-
-
-def test_a_link_in_place_of_the_folder(world, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "run").mkdir()
-    arena.run(world, "organization", "oracle", tmp_path / "run", surveys=1)
-    (picture,) = (tmp_path / "run" / "pictures").iterdir()
-    picture.unlink()
-    picture.parent.rmdir()
-    picture.parent.symlink_to(tmp_path / "elsewhere")
-    arena.run(world, "organization", "oracle", tmp_path / "run", surveys=1, overwrite=True)
-    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == [picture.name]

@@ -8,18 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers import RUN_FILES, run_contents
 
 import arena
-from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
 from arena.runs import replay
-from arena.runs.trajectories import append, keep_complete
-from arena.tasks import open_task
 from corpus_builder.manifest import verify
 
 
@@ -155,47 +150,6 @@ def test_two_processes_do_not_write_one_run(world, tmp_path):
     arena.run(world, "discovery", "title", output, surveys=1)
 
 
-def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, monkeypatch):
-    title_class = AGENTS.get("title")
-    act, played = title_class.act, []
-
-    def fails(self: Agent, observation: Any) -> Any:
-        played.append(observation["topic"])
-        if len(played) == 6:
-            raise ZeroDivisionError("oops")
-        return act(self, observation)
-
-    monkeypatch.setattr(title_class, "act", fails)
-    with pytest.raises(
-        ArenaError, match=r"'title' failed on survey '.*': ZeroDivisionError: 'oops'"
-    ):
-        arena.run(world, "discovery", "title", tmp_path / "run")
-    monkeypatch.undo()
-    assert len((tmp_path / "run/trajectories.jsonl").read_bytes().splitlines()) == 2
-    arena.run(world, "discovery", "title", tmp_path / "run")
-    assert run_contents(tmp_path / "run") == run_contents(title_run)
-
-
-def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
-    task = open_task("discovery")
-    path = tmp_path / "trajectories.jsonl"
-    record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
-    same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
-    with path.open("ab", buffering=0) as file:
-        for survey in "abc":
-            append(file, record | {"survey": survey})
-    first, second, _ = path.read_text().splitlines(keepends=True)
-    for surveys in (["a", "x", "c"], ["a"]):  # nor are more episodes than the run has
-        with pytest.raises(CorpusError, match="line 2 is not as the run wrote it"):
-            keep_complete(path, surveys, same, task)
-    assert keep_complete(path, ["a", "b", "x"], same, task) == 2
-    assert path.read_text() == first + second
-    path.write_text(first)
-    for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
-        assert keep_complete(path, ["a"], same | other, task) == 0
-        path.write_text(first)
-
-
 def test_a_changed_episode_of_a_finished_run_is_not_signed_again(world, tmp_path):
     output = tmp_path / "run"
     arena.run(world, "discovery", "title", output)
@@ -226,11 +180,3 @@ def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, chan
         arena.run(world, "discovery", "title", output)
     assert path.read_bytes() == b"".join(lines)
     arena.run(world, "discovery", "title", output, overwrite=True)
-
-
-def test_a_full_disk_is_said_with_the_file():
-    with (
-        Path("/dev/full").open("ab", buffering=0) as file,
-        pytest.raises(OSError, match="No space left on device: '/dev/full'"),
-    ):
-        append(file, {})

@@ -231,18 +231,6 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     assert "differs in encoder" in capsys.readouterr().err
 
 
-def test_the_oracle_submits_no_more_than_counts():
-    from arena.answers.ranking import ideal_ranking
-    from arena.runs.players import Oracle
-    from arena.tasks import open_task
-
-    gains = {f"p{n}": 1 + (n == 1500) for n in range(2000)}
-    oracle = Oracle(open_task("selection"), {"selection": ideal_ranking(gains)})
-    submitted = oracle.act({"stage": "selection", "budget": {}})["arguments"]["paper_ids"]
-    assert len(submitted) == 1000
-    assert submitted[:2] == ["p1500", "p0"]
-
-
 @pytest.mark.slow
 def test_an_agent_typed_into_a_session(world, tmp_path):
     """As in a notebook or `python -`: there is no file, so its bytecode names the code."""
