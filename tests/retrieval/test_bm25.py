@@ -180,17 +180,6 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
                     assert answer.scores.tobytes() == np.array(scores, np.float64).tobytes()
 
 
-@given(
-    strings=st.sets(st.binary(max_size=3)).map(sorted),
-    words=st.lists(st.binary(max_size=3) | st.sampled_from([b"", b"a", b"a\0"])),
-)
-def test_terms_are_found_by_their_bytes(strings, words):
-    joined = [np.frombuffer(b"".join(all_), np.uint8) for all_ in (strings, words)]
-    starts = [np.cumsum([0, *map(len, all_)]) for all_ in (strings, words)]
-    found = _kernel.find(joined[0], starts[0], joined[1], starts[1])
-    assert found.tolist() == [strings.index(w) if w in strings else -1 for w in words]
-
-
 @pytest.mark.slow
 def test_many_distinct_pairs_take_wider_codes(tmp_path):
     """More than 65,536 pairs of frequency and length do not fit two bytes."""

@@ -85,28 +85,6 @@ def test_float32_confuses_the_order_and_the_search_does_not(tmp_path, rows, dime
         )
 
 
-def test_a_row_that_float32_puts_second_is_found_first(tmp_path):
-    """4,000 products are too small to move a float32 sum, and together decide who is best."""
-    n = 4096
-    rng = np.random.default_rng(0)
-    large = rng.permutation(n) < 256
-    query = np.where(large, 1 / 16, 1.9 * 2.0**-17)
-    better, worse = query.copy(), np.where(large, 1 / 16, 0.0)
-    place = int(np.flatnonzero(~large)[-1])
-    query[place], better[place], worse[place] = 2.0**-9, 0.0, 2.0**-13
-    far = text_of(np.where(np.arange(n) == place, -1.0, 0.0))
-    papers = [text_of(worse), *[far] * 99, text_of(better)]
-    engine = built(papers, tmp_path, dimension=n)
-    expected = oracle(tmp_path, engine._queries.get(text_of(query)), 2, 101)
-    assert [document for document, _ in expected] == [100, 0]
-    assert 2.0**-22 < expected[0][1] - expected[1][1] < 2.0**-20
-    stored = np.load(tmp_path / "vectors.npy").astype(np.float32)[[0, 100]]
-    rough = [float(np.add.accumulate(row * query.astype(np.float32))[-1]) for row in stored]
-    assert rough[1] < rough[0]
-    found = every_way(engine, text_of(query), 1, Scope(101))
-    assert (found.documents.tolist(), found.scores.tolist()) == ([100], [expected[0][1]])
-
-
 def test_of_5000_twins_the_first_are_found(tmp_path):
     twin, better, worse = text_of([1, 2, 3]), text_of([1, 2, 2.9]), text_of([1, 2, 9])
     papers = [worse, *[twin] * 5000, better, *[twin] * 3]
@@ -135,23 +113,6 @@ def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
         monkeypatch.setattr(_flat, "_BLOCK_ROWS", rows)
         for one, other in zip(alone, engine.search_batch(jobs), strict=True):
             assert same(one, other)
-
-
-@pytest.mark.parametrize("precision", ["medium", "high"])
-def test_what_a_program_allows_torch_changes_nothing(tmp_path, precision):
-    import torch
-
-    vectors = near(2001, 64, 1e-3)
-    engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=64)
-    request = Request(text_of(vectors[-1]), 1000, Scope(2000))
-    expected = engine.search(*request)
-    engine._fastest = TorchSearch(engine.vectors, "cpu").search
-    before = torch.get_float32_matmul_precision()
-    try:
-        torch.set_float32_matmul_precision(precision)
-        assert all(same(found, expected) for found in engine.search_batch([request] * 3))
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 class Full:

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.encoders import ENCODERS
-from arena.errors import DataError
 from arena.retrieval.dense import _build
 from corpus_builder.cli import main
 
@@ -103,22 +102,6 @@ def test_what_was_encoded_is_not_encoded_again(
     assert contents(directory) == whole
 
 
-def test_another_encoder_elsewhere_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Elsewhere(Numbers):
-        def __init__(self, dimension: int = 3, name: str = "numbers") -> None:
-            super().__init__(dimension, name)
-            self.config["runtime"] = {"version": 2}
-
-    def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
-        monkeypatch.setitem(ENCODERS._items, "numbers", Elsewhere)
-        return map(function, tasks)
-
-    with pytest.raises(DataError, match="the encoder numbers is not the same in all processes"):
-        build(PAPERS, tmp_path, parallel=spread)
-
-
 def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> None:
     """The real encoder in two processes."""
     found = []
@@ -129,9 +112,3 @@ def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> 
         found.append(contents(corpus / "index/mine"))
     assert found[0] == found[1]
     assert not list((tmp_path / "two/index").glob(".*"))
-
-
-def test_parallel_is_no_option(world: Path, capsys: Any) -> None:
-    assert main(["index", str(world), "--engine", "dense", "--name", "x",
-                 "--option", "parallel=1"]) == 2  # fmt: skip
-    assert "dense has no option 'parallel' to build with" in capsys.readouterr().err

@@ -12,16 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dense_helpers import Numbers, Papers, build, built, numbers, plain, text_of  # noqa: F401
-from helpers import SMALL, SURVEY, Memory, contents
+from helpers import SMALL, contents
 
 import arena
 from arena.encoders import ENCODERS
 from arena.encoders.static import Static
-from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.errors import CorpusError, DataError
 from arena.retrieval import Scope
 from arena.retrieval.dense import Dense, _build
 from corpus_builder.build import build as build_corpus
-from corpus_builder.index import build_index
 
 pytestmark = pytest.mark.usefixtures("numbers")
 
@@ -204,20 +203,6 @@ def test_a_broken_encoder(tmp_path, monkeypatch, fault, message):
         build(["1 0 0", "0 1 0", "0 0 1"], tmp_path, fault=fault)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"size": 3}, "the encoder numbers has no option 'size'. Known: dimension, name"),
-        ({"lists": 10, "training": 9}, "training=9: give an integer >= 10"),
-        ({"encoder": "numbres"}, "no encoder named 'numbres'. Did you mean 'numbers'"),
-    ],
-)
-def test_bad_build_options(tmp_path, options, message):
-    with pytest.raises((DataError, UnknownNameError), match=message):
-        build(["1 0 0"], tmp_path, **options)
-    assert list(tmp_path.iterdir()) == []
-
-
 # What does not open.
 
 
@@ -302,16 +287,3 @@ def test_built_with_a_corpus(tmp_path):
     hits = arena.Corpus.open(tmp_path / "one").at("2020", retriever="dense").search("beta", 5)
     assert [hit.id for hit in hits] == ["a"]
     assert 0 < hits[0].score < 1
-
-
-def test_two_indexes_in_one_corpus(tmp_path):
-    papers = [{"id": str(i), "title": text_of([i, 1, 1]), "date": "2019"} for i in range(5)]
-    build_corpus(Memory(papers, [SURVEY]), tmp_path / "corpus", fields=("title",))
-    build_index(tmp_path / "corpus", "dense", options={"encoder": "numbers"})
-    build_index(tmp_path / "corpus", "dense", name="dense-static")
-    corpus = arena.Corpus.open(tmp_path / "corpus")
-    assert corpus.retriever("dense").config["encoder"]["name"] == "numbers"
-    assert corpus.retriever("dense-static").config["encoder"]["name"] == "static"
-    view = corpus.at("2020", exclude=["3"], retriever="dense")
-    assert [hit.id for hit in view.search("1 0 0", 2)] == ["4", "2"]
-    assert [hit.id for hit in view.search("1 0 0", 2) if hit.score > 0.9] == ["4"]

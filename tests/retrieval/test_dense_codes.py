@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
-from arena.retrieval.dense import _flat, _kernel
+from arena.retrieval.dense import _flat
 from arena.retrieval.dense._codes import encode_rows, shorten
 from arena.retrieval.dense._flat import FlatSearch, RowRequest
 from arena.retrieval.dense._vectors import MAX_DIMENSION, normalised
@@ -116,27 +112,3 @@ def test_rankings_are_those_of_float64(kind, dimension, seed, data):
             for found in flat.search(requests):
                 assert found.rows.tolist() == order.tolist()
                 assert found.scores.tobytes() == scores[order].tobytes()
-
-
-@njit
-def products(codes, query, out):
-    for row in range(len(codes)):
-        out[row] = _kernel._product(codes, row, query)
-
-
-@pytest.mark.parametrize("columns", [64, 384])
-def test_products_of_codes(columns):
-    rng = np.random.default_rng(columns)
-    codes = rng.integers(-127, 128, (40, columns), np.int8)
-    codes[0], codes[1] = 127, -127
-    query = rng.integers(-32767, 32768, columns, np.int16)
-    query[: columns // 2] = 32767
-    out = np.empty(len(codes), np.int32)
-    products(codes, query, out)
-    assert out.tolist() == (codes.astype(np.int64) @ query.astype(np.int64)).tolist()
-
-
-def test_products_of_codes_by_any_processor():
-    environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
-    name = f"{__file__}::test_products_of_codes"
-    subprocess.run([sys.executable, "-m", "pytest", "-q", "-n0", name], env=environment, check=True)

@@ -142,33 +142,6 @@ def test_when_lists_are_used(index, monkeypatch):
     assert ends(k=ROWS) == []
 
 
-def test_fewer_papers_than_the_training_takes(tmp_path):
-    """The lists were asked for, but every scope is searched flat: there is nothing to build."""
-    told = build(clusters(50), tmp_path, **LISTS)
-    assert told["ivf"]["recall@100"] is None
-    assert not (tmp_path / ivf.IVF).exists()
-    engine = InvertedLists.open(tmp_path)
-    assert len(engine.search(clusters(1)[0], 5, Scope(50)).documents) == 5
-
-
-def test_another_index_in_its_place(tmp_path):
-    """Lists are opened by the first search that wants them; they must be of the same vectors."""
-    build(clusters(), tmp_path / "index", **LISTS)
-    query = clusters(1, seed=1)[0]
-    early, late = (InvertedLists.open(tmp_path / "index", probes=4) for _ in range(2))
-    expected = early.search(query, 5, Scope(ROWS))
-    build(clusters(seed=2), tmp_path / "new", **LISTS)
-    (tmp_path / "index").rename(tmp_path / "old")
-    with pytest.raises(CorpusError, match=r"was rebuilt since it was opened; open the corpus aga"):
-        late.search(query, 5, Scope(ROWS))  # nothing is in its place yet
-    (tmp_path / "new").rename(tmp_path / "index")
-    with pytest.raises(CorpusError, match="was rebuilt since it was opened; open the corpus again"):
-        late.search(query, 5, Scope(ROWS))
-    assert same(early.search(query, 5, Scope(ROWS)), expected)  # its files are all open
-    again = InvertedLists.open(tmp_path / "index", probes=4)
-    assert not same(again.search(query, 5, Scope(ROWS)), expected)
-
-
 BUILD = """
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from arena.kit.lazy import load
 from arena.retrieval import Scope
 from arena.retrieval.dense import Dense
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = [
     "Dense retrieval with two encoders.\nWe train encoders for passages, and search with both.",
     "short",
@@ -83,15 +80,6 @@ def test_static_has_no_vector_for_nothing(static):
     assert np.isfinite(static.queries(["a" * 100_000])).all()
 
 
-def output(code: str, *arguments: object) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 # minilm and flag
 
 
@@ -141,18 +129,6 @@ def test_a_query_does_not_depend_on_the_number_of_threads(minilm):
     assert len(found) == 1
 
 
-@pytest.mark.slow
-def test_batches_move_the_last_digits_only(minilm):
-    """The claim of docs/dense.md: at most 2 units in the last place of a float16."""
-    from arena.retrieval.dense._vectors import normalised
-
-    usual = normalised(minilm.documents(TEXTS))
-    other = normalised(make_encoder("minilm", {"batch_size": 1, "device": "cpu"}).documents(TEXTS))
-    units = np.abs(usual.astype(float) - other.astype(float)) / np.spacing(np.abs(usual))
-    assert units.max() <= 2
-    assert (units > 0).mean() < 0.02
-
-
 def test_the_configuration_names_the_model_and_no_path(minilm):
     config = minilm.config
     assert config["model"] == "sentence-transformers/all-MiniLM-L6-v2"
@@ -160,21 +136,6 @@ def test_the_configuration_names_the_model_and_no_path(minilm):
     assert config["runtime"]["precision"] == "float32"
     assert len(config["files"]["model.safetensors"]) == 64
     assert str(model_folder()) not in json.dumps(config)
-
-
-def test_a_changed_file_of_a_model_changes_its_configuration(tmp_path):
-    import shutil
-
-    shutil.copytree(model_folder(), tmp_path / "model")
-    (tmp_path / "model" / "README.md").write_text("Nothing of this shapes a vector.")
-    options = {"model": str(tmp_path / "model"), "pooling": "mean", "device": "cpu"}
-    before = make_encoder("flag", options).config
-    assert before["files"] == make_encoder("minilm", {}).config["files"]
-    with (tmp_path / "model" / "vocab.txt").open("a") as file:
-        file.write("newword\n")
-    after = make_encoder("flag", options).config
-    changed = [name for name in before["files"] if before["files"][name] != after["files"][name]]
-    assert changed == ["vocab.txt"]
 
 
 @pytest.mark.parametrize(
@@ -189,20 +150,6 @@ def test_a_changed_file_of_a_model_changes_its_configuration(tmp_path):
 def test_bad_options(name, options, message):
     with pytest.raises(DataError, match=re.escape(message)):
         make_encoder(name, options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"model": "/no/such/folder"}, "there is no such folder"),
-        ({"model": "../no-such-folder"}, "there is no such folder"),
-        ({"device": "tpu"}, "device='tpu': give auto, cpu"),
-    ],
-)
-def test_what_shows_when_the_model_is_wanted(options, message):
-    encoder = make_encoder("flag", {"device": "cpu", **options})
-    with pytest.raises(DataError, match=re.escape(message)):
-        _ = encoder.config
 
 
 def copied_model(folder: Path) -> Path:

@@ -114,19 +114,6 @@ def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> Non
         arena.Corpus.open(titled).retriever("hybrid(bm25,titles)", **options)
 
 
-def test_engines_are_shared(titled: Path) -> None:
-    corpus = arena.Corpus.open(titled)
-    both = corpus.retriever("hybrid(bm25,titles)", titles={"b": 0})
-    assert corpus.retriever(" hybrid( bm25 ,titles)", titles={"b": 0}) is both
-    assert both.parts == (corpus.retriever("bm25"), corpus.retriever("titles", b=0))
-    assert corpus.retriever("hybrid(titles,bm25)") is not both
-    # a view takes it opened, and by name
-    opened = corpus.at("2015", retriever=both).search("membrane erosion", 5)
-    named = arena.Corpus.open(titled).at("2015", retriever="hybrid(bm25,titles)")
-    assert [hit.id for hit in named.search("membrane erosion", 5)]
-    assert len(opened) == 5
-
-
 def test_runs_and_environments(titled: Path, tmp_path: Path, capsys: Any) -> None:
     line = ["run", "--corpus", str(titled), "--task", "discovery", "--agent", "title",
             "--retriever", "hybrid( bm25, titles )", "--retriever-option", 'titles={"b": 0}',
@@ -217,16 +204,6 @@ def test_the_sum_of_scores_by_hand() -> None:
     assert (documents.tolist(), scores.tolist()) == ([1, 3, 4], [1.0, 1.0, 1.0])
 
 
-def test_depth() -> None:
-    first, second = [(n, -float(n)) for n in range(9)], [(8, 1.0), (7, 0.0)]
-    found = hybrid(first, second, depth=2).search("x", 2, Scope(100))
-    assert found.documents.tolist() == [0, 8]  # 1/61 each; 7 and 8 are below the first two of one
-    assert found.scores.tolist() == [1 / 61, 1 / 61]
-    # more hits are taken where more are asked for
-    assert len(hybrid(first, second, depth=2).search("x", 9, Scope(100)).documents) == 9
-    assert hybrid(first, second).search("x", 1, Scope(100)).documents.tolist() == [8]
-
-
 def test_equal_sums_are_equal_to_the_last_bit() -> None:
     """Ranks 1, 2, 3 in another order of parts: the lower number comes first."""
     orders = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]  # of documents, by part
@@ -234,17 +211,6 @@ def test_equal_sums_are_equal_to_the_last_bit() -> None:
     documents, scores = engine.search("x", 3, Scope(9))
     assert documents.tolist() == [1, 2, 3]
     assert len(set(scores.tolist())) == 1
-
-
-def test_nothing_found() -> None:
-    for fusion in ("rrf", "score"):
-        engine = hybrid([], [], fusion=fusion)
-        for k in (0, 5):
-            documents, scores = engine.search("x", k, Scope(9))
-            assert documents.tolist() == scores.tolist() == []
-            assert documents.dtype == np.int64
-        assert engine.search_batch([]) == []
-        assert hybrid([(1, 1.0)], [], fusion=fusion).search("x", 0, Scope(9)).documents.size == 0
 
 
 rankings = st.lists(

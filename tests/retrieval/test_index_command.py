@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -284,30 +283,6 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrit
 
 
 # Several at once.
-
-
-def test_two_indexes_at_the_same_time(copy: Path, monkeypatch: Any) -> None:
-    both = threading.Barrier(2, timeout=30)
-    built = toy_engine.Toy.build
-
-    def together(*arguments: Any, **options: Any) -> Any:
-        both.wait()
-        told = built(*arguments, **options)
-        both.wait()
-        return told
-
-    monkeypatch.setattr(toy_engine.Toy, "build", together)
-    threads = [
-        threading.Thread(target=build_index, args=(copy, "toy"), kwargs={"name": name})
-        for name in ("one", "two")
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    manifest = json.loads((copy / layout.MANIFEST).read_text())
-    assert set(manifest["indexes"]) == {"bm25", "one", "two"}
-    assert state(copy) == INTACT
 
 
 def test_one_index_is_built_once_at_a_time(copy: Path, monkeypatch: Any) -> None:

