@@ -90,16 +90,6 @@ def test_a_whole_text_takes_the_place_of_the_draft(world):
     assert env.step(call("submit_report", text=text))[4]["answers"] == {"report": text}
 
 
-def test_bad_calls_are_answered(world):
-    env, _ = begun(world)
-    assert "no draft" in act(env, "submit_report")["error"]
-    for left_open in ("So:\n\n```\ncode\n", "```markdown\nSo.", "~~~\ncode"):
-        assert "code open" in act(env, "write", heading="A", text=left_open)["error"]
-    assert "no section 'A'" in act(env, "write", heading="A", text=" ")["error"]
-    assert "heading" in act(env, "write", heading=" \n", text="x")["error"]
-    assert "heading" in act(env, "write", heading="h" * 501, text="x")["error"]
-
-
 def test_empty_text_removes_a_section(world):
     env, _ = begun(world)
     act(env, "write", heading="A", text="One.")
@@ -124,12 +114,6 @@ def test_ids_out_of_reach_are_all_alike(world):
     metrics = env.step(call("submit_report", text=" ".join(f"So [@{i}]." for i in cited)))[4]
     shares = {name: metrics["metrics"][f"{name}_rate"] for name in ("late", "self", "fabricated")}
     assert shares == {"late": 0.5, "self": 0.25, "fabricated": 0.25}  # the other survey is later
-
-
-def test_arguments_of_reports_are_refused_elsewhere(world):
-    with pytest.raises(DataError, match="no argument 'max_written': it asks for no report"):
-        make_env(world, "arena/Discovery-v0", max_written=5)
-    assert "written" not in make_env(world).reset()[0]["budget"]
 
 
 def test_prompts_take_the_place_of_the_title(world):

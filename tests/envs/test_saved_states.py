@@ -12,7 +12,6 @@ from helpers import arena_surveys, call, gold_of, make_env, playing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.envs import StartingPapers
 from arena.errors import ArenaError, DataError
 from arena.session import Sessions
 from arena.tasks import environment_ids
@@ -63,18 +62,6 @@ def test_what_follows_is_byte_for_byte_the_same(environments, name, seed, data):
         rest = iter(actions[at:])
         if at < len(steps):
             assert list(go(other, lambda _: next(rest), now)) == steps[at:]  # noqa: B023
-
-
-def test_a_fork_does_not_list_the_given_papers_again(world, monkeypatch):
-    env, listed, real = (
-        make_env(world, "arena/Organization-v0").unwrapped,
-        [],
-        StartingPapers.papers,
-    )
-    monkeypatch.setattr(StartingPapers, "papers", lambda *given: listed.append(1) or real(*given))
-    observation, _ = env.reset(seed=1)
-    assert env.fork().restore(env.save()) == observation
-    assert env.reset(seed=1)[0] == observation and listed == [1]
 
 
 def test_a_state_after_the_end_is_an_end(world):
@@ -131,19 +118,6 @@ def test_sessions_earn_the_same_from_a_state_on(environments, seed, at):
     assert other.played == one.played
     assert other.finish() == one.finish()
     assert other.totals() == one.totals()
-
-
-def test_another_third_query(mini):
-    """The counterfactual: one episode up to its third query, with two ways to go on."""
-    env = playing(mini, "sv:1").unwrapped
-    for query in ("index", "compression"):
-        env.step(call("search", query=query))
-    state = env.save()
-    shares = []
-    for query in ("dense", "zirconium"):
-        env.restore(state)
-        shares.append(env.step(call("search", query=query))[4]["gain"])
-    assert shares == [1 / len(gold_of(mini, "sv:1")), 0.0]
 
 
 @pytest.mark.parametrize(

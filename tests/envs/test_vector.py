@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -12,16 +11,14 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from helpers import arena_surveys, call, gold_of
+from helpers import arena_surveys, call
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.corpus import store
 from arena.envs import SurveyVectorEnv
 from arena.errors import DataError, UnknownNameError
 from arena.tasks import environment_ids
-from arena.tools.search import hit_text
 
 MODES = [mode.value for mode in AutoresetMode]
 RETRIEVERS = ("bm25", "dense", "hybrid(bm25,dense)")
@@ -186,26 +183,6 @@ def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
     assert ours.render() == theirs.render()
 
 
-def test_sixty_four_by_the_entry_point(corpus):
-    env = vector(corpus, num_envs=64)
-    assert type(env) is SurveyVectorEnv
-    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    observation, infos = env.reset(seed=0)
-    known = arena_surveys(corpus.directory)
-    assert [known[s]["title"].lower() for s in infos["survey"]] == list(observation["topic"])
-    assert len(set(infos["survey"])) > 1
-    actions = [call("search", query=topic, k=100) for topic in observation["topic"]]
-    observation, rewards, *_ = env.step(actions)
-    for survey, reward, text in zip(infos["survey"], rewards, observation["result"], strict=True):
-        gold = gold_of(corpus.directory, survey)
-        shown = {hit["id"] for hit in json.loads(text)["hits"]}
-        assert reward == pytest.approx(len(gold & shown) / len(gold))
-    for _ in range(30):
-        actions = env.action_space.sample()
-        assert actions in env.action_space
-        assert env.step(actions)[0] in env.observation_space
-
-
 def test_the_searches_of_a_step_are_one_batch(corpus, monkeypatch):
     asked = []
     kind = type(corpus.retriever())
@@ -217,20 +194,6 @@ def test_the_searches_of_a_step_are_one_batch(corpus, monkeypatch):
     env.reset(seed=0)
     env.step([call("search", query="knots")] * 3 + [call("finish"), None])
     assert asked == [3]
-
-
-def test_the_text_kept_of_a_paper(monkeypatch):
-    """Against `json` by hand: long titles are cut, nothing but ASCII controls is escaped."""
-    titles = ["a" * 600, 'q"\\\n\u2028\ud800é漢', ""]
-    ids, days = ["1", "é", 'x"'], np.array([0, 31, -1], np.int32)
-    monkeypatch.setattr(store, "KEPT", 2)
-    papers = store.Written(SimpleNamespace(ids=ids, titles=titles, days=days), hit_text)
-    for _ in range(2):
-        for number, date in enumerate(["1970-01-01", "1970-02-01", "1969-12-31"]):
-            told = {"id": ids[number], "title": titles[number][:500], "date": date, "score": 1.5}
-            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-            assert papers[number] == (ids[number], text.removesuffix("1.5}"))
-            assert len(papers) <= 2
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -275,19 +238,6 @@ def test_an_unpickled_vector_continues(corpus):
     for _ in range(4):
         actions = [call("search", query="lattice", k=3), None]
         assert_same(twin.step(actions), env.step(actions))
-
-
-def test_it_asks_for_a_reset(corpus):
-    for mode in MODES:
-        with pytest.raises(ResetNeeded):
-            vector(corpus, autoreset_mode=mode).step([None] * 3)
-    env = vector(corpus, num_envs=2, autoreset_mode="Disabled")
-    env.reset(seed=0)
-    env.step([call("finish"), None])
-    with pytest.raises(ResetNeeded):
-        env.step([None, None])
-    env.reset(options={"reset_mask": np.array([True, False])})
-    env.step([None, None])
 
 
 @pytest.mark.parametrize(

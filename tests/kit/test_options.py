@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import pytest
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 from pydantic import Field
 
 from arena.agents import AGENTS
@@ -16,7 +15,6 @@ from arena.encoders import ENCODERS
 from arena.errors import DataError
 from arena.kit.options import (
     check_options,
-    checked,
     parameters_of,
 )
 from arena.mindmap.extractors import EXTRACTORS
@@ -26,7 +24,7 @@ from arena.rewards import REWARDS
 from corpus_builder.judges import JUDGES
 
 if False:  # what only a type checker imports
-    from nowhere import Unknown  # type: ignore[import-not-found]
+    pass  # type: ignore[import-not-found]
 
 THINGS: Registry[Callable[..., dict[str, Any]]] = Registry("thing", listed=False)
 
@@ -82,37 +80,6 @@ def test_values_that_fit_stay_as_they_are() -> None:
     made = make(THINGS, "thing", options | {"share": 1})
     assert {name: made.given[name] for name in options} == options  # type: ignore[attr-defined]
     assert isinstance(made.given["share"], float)  # type: ignore[attr-defined]
-
-
-def test_options_that_a_class_passes_to_the_next_one() -> None:
-    class Wide(Base):
-        def __init__(self, k: Annotated[int, Ge(1)] = 1, **more: Any) -> None:
-            super().__init__(**more)
-
-    assert set(parameters_of(Wide)) == {"k", "seed", "model"}
-    assert check_options("agent wide", Wide, {"model": "m", "own": 1}) == {"model": "m", "own": 1}
-    with pytest.raises(DataError, match="agent wide: model=3: give a text"):
-        check_options("agent wide", Wide, {"model": 3})
-
-
-def test_an_annotation_that_cannot_be_read_is_not_checked() -> None:
-    def factory(a: Unknown = None, k: int = 1) -> None: ...
-
-    assert check_options("thing", factory, {"a": 1}) == {"a": 1}
-    with pytest.raises(DataError, match="thing: k='2': give an integer"):
-        check_options("thing", factory, {"k": "2"})
-
-
-def test_arguments_of_a_function() -> None:
-    @checked
-    def double(items: list[int], most: Annotated[int, Ge(1)] = 2) -> Any:
-        return [2 * item for item in items[:most]]
-
-    assert double([1, 2, 3]) == [2, 4]
-    assert double(("any", "thing"), most=1) == ["anyany"]  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=r"^most=0: give an integer >= 1\.$"):
-        double([1], 0)
-    assert list(inspect.signature(double).parameters) == ["items", "most"]
 
 
 @pytest.mark.parametrize(

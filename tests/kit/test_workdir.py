@@ -17,12 +17,8 @@ from arena.kit.files import atomic_write
 from arena.kit.workdir import (
     LOCK,
     OutputKind,
-    atomic_directory,
-    clear_temporary,
     exclusive_lock,
     output_directory,
-    publish,
-    restore,
     staged_directory,
 )
 
@@ -53,14 +49,6 @@ def test_work_continues_where_it_stopped(tmp_path):
         found = names(tmp_path / "out")
     assert found == [".lock", "grain.csv", "harvest.json", "pictures", "pictures/a.svg"]
     assert LOCK not in names(tmp_path / "out")
-
-
-def test_overwriting_removes_files_of_the_kind_and_no_others(tmp_path):
-    begin(tmp_path / "out")
-    (tmp_path / "out" / "notes.txt").write_text("mine")
-    with output_directory(tmp_path / "out", KIND, overwrite=True) as before:
-        assert before is None
-    assert names(tmp_path / "out") == ["notes.txt"]
 
 
 @pytest.mark.parametrize("content", [None, "{}", '{"field": 3}', "{"], ids=str)
@@ -122,14 +110,6 @@ def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch, code):
     assert not (tmp_path / LOCK).exists()
 
 
-def test_what_killed_writers_left_is_cleared_at_any_depth(tmp_path):
-    for name in ("a.csv", LEFTOVER, f"deep/{LEFTOVER}", "deep/.part.0a.atomic-write.tmp/x"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-    clear_temporary([tmp_path], deep=True)
-    assert names(tmp_path) == ["a.csv", "deep"]
-
-
 def accept(output: Path) -> None:
     if output.exists() and not (output / "m.json").exists():
         raise CorpusError("not ours")
@@ -151,15 +131,6 @@ def test_a_staged_directory_replaces_the_old_one_when_it_is_complete(tmp_path):
     assert names(tmp_path) == ["out", "out/m.json"]
 
 
-def test_what_a_kill_moved_away_comes_back(tmp_path):
-    replaced = tmp_path / ".out.building" / "replaced"
-    replaced.mkdir(parents=True)
-    (replaced / "m.json").write_text("first")
-    with pytest.raises(ZeroDivisionError):
-        stage(tmp_path / "out", "bad")
-    assert (tmp_path / "out" / "m.json").read_text() == "first"
-
-
 def test_work_that_can_be_resumed_is_kept(tmp_path):
     def work(shift: int, fails: bool) -> list[str]:
         options = {"manifest": "m.json", "work": {"shift": shift}}
@@ -175,24 +146,3 @@ def test_work_that_can_be_resumed_is_kept(tmp_path):
             work(shift, True)
     assert work(1, False) == ["part0"]
     assert names(tmp_path) == ["out", "out/part0", "out/part1"]
-
-
-def test_the_first_copy_of_a_task_wins(tmp_path):
-    with atomic_directory(tmp_path / "part") as slow:
-        with atomic_directory(tmp_path / "part") as fast:
-            (fast / "x").write_text("fast")
-        (slow / "x").write_text("slow")
-    assert (tmp_path / "part" / "x").read_text() == "fast"
-    assert names(tmp_path) == ["part", "part/x"]
-
-
-def test_publish_and_restore(tmp_path):
-    new, output = tmp_path / "building" / "new", tmp_path / "out"
-    for directory, text in ((new, "new"), (output, "old")):
-        directory.mkdir(parents=True)
-        (directory / "m.json").write_text(text)
-    publish(new, output)
-    assert (output / "m.json").read_text() == "new"
-    restore(new, output)
-    assert (output / "m.json").read_text() == "old"
-    assert (new / "m.json").read_text() == "new"
