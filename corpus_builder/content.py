@@ -23,6 +23,7 @@ from arena.kit.files import sha256_json
 from arena.kit.terminal import progress
 from arena.tasks import PROMPT_LEVELS
 from arena.text.cleaning import RETRACTED, clean_text, clean_title
+from arena.text.identifiers import VERSION
 from corpus_builder.database import execute, literal, rows, scalar, sorted_rows, tables
 from corpus_builder.files import RowWriter, schema
 from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
@@ -308,14 +309,17 @@ REFERENCES = schema("document:int32 cited:int32 influential:bool")
 
 
 # A paper with the id or the title of a survey, task or not, is that survey, whatever its own flag
-# says: hiding a namesake costs a paper, showing the survey would give the task away.
-_DOCUMENTS = """
+# says, and so is its extended abstract: hiding a namesake costs a paper, showing the survey would
+# give the task away.
+_WORK = f"regexp_replace(title_key, '{VERSION}', '')"
+_DOCUMENTS = f"""
 CREATE TABLE documents AS
 SELECT (row_number() OVER (ORDER BY day NULLS LAST, id) - 1)::INTEGER AS document,
        id, day, survey, day IS NOT NULL AND NOT survey AS searchable
 FROM (SELECT id, day, is_survey
              OR id IN (SELECT id FROM staged_surveys)
              OR title_key IN (SELECT title_key FROM staged_surveys WHERE title_key <> '')
+             OR {_WORK} IN (SELECT {_WORK} AS work FROM staged_surveys WHERE work <> '')
              AS survey
       FROM staged_papers)
 """

@@ -26,7 +26,7 @@ from arena.kit.process import cores
 from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
 from arena.tasks import TaskSet, choose_surveys, play_order
 from arena.text.display import count
-from arena.text.identifiers import normal_title
+from arena.text.identifiers import work_key
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
 from corpus_builder.manifest import list_files, made_before
@@ -211,10 +211,10 @@ def _draw(
     connection: duckdb.DuckDBPyConnection, query: str, papers: str, seed: int
 ) -> tuple[int, list[int]]:
     """Return how many candidates there are, and those with a title of their own in drawn order."""
-    found = {number: (name, normal_title(title)) for number, name, title in rows(connection, query)}
+    found = {number: (name, work_key(title)) for number, name, title in rows(connection, query)}
     keys = {key for _, key in found.values()}
     titles = rows(connection, f"SELECT title FROM read_parquet({papers})")
-    times = Counter(key for (title,) in titles if (key := normal_title(title)) in keys)
+    times = Counter(key for (title,) in titles if (key := work_key(title)) in keys)
     kept = [document for document, (_, key) in found.items() if key and times[key] == 1]
     draw = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
     return len(found), sorted(kept, key=draw.__getitem__)

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.testing.stored import title_key
-from arena.text.identifiers import arxiv_key, arxiv_keys_in, arxiv_month, doi_key, normal_title
+from arena.testing.stored import title_key, work
+from arena.text.cleaning import clean_title
+from arena.text.identifiers import (
+    arxiv_key,
+    arxiv_keys_in,
+    arxiv_month,
+    doi_key,
+    normal_title,
+    work_key,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +54,12 @@ def test_spellings_of_one_title(one, other):
         '<jats:title xml:lang="en">Reefs: A View', "<![CDATA[Reefs: A View]]>",
         "<x-y>Reefs</x-y>: <ext-link href='z'>A</ext-link> View<br/>", "Reefs: A View*",
         "<!-- lead -->Reefs: A View", "Reefs: A View<!--",
+        "Reefs: A View<sup>1</sup>", r"Reefs: A View\textsuperscript{2}", "Reefs: A View$^{1,*}$",
+        "Reefs: A View&lt;sup&gt;&lt;i&gt;12&lt;/i&gt;&lt;/sup&gt;", "Reefs: A View ³",
+        "Reefs: A View^a", r"\emph{Reefs: A View}\textsuperscript{\textdagger}.",
+        r"Reefs: A View$^\ddag$",
+        "<t>Reefs: A <b>View</b><xref rid='f1'><sup>b</sup></xref></t>", r"Reefs: A View\S",
+        "Reefs: A View†", "Reefs: A View§", '<span title="x > y">Reefs</span>: A View',
     ],
 )  # fmt: skip
 def test_markup_of_any_kind_is_no_part_of_a_title(spelling):
@@ -89,6 +103,18 @@ def test_signs_have_several_spellings(one, other):
         (r"On \LaTeX", r"On \TeX"),
         (r"Reefs \ A", r"Reefs \ B"),
         (r"$\log n$ steps", r"$\exp n$ steps"),
+        ("Learning in R<sup>2</sup>", "Learning in R"),
+        ("Uptake of CO<sub>2</sub>", "Uptake of CO"),
+        ("Circuits in NC$^1$", "Circuits in NC"),
+        (r"Spaces over $\mathbb{L}^{2}$", r"Spaces over $\mathbb{L}$"),
+        ("Bounds of k²", "Bounds of k"),
+        (r"Estimates of $\sigma^2$", r"Estimates of $\sigma$"),
+        ("Fast by log^2", "Fast by log"),
+        (r"Power $P_{noise}^2$", r"Power $P_{noise}$"),
+        ("Inverting a matrix$^{-1}$", "Inverting a matrix"),
+        ("Parity and ACC<sup>0</sup>", "Parity and ACC"),
+        ("Reefs, part 2", "Reefs, part"),
+        ("Drawn at level<sub>1</sub>", "Drawn at level"),
     ],
 )
 def test_titles_of_two_works(one, other):
@@ -100,12 +126,34 @@ PARTS = ["<i>", "</i>", "<mml:mi>", "<T>", "<span a=b>", "&amp;amp;lt;", "&lt;b&
          "}", "\\v ", "\\aa", "\\alpha", "\\\"", "{\\o}", "\\c{c}", "é", "ß", "İ", "深", "a", "B",
          " ", "2", "<", "RETRACTED: ", "[Retracted] ", "WITHDRAWN - ", "\\thanks", "\\href{", "{",
          "\\quad ", "\\upsilon", "\\d", "\\", "$", "[x]", "\\rule", "</title>",
-         "<B>", "\\LaTeX", "\\textmu", "\\citet*[a]", "\\n"]  # fmt: skip
+         "<B>", "\\LaTeX", "\\textmu", "\\citet*[a]", "\\n", "<sup>", "</sup>", "^", "Reef",
+         "ABC", "1", "¹", "_{", "\\textsuperscript{", "\\dag", "<xref a='>'>", "\\S"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join))
 def test_the_audit_reads_titles_alike_by_code_of_its_own(title):
     assert title_key(title) == normal_title(title)
+
+
+@given(
+    st.text(alphabet="Reefs and Kelp", min_size=3).filter(str.strip), st.sampled_from("12ab*†‡§")
+)
+def test_a_footnote_mark_is_no_part_of_any_title(words, mark):
+    title = f"{words} View"
+    for marked in (
+        rf"{title}\textsuperscript{{{mark}}}",
+        f"{title}<sup>{mark}</sup>",
+        f"{title}^{mark}",
+    ):
+        assert normal_title(marked) == normal_title(title)
+        assert clean_title(f"{title}<sup>{mark}</sup>") == clean_title(title)
+
+
+def test_versions_of_a_work():
+    for ending in ("[Extended Version]", "(extended abstract)", ": Full Paper<sup>1</sup>"):
+        assert work_key(f"Reefs {ending}") == work("Reefs" + ending) == "reefs"
+        assert normal_title(f"Reefs {ending}") != "reefs"
+    assert work_key("Reefs: A Report") == work("Reefs: A Report") == "reefsareport"
 
 
 def test_identifiers_in_bibliographies():

@@ -21,7 +21,7 @@ from arena.errors import (
 )
 from arena.tasks.surveys import EXPERT, Gold, Survey, topic_of
 from arena.text.display import count
-from arena.text.identifiers import normal_title
+from arena.text.identifiers import work_key
 
 if TYPE_CHECKING:
     from arena.corpus import Corpus
@@ -196,16 +196,14 @@ class TaskSet:
         ``survey`` or ``reachable``; the first that applies. An unknown id is left out.
         """
         survey, store = self.survey(survey_id), self._store
-        cutoff, title = parse_date(survey.date).day, normal_title(survey.title)
+        cutoff, title = parse_date(survey.date).day, work_key(survey.title)
         kinds = {}
         for paper in papers:
             document = store.document(paper)
             if document is None:
                 if (other := self.surveys.get(paper)) is not None:
                     kinds[paper] = "late" if other.date >= survey.date else "survey"
-            elif (
-                normal_title(store.titles[document]) == title
-            ):  # no other paper has a survey's title
+            elif work_key(store.titles[document]) == title:  # no other paper has a survey's title
                 kinds[paper] = "itself"
             elif (day := store.days.item(document)) >= cutoff:
                 kinds[paper] = "undated" if day == layout.UNDATED else "late"

@@ -22,7 +22,7 @@ from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
-from arena.testing.stored import StoredCorpus, StoredSurvey, title_key
+from arena.testing.stored import StoredCorpus, StoredSurvey, work
 from arena.testing.values import leaves, plain, strings
 from arena.text.display import count
 from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
@@ -110,9 +110,9 @@ class AuditState(NamedTuple):
 
     def plain_list(self, survey: StoredSurvey) -> PlainList:
         """Return the reference of all papers that the survey's own mind-map files."""
-        known, key = self.stored.by_id, title_key(survey.title)
+        known, key = self.stored.by_id, work(survey.title)
         named = {each for each in strings(survey.mind_map) if each in known} - {survey.id}
-        papers = {each for each in named if title_key(known[each].title) != key}
+        papers = {each for each in named if work(known[each].title) != key}
         return PlainList(self.stored, survey.date, papers)
 
 

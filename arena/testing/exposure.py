@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.testing.reference import PlainList, PlainView
-from arena.testing.stored import StoredCorpus, title_key
+from arena.testing.stored import StoredCorpus, work
 from arena.testing.values import leaves
 
 _DAY = re.compile(r"(before )?(?<!\d)([12]\d{3}[-/.][01]\d[-/.][0-3]\d)(?!\d)")
@@ -71,7 +71,7 @@ class Exposure:
         for word in sorted({text, *long}):
             if (word in stored.by_id or word in stored.surveys) and word not in view:
                 yield "leak.paper", word, f"{word!r} {view.why_not(word)}"
-        if len(text) < 1_000 and (name := stored.title_keys.get(title_key(text))):
+        if len(text) < 1_000 and (name := stored.title_keys.get(work(text))):
             yield "leak.survey-title", text, f"it is the title of the survey {name!r}"
             return
         words = (line := _line(text)).split()

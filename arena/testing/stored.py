@@ -86,8 +86,8 @@ class StoredCorpus:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
     With `tasks`, the directory of a task set, it is played in place of the surveys:
-    `surveys` are the tasks that are played, by id. `title_keys` maps the `title_key` of each survey
-    task to its id.
+    `surveys` are the tasks that are played, by id. `title_keys` maps the `work` of the title of
+    each survey task to its id.
     """
 
     def __init__(self, directory: str | Path, tasks: str | Path | None = None) -> None:
@@ -95,7 +95,7 @@ class StoredCorpus:
         self._own = self._tasks(self._directory)
         self._of_papers = tasks is not None
         self.surveys = self._own if tasks is None else self._tasks(Path(tasks))
-        self.title_keys = {title_key(s.title): s.id for s in self._own.values()}
+        self.title_keys = {work(s.title): s.id for s in self._own.values()}
         self.title_keys.pop("", None)
 
     def _tasks(self, place: Path) -> dict[str, StoredSurvey]:
@@ -117,7 +117,7 @@ class StoredCorpus:
         """The papers by document number."""
         papers = []
         for number, row in enumerate(self._rows("papers")):
-            is_task = row["id"] in self._own or title_key(row["title"]) in self.title_keys
+            is_task = row["id"] in self._own or work(row["title"]) in self.title_keys
             date, day = _day(row["date"]) if row["date"] else (None, NEVER)
             texts = row["id"], row["title"], row["abstract"], date, row["date_precision"]
             lists = row["venue"], tuple(row["authors"]), tuple(row["fields"])
@@ -263,6 +263,15 @@ _TAGS = re.compile(
     "tex-math|math|m[ino]|mrow|mtext|mstyle|mspace|mfrac|msu[bp]|msubsup|mml:.+|jats:.+"
 )
 _OPTIONS = r"\*?(?:(?:\s{0,9}\[[^\[\]{}\\]{0,200}\]){0,3}(?=\s{0,9}\{)|\[\d\])?"
+_ATTRIBUTES = r"""(?:\s(?:=\s*"[^"<]*"|=\s*'[^'<]*'|[^<>])*+)"""
+_UP = "¹²³⁴-⁹"
+_PIECE = re.compile(  # of what stands behind the last word of a title
+    rf"""(?P<mark>(?=<(?:[a-z]+:)?(?:sup|xref|fn)(?![A-Za-z]))</?[A-Za-z][^<>\s]*{_ATTRIBUTES}?>
+    |\\textsuperscript(?![A-Za-z])|\^|[{_UP}])|(?P<gap></?[A-Za-z][^<>\s]*{_ATTRIBUTES}?>
+    |[\s.,;:?!'"*∗†‡§¶$(){{}}[\]])|(?P<text>[1-9]|[ab](?![^\W_])|\\(?:S|P|ast|star|dag|ddag
+    |dagger|ddagger|textdagger|textddagger|textasteriskcentered)(?![A-Za-z]))""",
+    re.VERBOSE,
+)
 _NOTE = """href|texorpdfstring|textcolor|foreignlanguage|(?:par|raise|rotate|scale|color)box
     |hyper(?:link|target)|thanks[a-zA-Z]*|(?i:[a-zA-Z]*noop[a-zA-Z]*)|[a-zA-Z]*note(?:s|text|mark|ref)?|foot[a-zA-Z]*
     |[a-zA-Z]*cite[a-zA-Z]*|(?!hyperref)[a-zA-Z]*ref(?:mark)?|label|index|url|todo|email|orcid|inst
@@ -279,7 +288,7 @@ _WHITE = re.compile(
 )
 _ALIKE = {"aa": "a", "AA": "a", "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d",
           "DJ": "d", "ell": "l", "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*",
-          "star": "*"}  # fmt: skip
+          "star": "*", "S": "", "P": ""}  # fmt: skip
 _KEPT = re.compile(
     "(?:La|Bib|Xe|Lua)?TeX|ConTeXt|log|ln|exp|sin|cos|tan|max|min|sup|inf|lim|arg|argmax|argmin|det"
     "|dim|ker|gcd|deg|hom|mod|Pr|ae|AE|oe|OE|ss|[^`'^~\"=.uvHcdbkrt]"
@@ -289,14 +298,42 @@ _GREEK = [chr(code) for code in range(ord("α"), ord("ω") + 1)]
 _SPELLED |= {c: unicodedata.name(c).split()[-1].lower().replace("lamda", "lambda") for c in _GREEK}
 
 
+def work(title: str) -> str:
+    """Return the `title_key` of a title without what names a version, such as an abstract."""
+    key = title_key(title)
+    for text in ("version", "abstract", "paper", "report"):
+        for kind in ("extended", "full", "long", "short", "revised", "updated", "preliminary"):
+            if key.endswith(kind + text) and key != kind + text:
+                return key.removesuffix(kind + text)
+    return key
+
+
+def _without_mark(title: str) -> str:
+    """Return a title without the mark of a footnote at its end; tags stay that close there."""
+    for word in re.finditer(rf"[^\W\d_{_UP}]+", title):
+        before, place, kinds = title[: word.start()], word.end(), ""
+        is_word = len(word[0]) > 3 or re.fullmatch("[A-Z]{3}", word[0])
+        if not is_word or before.endswith(("\\", "_", "_{")) or re.search(rf"[{_UP}]\Z", before):
+            continue
+        while piece := _PIECE.match(title, place):
+            place, kinds = piece.end(), kinds + str(piece.lastgroup)[0]
+        if place == len(title) and re.match("g*m", kinds):
+            return title[: word.end()] + "".join(
+                re.findall("</[A-Za-z][^<>]*>", title[word.end() :])
+            )
+    return title
+
+
 @lru_cache(200_000)
 def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents, punctuation and markup."""
-    plain = reduce(lambda text, _: html.unescape(text), range(9), title)
+    plain = _without_mark(reduce(lambda text, _: html.unescape(text), range(9), title))
     plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
     plain = re.sub(r"(?i)<!--[^<>]*-->|<!--|-->|<!\[CDATA\[", "", plain)
-    ends = {name.lower() for name in re.findall(r"</([A-Za-z][\w:.-]*)(?:\s[^<>]*|/)?>", plain)}
-    tag = r"<(/?)([A-Za-z][\w:.-]*)(\s[^<>]*|/)?>"
+    ends = {
+        name.lower() for name in re.findall(rf"</([A-Za-z][\w:.-]*)(?:{_ATTRIBUTES}|/)?>", plain)
+    }
+    tag = rf"<(/?)([A-Za-z][\w:.-]*)({_ATTRIBUTES}|/)?>"
     plain = re.sub(tag, lambda found: "" if _is_tag(found, ends) else found[0], plain)
     kind = r"((?i:retracted)|WITHDRAWN)(\s(?i:article|paper|chapter))?"
     mark = rf"[\[(]{kind}[\])]\s?[:.–—-]?|{kind}(\s?[:–—]|\s-\s)"

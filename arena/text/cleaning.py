@@ -9,12 +9,13 @@ from html.entities import html5
 
 import regex
 
+ATTRIBUTES = r"""\s(?:=\s*+"[^"<]*+"|=\s*+'[^'<]*+'|[^<>])*+"""  # a value can hold a >
 _ENTITY = re.compile(r"&(?:amp;)*(#?\w{1,31};|(?:amp|lt|gt|quot)\b)")
 TAG = re.compile(  # as PubMed, Crossref and publishers have them; <T> in a title is no tag
     r"<annotation\b[^<>]*>[^<>]*</annotation>|<(/?)((?:mml|jats):[a-z-]+|i|b|u|a|p|br|em|sub|sup"
     r"|scp|sc|tt|small|strong|italic|bold|underline|span|font|inf|div|li|ul|ol|h[1-6]|math"
     r"|m(?:i|n|o|row|text|style|space|frac|sub|sup|subsup)|semantics|inline-formula|tex-math"
-    r")(?:\s[^<>]*)?/?>",
+    rf")(?:{ATTRIBUTES})?/?>",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"p|br|div|li|ul|ol|h\d|jats:(?:p|title|sec|list|list-item)")
@@ -43,10 +44,42 @@ _SAID = r"(?:(?i:retracted)|WITHDRAWN)(?:\s(?i:article|paper|chapter))?"
 RETRACTED = re.compile(  # on the day of a survey nobody knew
     rf"\A\s*+(?:(?:[\[(]{_SAID}[\])]\s?[:.–—-]?|{_SAID}(?:\s?[:–—]|\s-(?=\s)))\s*+)++(?=\S)"
 )
+_SIGNS, _RAISED = r"""\s{}$()\[\],;.:?!'"*∗†‡§¶""", "¹²³⁴⁵⁶⁷⁸⁹"
+_MARK = r"<(?:[a-z]+:)?(?:sup|xref|fn)(?![a-zA-Z])"
+_ANY_TAG = rf"</?[a-zA-Z][^<>\s]*+(?:{ATTRIBUTES})?>"
+_FOOTNOTE = re.compile(
+    rf"""(?<![^\W\d_])(?<![\\_])(?<!_\{{)([^\W\d_{_RAISED}]{{4,}}+|[A-Z]{{3}})
+    (?:[{_SIGNS}]|(?!{_MARK}){_ANY_TAG})*+
+    (?:(?={_MARK}){_ANY_TAG}|\\textsuperscript(?![a-zA-Z])|\^|(?=[{_RAISED}]))
+    (?:[{_SIGNS}^1-9{_RAISED}]|[ab](?![^\W_])|{_ANY_TAG}
+    |\\(?:textsuperscript|text(?:d?dagger|asteriskcentered)|d?dag(?:ger)?|ast|star|[SP])
+    (?![a-zA-Z]))*+\Z""",
+    re.VERBOSE,
+)
+_RAISES = re.compile(rf"[<^{_RAISED}]|\\textsuper")  # most titles have none of these
+_SUP = re.compile(r"<sup\b[^<>]*>.*?</sup>", re.DOTALL | re.IGNORECASE)
+
+
+def footnote_mark(title: str) -> int | None:
+    r"""Return where the footnote mark at the end of a title begins; None if it has none.
+
+    A mark is a superscript of a, b, signs or digits that are not 0, behind a word of four letters
+    or three capitals: ``R<sup>2</sup>``, ``$NC^1$`` and ``$\log^2$`` stay what they are.
+
+    >>> footnote_mark("Reefs<sup>1,*</sup>"), footnote_mark(r"Reefs$^1$"), footnote_mark("R$^2$")
+    (5, 5, None)
+    """
+    found = _FOOTNOTE.search(title) if _RAISES.search(title) else None
+    return found.end(1) if found else None
 
 
 def clean_title(title: str) -> str:
-    """Return a title as `clean_text` does, on one line and without ``RETRACTED:`` before it."""
+    """Return a title as `clean_text` does, on one line and without ``RETRACTED:`` before it.
+
+    A `footnote_mark` between tags goes, too.
+    """
+    if "<" in (read := read_entities(title)) and (end := footnote_mark(read)):
+        title = read[:end] + _SUP.sub("", read[end:])
     return RETRACTED.sub("", " ".join(clean_text(title).split())) or title
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-from arena.text.cleaning import RETRACTED, TAG, read_entities
+from arena.text.cleaning import ATTRIBUTES, RETRACTED, TAG, footnote_mark, read_entities
 from arena.text.latex import NAMES, read_latex
 
 _NEW = r"\d{4}\.\d{4,5}"
@@ -153,12 +153,14 @@ _LETTERS = str.maketrans(
 )
 _AS_LETTERS = {"aa": "a", "AA": "a", "ae": "ae", "AE": "ae", "oe": "oe", "OE": "oe", "ss": "ss",
           "dh": "ð", "DH": "ð", "th": "þ", "TH": "þ", "ng": "ŋ", "dj": "d", "DJ": "d", "ell": "l",
-          "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*"}  # fmt: skip
+          "hbar": "ħ", "Re": "r", "Im": "i", "aleph": "א", "ast": "*", "star": "*",
+          "S": "", "P": ""}  # fmt: skip
 _GREEK_LETTER = re.compile(rf"(?:text|var|up|bold)?((?i:{'|'.join(_GREEK.split())}))")
 _ANNOTATION = re.compile(
     r"<annotation\b[^<>]*>[^<>]*</annotation>|<!--[^<>]*-->|<!--|-->|<!\[CDATA\[", re.I
 )
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w:.-]*)(?:(\s[^<>]*)|(/))?>")
+_TAG = re.compile(rf"<(/?)([a-zA-Z][\w:.-]*)(?:({ATTRIBUTES})|(/))?>")
+_CLOSING = re.compile(r"</[a-zA-Z][^<>]*>")
 # Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
 _MEANING = re.compile(r"(?<=[^\W_])\s*+\+\s?\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
 _SPOKEN = {"+": "plusplus", "#": "sharp", "*": "star"}
@@ -172,8 +174,8 @@ def normal_title(title: str) -> str:
     such as ``\thanks{...}`` with what they say; Greek letters, functions and letters leave their
     names. Tags go that close, that have attributes, or that are known; ``<T>`` and ``<`` stay what
     they are. Braces, dollars and dashes go with all punctuation but that of ``C++``, ``C#`` and
-    ``A*``, and ``RETRACTED:`` before a title. Whatever distinguishes two works stays: a subtitle, a
-    part number, a bracket and ``(v2)`` count.
+    ``A*``, ``RETRACTED:`` before a title and a `footnote_mark` behind it. Whatever distinguishes
+    two works stays: a subtitle, a part number, a bracket and ``(v2)`` count.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
@@ -190,6 +192,24 @@ def normal_title(title: str) -> str:
     return "".join(filter(str.isalnum, _folded(title)))
 
 
+VERSION = (
+    "(?:extended|full|long|short|revised|updated|preliminary)(?:version|abstract|paper|report)$"
+)
+"""Pattern of what the `normal_title` of another version of a work can end in."""
+
+
+def work_key(title: str) -> str:
+    """Return the `normal_title` of a title without ``(Extended Abstract)`` and the like behind it.
+
+    It tells which papers may give a survey away; as a name it is too wide.
+
+    >>> work_key("Reefs [Extended Version]"), work_key("Extended version")
+    ('reefs', 'extendedversion')
+    """
+    key = normal_title(title)
+    return re.sub(VERSION, "", key) or key
+
+
 def title_words(text: str) -> list[str]:
     """Return the words of a title, or of a text that names one, as `normal_title` spells them.
 
@@ -202,6 +222,8 @@ def title_words(text: str) -> list[str]:
 
 def _folded(title: str) -> str:
     title = read_entities(title)
+    if end := footnote_mark(title):
+        title = title[:end] + "".join(_CLOSING.findall(title, end))
     if "<" in title:
         title = _ANNOTATION.sub("", title)
         closed = {tag[2].lower() for tag in _TAG.finditer(title) if tag[1]}

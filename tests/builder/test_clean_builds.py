@@ -11,6 +11,7 @@ from helpers import Memory
 from toy_release import ToyRelease
 
 from arena.corpus import Corpus
+from arena.testing.stored import StoredCorpus, work
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.stages import plan, read_config, run_stages
@@ -45,6 +46,24 @@ def check(directory: Path) -> dict[str, Any]:
     counts = corpus.manifest["counts"]
     assert {key: counts.get(key) for key in COUNTS} == COUNTS
     return counts
+
+
+def test_twins_of_a_survey_are_hidden(tmp_path: Path) -> None:
+    endings = ["<sup>1</sup>", "\\textsuperscript{2}", "$^{*}$", " [Extended Version]", "³"]
+    shown = [{"id": "near", "title": "A survey of Uptake (Part 2)", "date": "2003"}]
+    twins = [
+        {"id": f"twin{n}", "title": SURVEY["title"] + ending, "date": "2003"}
+        for n, ending in enumerate(endings)
+    ]
+    build(Memory([*PAPERS[:2], *shown, *twins], [SURVEY]), tmp_path / "c")
+    corpus = Corpus.open(tmp_path / "c")
+    assert [p for p in ("near", *(twin["id"] for twin in twins)) if p in corpus.at("2010")] == [
+        "near"
+    ]
+    titles = [paper.title for paper in StoredCorpus(tmp_path / "c").papers if paper.survey]
+    assert titles[0] == "A Survey of Uptake"
+    stored = StoredCorpus(tmp_path / "c")
+    assert all(work(title) in stored.title_keys for title in titles)
 
 
 def test_records(tmp_path: Path, capsys: Any) -> None:
