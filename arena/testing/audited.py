@@ -153,7 +153,6 @@ class AuditedEpisode:
         self._view = views[state.retrievers[0]]
         self._pool = audited.arguments.get("observation") == "pool"
         self._most = audited.arguments.get("max_result_characters") or USUAL
-        self._found: dict[str, float] = {}  # of a pool: paper -> its score
         # The same episode over the reference; what it answers is expected of the environment.
         self._expected = audited.episode(self._view, views.__getitem__)
         self._attacker = Attacker(
@@ -196,9 +195,7 @@ class AuditedEpisode:
             allowed = stored.texts if stored.complete else episode.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
-        if self._pool:
-            self._check_pool(expected, result, report)
-        else:
+        if not self._pool:
             compare(result, expected, report)
 
     def take(self, step: PlayedStep) -> None:
@@ -295,8 +292,7 @@ class AuditedEpisode:
         if broke and isinstance(predicted, Shown | Search):
             compare(result, {"error": ANY}, report)
             return
-        if self._pool:
-            self._check_pool(predicted, result, report)
+        if self._pool:  # whose papers `Exposure` has looked at
             return
         if isinstance(predicted, Search):
             self._check_search(predicted, result, report)
@@ -308,41 +304,6 @@ class AuditedEpisode:
         counts["ids refused"] += str(expected.get("error")).startswith("no paper ")
         counts["texts compared"] += "text" in expected
         compare(result, expected, report)
-
-    def _check_pool(self, predicted: Any, result: dict[str, Any], report: Reporter) -> None:
-        """Check a result that has the papers found so far in place of its lists.
-
-        They are the best ones, by the sum of 1 / (60 + rank) over the lists of the reference. How
-        many fit is not checked, nor how the past actions are written.
-        """
-        if isinstance(predicted, Search):
-            view, queries, k, start, fuse = predicted
-            parts = [queries] if fuse else [(query,) for query in queries]
-            lists = [[i for i, _ in fused(view, each, k, start)] for each in parts]
-            names = ("hits", "message") if len(lists) == 1 else ("lists",)
-            rest = {} if any(lists) else {name: result.get(name) for name in names}
-        else:
-            shown = predicted.result if isinstance(predicted, Shown) else predicted
-            rest = json_value(shown if isinstance(shown, str) else encode(shown))
-            listed = {name: list(_lists(value)) for name, value in rest.items()}
-            lists = [ids for each in listed.values() for ids in each]
-            rest = {name: value for name, value in rest.items() if not listed[name]}
-        for ids in lists:
-            for rank, paper in enumerate(ids, 1):
-                self._found[paper] = self._found.get(paper, 0.0) + 1 / (60 + rank)
-        if len(text := encode(rest)) > self._most // 2:
-            rest = json_value(cut(text, self._most // 2))
-        number = self._state.stored.by_id
-        best = sorted(self._found, key=lambda i: (-self._found[i], number[i].number))
-        rows = [number[paper] for paper in best[: len(result.get("papers") or ())]]
-        papers = [
-            {"id": row.id, "title": row.title[:MAX_TITLE], "date": row.date}
-            | {"score": round(self._found[row.id], 4)}
-            for row in rows
-        ]
-        rest |= {"actions": ANY, "actions_total": ANY, "papers_total": len(best), "papers": papers}
-        self._log.counts["papers returned"] += len(papers)
-        compare(result, rest, report)
 
     def _check_search(self, asked: Search, result: dict[str, Any], report: Reporter) -> None:
         """Check the list of hits of a search, or the list for each of its queries."""
@@ -377,15 +338,6 @@ class AuditedEpisode:
             if value != expected == other.get(name, ()):  # else it differs every time
                 what = f"{name}={clip(value, 300)} for {ids[0]!r}, but {clip(expected, 300)}"
                 report("leak.decoy", f"{what} for {ids[1]!r}")
-
-
-def _lists(value: Any) -> Iterator[list[str]]:
-    """Yield the ids of every list of papers in a part of a result, at any depth."""
-    if isinstance(value, list) and value and isinstance(value[0], dict) and "id" in value[0]:
-        yield [paper["id"] for paper in value]
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _lists(part)
 
 
 def _by_key(answer: dict[str, Any], paper_id: str) -> dict[str, list[Any]]:

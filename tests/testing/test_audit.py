@@ -187,18 +187,18 @@ def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch, attack):
     assert checks <= set(attack(world, 600, audited).by_check)
 
 
-def test_a_pool_that_lacks_its_best_paper_is_found(world, monkeypatch, attack):
+def test_a_pool_that_shows_a_hidden_paper_is_found(world, monkeypatch, attack):
     audited = [each for each in alike("arena/Discovery-v0", world) if "observation='p" in each.name]
     assert len(audited) == 2 and attack(world, 100, audited).clean
-    real = PaperPool.result
+    real, hidden = PaperPool.result, StoredCorpus(world).papers[-1]
 
-    def kept_back(self, *given):
+    def with_it(self, *given):
         text, papers = real(self, *given)
         whole = json.loads(text)
-        return Shown(json.dumps({**whole, "papers": whole["papers"][1:]}), papers)
+        return Shown(json.dumps({**whole, "papers": [*whole["papers"], {"id": hidden.id}]}), papers)
 
-    monkeypatch.setattr(PaperPool, "result", kept_back)
-    assert set(attack(world, 100, audited).by_check) == {"answer.list"}
+    monkeypatch.setattr(PaperPool, "result", with_it)
+    assert "leak.paper" in attack(world, 100, audited).by_check
 
 
 def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
