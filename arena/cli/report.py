@@ -17,7 +17,7 @@ def report(
     files: list[str],
     *,
     corpus: str | None = None,
-    format: Literal["markdown", "html", "bibtex"] | None = None,
+    format: Literal["markdown", "bibtex"] | None = None,
     output: str | None = None,
     json: bool = False,
 ) -> None:

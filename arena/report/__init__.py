@@ -14,7 +14,7 @@ from arena.report.model import (
     unfound,
 )
 from arena.report.reading import read_report
-from arena.report.writing import write_bibtex, write_html, write_markdown
+from arena.report.writing import write_bibtex, write_markdown
 
 __all__ = [
     "PaperFinder",
@@ -30,6 +30,5 @@ __all__ = [
     "spread",
     "unfound",
     "write_bibtex",
-    "write_html",
     "write_markdown",
 ]

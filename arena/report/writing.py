@@ -1,4 +1,4 @@
-"""Writing a report: Markdown with numbered references, a page of HTML, BibTeX."""
+"""Writing a report: Markdown with numbered references, BibTeX."""
 
 from __future__ import annotations
 
@@ -11,28 +11,6 @@ from arena.report.model import Reference, Report
 
 _FIELDS = {"arxiv": "eprint", "doi": "doi"}
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{{ title }}</title>
-<style>body { max-width: 46em; margin: 2em auto; font-family: sans-serif; line-height: 1.5 }</style>
-</head>
-<body>
-{{ body }}
-{% if references %}
-<h2>References</h2>
-<ul style="list-style: none; padding: 0">
-{% for label, text, address in references %}
-<li id="ref-{{ loop.index }}">{% if label %}[{{ label }}] {% endif %}{{ text }}\
-{% if address %} <a href="{{ address }}">{{ address }}</a>{% endif %}</li>
-{% endfor %}
-</ul>
-{% endif %}
-</body>
-</html>
-"""
 
 
 def write_markdown(report: Report) -> str:
@@ -49,28 +27,6 @@ def write_markdown(report: Report) -> str:
         label = f"[{labels[each.key]}] " if labels[each.key] else ""
         items.append(f"{label}{plain(words)} {address}".rstrip())
     return f"{text}\n## References\n\n" + "\n\n".join(items) + "\n" if items else text
-
-
-def write_html(report: Report) -> str:
-    """Return a report as one page of HTML; text is escaped, and no script is in it."""
-    from jinja2 import Environment
-    from markdown_it import MarkdownIt
-    from markupsafe import Markup, escape
-
-    labels = _labels(report)
-    places = {each.key: place for place, each in enumerate(report.references, 1)}
-
-    def mark(keys: list[str]) -> str:
-        shown = [f"[{labels[k]}](#ref-{places[k]})" if k in places else plain(k) for k in keys]
-        return f"\\[{', '.join(shown)}\\]"
-
-    text = _text(report, mark)
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.add_render_rule("image", lambda _, tokens, i, *__: str(escape(tokens[i].content)))
-    body = parser.render(text)
-    template = Environment(autoescape=True, trim_blocks=True).from_string(_PAGE)
-    rows = [(labels[each.key], *_described(each)) for each in report.references]
-    return template.render(title=report.title, body=Markup(body), references=rows)
 
 
 def write_bibtex(report: Report) -> str:
@@ -92,11 +48,7 @@ def write_bibtex(report: Report) -> str:
     return "\n".join(entries)
 
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "markdown": write_markdown,
-    "html": write_html,
-    "bibtex": write_bibtex,
-}
+FORMATS: dict[str, Callable[[Report], str]] = {"markdown": write_markdown, "bibtex": write_bibtex}
 """Names of the formats."""
 
 

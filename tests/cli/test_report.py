@@ -49,7 +49,7 @@ def test_bad_input_is_one_line(tmp_path, capsys):
         [str(tmp_path / "a.md")],
         [str(tmp_path / "empty")],
         [str(tmp_path / "a.md"), "--output", "x"],
-        [str(tmp_path / "a.md"), "--format", "html", "--json"],
+        [str(tmp_path / "a.md"), "--format", "bibtex", "--json"],
     ):
         assert main(["report", *words]) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1

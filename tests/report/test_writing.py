@@ -1,4 +1,4 @@
-"""Reports as Markdown, HTML and BibTeX."""
+"""Reports as Markdown and BibTeX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from arena.report import (
     read_report,
     resolve,
     write_bibtex,
-    write_html,
     write_markdown,
 )
 
@@ -61,18 +60,7 @@ def test_the_same_papers_are_read_again(groups):
 def test_any_report_is_written(text):
     report = read_report(f"# Contents\n\n[@b]\n\n# A\n\nKnown [@a]. {text}")
     assert write_markdown(report).startswith("## Contents\n\n[@b]\n\n## A\n\nKnown [1].")
-    assert write_html(report).count("<html") == 1 and write_bibtex(report).count("@misc{") >= 1
-
-
-def test_html_escapes_text_and_links_marks():
-    page = write_html(
-        resolve(read_report(REPORT + "\n<script>x</script> [y](javascript:z)\n"), FINDER)
-    )
-    assert "<title>On &lt;search&gt; &amp; more</title>" in page
-    assert "<script" not in page and 'href="javascript' not in page
-    assert 'Opening [<a href="#ref-1">1</a>]' in page
-    assert '<li id="ref-1">[1] &lt;b&gt;Flat&lt;/b&gt; nets</li>' in page
-    assert "<p>x</p>" in write_html(read_report("![x](https://x.org/a.png)"))
+    assert write_bibtex(report).count("@misc{") >= 1
 
 
 def test_bibtex():
