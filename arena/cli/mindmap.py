@@ -34,7 +34,7 @@ def show(
             or text).
         output (PATH): File to write (default: print it).
         record (ID): Which one, of a file that contains many.
-        beside (FILE): Another mind-map, shown to the right: text, svg.
+        beside (FILE): Another mind-map, shown to the right, as SVG.
         beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
 
@@ -49,7 +49,9 @@ def show(
         raise DataError("--json takes neither --format nor --beside: it describes one mind-map.")
     if beside_record is not None and beside is None:
         raise DataError("--beside-record needs --beside FILE.")
-    name = format or (format_of(output) if output else "text")
+    name = format or (format_of(output) if output else "svg" if beside else "text")
+    if beside is not None and name != "svg":
+        raise DataError(f"--beside draws two mind-maps as svg, not as {clip(name)}.")
     FORMATS.find(name)  # refuses a wrong name before anything is read
     try:
         tree, repairs = _read(file, record, depth, "--record")
@@ -105,8 +107,7 @@ def score(
         predicted_record (ID): Map of a file that contains several, by its id or its number from 1.
         directory: --gold and --predicted are folders; files match by name, suffixes may differ.
         model (NAME): Encoder that compares headings.
-        extractor (NAME): Extractor of entities: spacy, noun_chunks, flair (default: spacy, if it is
-            installed).
+        extractor (NAME): Extractor of entities: spacy, flair (default: spacy, if it is installed).
         extractor_option: Option of the extractor, such as model=ner.pt.
 
     Example:

@@ -15,7 +15,6 @@ from arena.errors import DataError, UnknownNameError
 from arena.mindmap import (
     FORMATS,
     MindMap,
-    beside,
     cut,
     format_of,
     read_markdown,
@@ -232,8 +231,6 @@ def test_registry():
     assert len(set(suffixes)) == len(suffixes)
     with pytest.raises(UnknownNameError, match="no mind-map format named 'markdow'"):
         render(TREE, "markdow")
-    with pytest.raises(DataError, match=r"mermaid takes one mind-map only; .*: svg, text\."):
-        beside(TREE, TREE, format="mermaid")
 
 
 def test_suffixes():

@@ -130,8 +130,6 @@ def test_matched_headings_have_equal_colours_and_marks():
     assert fills["Dense Retrieval"] == fills["dense retrieval"] == BRANCHES[0]
     assert fills["Data"] == fills["data"] == BRANCHES[1]
     assert fills["Volcanoes"] not in BRANCHES
-    text = beside(left, right, ("mine", "gold"), "text")
-    assert "Dense Retrieval =1" in text and "data =2" in text and "Volcanoes\n" not in text
 
 
 def test_matches_by_meaning():

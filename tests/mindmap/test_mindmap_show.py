@@ -96,7 +96,10 @@ def test_beside(file, tmp_path, capsys):
         ([EXAMPLE, "--format", "svgg"], "no mind-map format named 'svgg'. Did you mean 'svg'?"),
         ([EXAMPLE, "--output", "x.tiff"], "its suffix is that of no format"),
         ([EXAMPLE, "--output", "nowhere/x.svg"], "no directory"),
-        ([EXAMPLE, "--beside", GUESS, "--format", "json"], "json takes one mind-map only"),
+        (
+            [EXAMPLE, "--beside", GUESS, "--format", "json"],
+            "--beside draws two mind-maps as svg, not as 'json'",
+        ),
         ([EXAMPLE, "--beside", GUESS, "--json"], "--json takes neither"),
         ([EXAMPLE, "--beside-record", "a"], "needs --beside"),
         ([EXAMPLE, "--depth", "-1"], "depth -1"),

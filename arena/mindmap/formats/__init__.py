@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,7 +13,6 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
 from arena.plugins import Registry, mirror
 
-WriteBeside = Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str]
 Write = TypeVar("Write", bound=Callable[[MindMap], str])
 
 
@@ -21,14 +20,11 @@ Write = TypeVar("Write", bound=Callable[[MindMap], str])
 class Format:
     """A way to write mind-maps: `write`, the first line of whose docstring describes the format.
 
-    Suffixes have a dot and lower case, the usual one first. `write_beside` takes maps, as many
-    captions and as many dictionaries (label -> number of its match, from 1), and returns one
-    picture of them side by side; None if the format takes one map only.
+    Suffixes have a dot and lower case, the usual one first.
     """
 
     write: Callable[[MindMap], str]
     suffixes: tuple[str, ...]
-    write_beside: WriteBeside | None = None
 
     def __post_init__(self) -> None:
         mirror(self, self.write)
@@ -39,13 +35,11 @@ FORMATS: Registry[Format] = Registry(
 )
 
 
-def mind_map_format(
-    name: str, *, suffixes: tuple[str, ...], beside: WriteBeside | None = None
-) -> Callable[[Write], Write]:
+def mind_map_format(name: str, *, suffixes: tuple[str, ...]) -> Callable[[Write], Write]:
     """Return a decorator that registers a function as the `write` of a `Format`."""
 
     def register(write: Write) -> Write:
-        FORMATS.register(name)(Format(write, suffixes, beside))
+        FORMATS.register(name)(Format(write, suffixes))
         return write
 
     return register
@@ -71,17 +65,12 @@ def beside(
     left: MindMap,
     right: MindMap,
     captions: tuple[str, str] = ("", ""),
-    format: str = "svg",
     encoder: str | Encoder | None = "static",
 ) -> str:
-    """Return two mind-maps side by side, each under its caption, their `matches` marked."""
-    write = FORMATS.find(format).write_beside
-    if write is None:
-        able = [name for name in FORMATS.names() if FORMATS.get(name).write_beside]
-        raise DataError(
-            f"{format} takes one mind-map only; these take two side by side: {', '.join(able)}."
-        )
-    return write((left, right), captions, matches(left, right, encoder))
+    """Return two mind-maps side by side as SVG, each under its caption, their `matches` marked."""
+    from arena.mindmap.formats.pictures import draw
+
+    return draw((left, right), captions, matches(left, right, encoder))
 
 
 def matches(

@@ -93,7 +93,7 @@ def draw(
     return "\n".join([head, *body, "</svg>"]) + "\n"
 
 
-@mind_map_format("svg", suffixes=(".svg",), beside=draw)
+@mind_map_format("svg", suffixes=(".svg",))
 def svg(tree: MindMap) -> str:
     """A picture; the pointer over a label shows the whole of it."""
     return draw([tree])

@@ -4,54 +4,27 @@ from __future__ import annotations
 
 import json as standard
 import re
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 
 from arena.mindmap._markdown import ID
 from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
-from arena.text.display import columns, count, shown
-
-_CAPTIONED = 64  # columns of a map that has another one to its right
+from arena.text.display import count, shown
 
 
-def beside(
-    maps: Sequence[MindMap], captions: Sequence[str], marks: Sequence[Mapping[str, int]]
-) -> str:
-    """Return maps in columns, matches marked ``=1``; lines of more than 64 characters are cut."""
-    blocks = [
-        [shown(caption), "", *_lines(tree, numbers)]
-        for tree, caption, numbers in zip(maps, captions, marks, strict=True)
-    ]
-    # The last map has nothing to its right: it is not cut.
-    blocks[:-1] = [[_cut(line) for line in block] for block in blocks[:-1]]
-    widths = [max(map(columns, block)) for block in blocks]
-    drawn = ""
-    for row in zip_longest(*blocks, fillvalue=""):
-        cells = (cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True))
-        drawn += " | ".join(cells).rstrip() + "\n"
-    return drawn
-
-
-@mind_map_format("text", suffixes=(".txt",), beside=beside)
+@mind_map_format("text", suffixes=(".txt",))
 def text(tree: MindMap) -> str:
     """A tree drawn with lines, the papers of each node counted."""
-    return "".join(f"{line}\n" for line in _lines(tree))
-
-
-def _lines(tree: MindMap, marks: Mapping[str, int] | None = None) -> list[str]:
     lines = []
     waiting = [(tree, "", "")]
     while waiting:
         node, first, later = waiting.pop()
-        mark = (marks or {}).get(node.label) if first else None
-        lines.append(first + _described(node) + (f" ={mark}" if mark else ""))
+        lines.append(f"{first}{_described(node)}\n")
         for number, child in enumerate(reversed(node.children)):
             last = number == 0
             waiting.append(
                 (child, later + ("└── " if last else "├── "), later + ("    " if last else "│   "))
             )
-    return lines
+    return "".join(lines)
 
 
 def _described(node: MindMap) -> str:
@@ -59,14 +32,6 @@ def _described(node: MindMap) -> str:
     if not node.papers:
         return label
     return f"{label} ({count(len(node.papers), 'paper')})"
-
-
-def _cut(line: str) -> str:
-    if columns(line) <= _CAPTIONED:
-        return line
-    while columns(line) >= _CAPTIONED:
-        line = line[:-1]
-    return line + "…"
 
 
 @mind_map_format("json", suffixes=(".json",))
