@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from arena.cli import judge, mindmap, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
 from arena.cli.commands import commands_of
-from arena.cli.doctor import doctor
 from arena.cli.list import list_names, plugins
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score
@@ -20,14 +19,14 @@ _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
     "view": view, "report": report, "list": list_names, "audit": audit, "warm": warm,
-    "doctor": doctor, "plugins": plugins,
+    "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
     "look at a corpus": ("search", "read", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "export"),
-    "check": ("replay", "audit", "report-card", "doctor", "plugins", "warm"),
+    "check": ("replay", "audit", "report-card", "plugins", "warm"),
 }
 """What people want to do -> the commands for it, for the help."""
 _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
