@@ -8,7 +8,6 @@ from arena.cli import judge, mindmap, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
-from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score
 from arena.cli.search import read, search
 from arena.cli.testing import audit, warm
@@ -18,13 +17,12 @@ from arena.serving import INTEGRATIONS
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
-    "view": view, "report": report, "list": list_names, "audit": audit, "warm": warm,
-    "plugins": plugins,
+    "view": view, "list": list_names, "audit": audit, "warm": warm, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
     "look at a corpus": ("search", "read", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
-    "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
+    "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap"),
     "see what happened": ("view", "show", "export"),
     "check": ("replay", "audit", "report-card", "plugins", "warm"),
 }

@@ -1,4 +1,4 @@
-"""Cited reports: reading them, finding the papers that they cite, and writing them out again."""
+"""Cited reports: reading them, and finding the papers that they cite."""
 
 from arena.report.marks import cited_ids
 from arena.report.model import (
@@ -14,7 +14,6 @@ from arena.report.model import (
     unfound,
 )
 from arena.report.reading import read_report
-from arena.report.writing import write_bibtex, write_markdown
 
 __all__ = [
     "PaperFinder",
@@ -29,6 +28,4 @@ __all__ = [
     "resolve",
     "spread",
     "unfound",
-    "write_bibtex",
-    "write_markdown",
 ]
