@@ -24,11 +24,9 @@ def compare(
     runs: list[str],
     *,
     baseline: str | None = None,
-    all_pairs: bool = False,
     common: bool = False,
     metric: list[str] | None = None,
     test: str = "fisher",
-    correction: str = "holm",
     level: float = 0.95,
     clusters: str = "cluster",
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
@@ -44,11 +42,9 @@ def compare(
     Args:
         runs (RUN): Directory of a finished run, or NAME=DIR.
         baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
-        all_pairs: Compare every run with every other.
         common: Compare the surveys that all runs played.
         metric (NAME): One of the runs' metrics (default: all).
         test (NAME): Fisher (randomization) or student (paired t).
-        correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
         level (X): Confidence level of the intervals.
         clusters (NAME): What surveys share that depend on each other: cluster (the subject of
             synthetic surveys, the paper that asks a question) or domain.
@@ -84,9 +80,7 @@ def compare(
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     options: dict[str, Any] = {
         "baseline": baseline, "metrics": metric and [*map(METRICS.resolve, metric)],
-        "test": test, "correction": correction,
-        "level": level, "clusters": clusters, "all_pairs": all_pairs, "common": common,
-        "corpus": opened,
+        "test": test, "level": level, "clusters": clusters, "common": common, "corpus": opened,
     }  # fmt: skip
     compared = comparison.compare(runs, **options)
     if opened and format != "csv":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +35,6 @@ from arena.tasks import TaskSet
 from arena.text.display import count
 
 TESTS = ("fisher", "student")
-CORRECTIONS = ("holm", "bonferroni", "none")
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -70,7 +68,7 @@ class PairedDifference:
         low: Lower end of its confidence interval, None for fewer than two surveys.
         high: Upper end.
         p: Two-sided p of the test, None if it is not defined.
-        corrected: `p` after correction for all comparisons by this metric.
+        corrected: `p` after Holm's correction for all comparisons by this metric.
         significant: Whether `corrected` is at most 1 - level; False without a best direction.
         wins: Surveys on which `run` is better; None without a best direction.
         ties: Surveys on which both are equal to 1e-12, likewise.
@@ -123,8 +121,8 @@ class Comparison:
     Attributes:
         task: The task that all runs played.
         runs: The runs, in the given order.
-        baseline: The name that the others are compared with; None if pairs are.
-        test, correction, level: As `compare` takes them.
+        baseline: The name that the others are compared with.
+        test, level: As `compare` takes them.
         metrics: One comparison per metric, in the order of the task.
         headline: The metric of the verdict, which the page draws survey by survey.
         surveys: The surveys that all runs played, in order.
@@ -139,9 +137,8 @@ class Comparison:
 
     task: str
     runs: tuple[ComparedRun, ...]
-    baseline: str | None
+    baseline: str
     test: str
-    correction: str
     level: float
     metrics: tuple[MetricComparison, ...]
     headline: str
@@ -205,9 +202,7 @@ def compare(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     test: str = "fisher",
-    correction: str = "holm",
     level: float = 0.95,
-    all_pairs: bool = False,
     common: bool = False,
     clusters: str = CLUSTERS[0],
     corpus: Corpus | str | Path | None = None,
@@ -224,11 +219,8 @@ def compare(
             the first.
         metrics: Some of the runs' metrics; by default all.
         test: ``"fisher"`` (randomization of signs) or ``"student"`` (paired t).
-        correction: Correction of p for the number of comparisons by one metric: ``"holm"``,
-            ``"bonferroni"`` or ``"none"``.
-        level: Level of the confidence intervals, in (0, 1); a corrected p of at most 1 - level
-            is significant.
-        all_pairs: Compare every run with every other instead of with a baseline.
+        level: Level of the confidence intervals, in (0, 1); a p of at most 1 - level, by Holm's
+            correction for the number of comparisons by one metric, is significant.
         common: Compare the surveys that all runs played, where they did not play the same.
         clusters: What topics share that are resampled and flipped together: ``"cluster"``, the
             subject of synthetic surveys and the paper that asks a question, or ``"domain"``.
@@ -251,9 +243,7 @@ def compare(
     load_plugins(plugins)
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
-    if all_pairs and baseline is not None:
-        raise DataError("pairs of runs are compared with each other: name no baseline.")
-    _check_options(test, correction, level)
+    _check_options(test, level)
     opened = None if corpus is None else Corpus.of(corpus)
     compared = _read(runs, common, opened, metrics or ())
     first = next(run for run in compared if run.opened)
@@ -262,19 +252,15 @@ def compare(
     shared = [n for n in first.metrics["mean"] if all(n in r.metrics["mean"] for r in compared)]
     chosen = _chosen(definition, shared, metrics)
     places = {run.name: run.place.resolve() for run in compared}
-    against = None if all_pairs else choose_baseline(baseline, places)
-    pairs = (
-        list(itertools.combinations(reversed(names), 2))[::-1]
-        if against is None
-        else [(name, against) for name in names if name != against]
-    )
+    against = choose_baseline(baseline, places)
+    pairs = [(name, against) for name in names if name != against]
     notes = [*notes_on({run.name: run.manifest for run in compared if run.opened})]
     notes += [remark for run in compared for remark in run.remarks]
     if corpus is None or any(run.corpora > 1 for run in compared):
         notes.append("labels not checked: give --corpus." if corpus is None else _OF_ONE)
     assert first.opened is not None and first.task is not None
     unlimited = _unlimited(first.opened)
-    how = (test, correction, level, clusters)
+    how = (test, level, clusters)
     direction = first.opened.direction
     tables = [compare_by(each, direction(each), compared, pairs, *how) for each in chosen]
     for table in tables:
@@ -285,7 +271,6 @@ def compare(
         tuple(compared),
         against,
         test,
-        correction,
         level,
         tuple(tables),
         headline if headline in chosen else chosen[0],
@@ -357,7 +342,7 @@ def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None)
     tasks, day = tasks_of(comparison, corpus), max(days)
     whole = next(each for each in comparison.metrics if each.metric == comparison.headline)
     pairs = [(each.run, each.against) for each in whole.differences]
-    how = (comparison.test, comparison.correction, comparison.level, comparison.clusters)
+    how = (comparison.test, comparison.level, comparison.clusters)
     parts: dict[str, MetricComparison] = {}
     for words, early in ((f"dated before {day}", True), (f"dated {day} or later", False)):
         chosen = [s for s in whole.surveys if (tasks.survey(s).date < day) == early]
@@ -370,12 +355,11 @@ def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None)
     return replace(comparison, parts=parts)
 
 
-def _check_options(test: str, correction: str, level: float) -> None:
+def _check_options(test: str, level: float) -> None:
     if test == "student":  # whether enough clusters are there for it or not
         load("scipy.stats", "the t-test")
-    for what, value, known in (("test", test, TESTS), ("correction", correction, CORRECTIONS)):
-        if value not in known:
-            raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
+    if test not in TESTS:
+        raise UnknownNameError(f"no test named {clip(test)}.{did_you_mean(test, TESTS)}")
     if not 0 < level < 1:
         raise DataError(f"level={clip(level)}: give a number between 0 and 1, such as 0.95.")
 
@@ -416,7 +400,6 @@ def compare_by(
     runs: Sequence[ComparedRun],
     pairs: Sequence[tuple[str, str]],
     test: str,
-    correction: str,
     level: float,
     clusters: str = CLUSTERS[0],
 ) -> MetricComparison:
@@ -439,7 +422,7 @@ def compare_by(
         compute = fisher if test == "fisher" else student
         tested = number >= FEWEST
         probabilities = compute(paired, groups) if tested else [None] * len(pairs)
-        corrected = correct(probabilities, correction)
+        corrected = correct(probabilities)
         better = -paired if lower else paired
         for i, ((run, against), interval) in enumerate(
             zip(pairs, bootstrap(paired, level, groups), strict=True)
@@ -602,19 +585,14 @@ def _sums(values: Floats, clusters: Integers | None) -> tuple[Floats, Floats]:
     return sums, sizes
 
 
-def correct(values: Sequence[float | None], correction: str) -> list[float | None]:
-    """Return p values corrected for their number; None stays None and does not count.
-
-    Args:
-        values: The p values of all comparisons by one metric.
-        correction: ``"holm"`` (Holm, 1979), ``"bonferroni"``, or ``"none"``.
-    """
+def correct(values: Sequence[float | None]) -> list[float | None]:
+    """Return p values corrected for their number (Holm, 1979); None stays None, does not count."""
     known = sorted((p, place) for place, p in enumerate(values) if p is not None)
     corrected: list[float | None] = [None] * len(values)
     largest = 0.0
     for rank, (p, place) in enumerate(known):
-        factor = {"holm": len(known) - rank, "bonferroni": len(known), "none": 1}[correction]
-        largest = max(largest, p * factor)  # a larger p must not become the smaller one
+        # A larger p must not become the smaller one.
+        largest = max(largest, p * (len(known) - rank))
         corrected[place] = min(1.0, largest)
     return corrected
 

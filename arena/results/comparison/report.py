@@ -44,8 +44,6 @@ def tables(comparison: Comparison) -> list[Table]:
     if len(comparison.runs) > 1 or len(comparison.metrics) <= _MOST_COLUMNS:
         listed += [by_metric(comparison, metric) for metric in comparison.metrics]
     listed += [by_metric(comparison, part, f" {dated}") for dated, part in comparison.parts.items()]
-    if comparison.baseline is None and len(comparison.runs) > 1:
-        listed += [pairs(comparison, metric) for metric in comparison.metrics if metric.surveys]
     listed += [searches(comparison)] if comparison.curves else []
     return [*listed, effort(comparison)] if comparison.played else listed
 
@@ -158,14 +156,6 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
     return _table(title, metric.metric + dated, header, rows)
 
 
-def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
-    """Return the tests of pairs by one metric."""
-    rows = [[f"{d.run} - {d.against}", *_tested(d)] for d in metric.differences]
-    header = [metric.metric, *_test_header(comparison)]
-    title = f"{metric.metric}: pairs of runs{_mark(comparison)}"
-    return _table(title, f"{metric.metric}-pairs", header, rows)
-
-
 def searches(comparison: Comparison) -> Table:
     """Return the share of the references that were shown after so many searches."""
     longest = max(map(len, comparison.curves.values())) - 1
@@ -212,13 +202,10 @@ def remarks(comparison: Comparison) -> list[str]:
             "One run has nothing to be compared with: name two or more for differences and tests."
         )
     else:
-        whom = "of pairs of runs" if comparison.baseline is None else f"from {comparison.baseline}"
-        method = comparison.correction.capitalize()
-        how = f"corrected by {method} for all comparisons by one metric"
         sentences.append(
-            f"Differences {whom}; two-sided p of {_TESTS[comparison.test]}, "
-            f"{how if comparison.correction != 'none' else 'not corrected'}; * where that is at "
-            f"most {1 - comparison.level:.4g}."
+            f"Differences from {comparison.baseline}; two-sided p of {_TESTS[comparison.test]}, "
+            "corrected by Holm for all comparisons by one metric; * where that is at most "
+            f"{1 - comparison.level:.4g}."
         )
     for run in comparison.runs:
         rows = run.metrics["per_survey"].values()
@@ -284,11 +271,7 @@ def _percent(comparison: Comparison) -> str:
 
 
 def _test_header(comparison: Comparison) -> list[str]:
-    correction = comparison.correction if comparison.correction != "none" else "not corrected"
-    return [
-        "difference", _percent(comparison), "p", f"p ({correction})",
-        "wins", "ties", "losses",
-    ]  # fmt: skip
+    return ["difference", _percent(comparison), "p", "p (holm)", "wins", "ties", "losses"]
 
 
 def _tested(difference: PairedDifference) -> list[Any]:
@@ -378,8 +361,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """Return how the runs were compared, the metrics and the remarks as plain dicts and lists."""
     parts = comparison.parts
     return {
-        **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
-        "level": comparison.level,
+        **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "level")},
+        "correction": "holm",
         "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
         "resamples": RESAMPLES,
         "surveys": list(comparison.surveys),

@@ -14,7 +14,7 @@ from arena.results.comparison.report import comparison_json
 if TYPE_CHECKING:
     from arena.suites import Evaluation
 
-_HOW = ("fisher", "holm", 0.95)  # test, correction and level, as in `compare`
+_HOW = ("fisher", 0.95)  # test and level, as in `compare`
 
 
 def compare_systems(
