@@ -9,18 +9,18 @@ from arena.cli.app import Command, Parser, add_command, add_group, command_line,
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
 from arena.cli.run import replay, rescore, run, score
-from arena.cli.search import read, search
+from arena.cli.search import search
 from arena.cli.testing import audit, warm
 from arena.cli.view import show, view
 from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
-    "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
+    "search": search, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
     "view": view, "list": list_names, "audit": audit, "warm": warm, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
-    "look at a corpus": ("search", "read", "list"),
+    "look at a corpus": ("search", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap"),
     "see what happened": ("view", "show", "export"),
