@@ -126,7 +126,6 @@ def experiment(
     llm_option: dict[str, Any] | None = None,
     judge_option: dict[str, Any] | None = None,
     dry_run: bool = False,
-    keep_going: bool = False,
     overwrite: bool = False,
     json: bool = False,
 ) -> dict[str, Any] | None:
@@ -146,7 +145,6 @@ def experiment(
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
             or most=... (docs/reportbench.md).
-        keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Play the runs from scratch.
 
     Example:
@@ -174,7 +172,7 @@ def experiment(
             _print_plan(planned)
         return {"runs": [run._asdict() for run in planned]}
     with resumable():
-        results = run_experiment(config, opened, output, keep_going=keep_going, **options)
+        results = run_experiment(config, opened, output, **options)
     if json:
         print_json(results)
         return None

@@ -25,7 +25,6 @@ from arena.results.experiments.scores import score_runs
 from arena.results.experiments.tables import make_tables, printed
 from arena.runs import run
 from arena.tasks import TaskSet
-from arena.text.display import count
 
 __all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
 
@@ -61,7 +60,6 @@ def run_experiment(
     changes: Mapping[str, Any] | None = None,
     add: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    keep_going: bool = False,
     plugins: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Run agents with retrievers on a corpus, and lay the scores out as tables.
@@ -82,7 +80,6 @@ def run_experiment(
             ``retrievers.Dense`` -> another value.
         add: Label -> an agent, which becomes a row of every table.
         overwrite: Play the runs from scratch.
-        keep_going: Play on when a run fails, and make the tables without it.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
@@ -92,13 +89,12 @@ def run_experiment(
         UnknownNameError: A name is unknown; nothing was played.
         DataError: The configuration cannot be used; nothing was played.
         CorpusError: An index is missing, or `output` contains something else.
-        ArenaError: A run fails. What was played is kept, and the same call resumes. With
-            `keep_going` it is raised at the end, when the tables are written.
+        ArenaError: A run fails. What was played is kept, and the same call resumes.
     """
     load(plugins)
     corpus, output = Corpus.of(corpus), Path(output)
     experiment = read_experiment(config, changes, tables, agents, surveys, add)
-    cells = make_grid(experiment, corpus, prepare=not keep_going)
+    cells = make_grid(experiment, corpus, prepare=True)
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
         if before is None:
@@ -109,22 +105,13 @@ def run_experiment(
                 f"{str(output)!r} contains the experiment {clip(name)}, this is "
                 f"{clip(experiment.name)}. Name another directory."
             )
-        failed = _play(experiment, cells, corpus, output, overwrite, keep_going)
+        _play(experiment, cells, corpus, output, overwrite)
         for name in _WRITTEN:  # tables of another configuration must not stand next to this one
             (output / name).unlink(missing_ok=True)
         write_json(output / _MANIFEST, manifest, sort_keys=False)
         records = {key: cell.record for key, cell in cells.items()}
-        played = {key: record for key, record in records.items() if key not in failed}
-        scores = score_runs(experiment, played, corpus, output)
-        content = make_tables(experiment, records, scores, corpus, output, manifest["sha256"])
-    if failed:
-        name, error = next(iter(failed.items()))
-        raise ArenaError(
-            f"{len(failed)} of {count(len(cells), 'run')} failed, and the tables are "
-            "without them. The "
-            f"first, {name}: {error}"
-        )
-    return content
+        scores = score_runs(experiment, records, corpus, output)
+        return make_tables(experiment, records, scores, corpus, output, manifest["sha256"])
 
 
 def preview(
@@ -155,7 +142,7 @@ def preview(
             asking |= {each: grid[each] for each in (cell.found, key) if each is not None}
     if ask:
         with tempfile.TemporaryDirectory() as place:
-            _play(experiment, asking, corpus, Path(place), False, keep_going=True)
+            _play(experiment, asking, corpus, Path(place), False)
     return planned
 
 
@@ -187,15 +174,11 @@ def _play(
     corpus: Corpus,
     output: Path,
     overwrite: bool,
-    keep_going: bool,
-) -> dict[str, ArenaError]:
-    """Play every run; return the errors of those that failed."""
-    failed: dict[str, ArenaError] = {}
+) -> None:
+    """Play every run; an error says which run failed."""
     for key, cell in progress(cells.items(), desc=experiment.name, unit="run"):
+        found = {"found": str(output / cell.found)} if cell.found is not None else {}
         try:
-            if cell.found in failed:
-                raise ArenaError(f"{cell.found}, which it begins with, failed.")
-            found = {"found": str(output / cell.found)} if cell.found is not None else {}
             run(
                 corpus,
                 EnvConfig.of(cell.config, found),
@@ -207,7 +190,4 @@ def _play(
                 overwrite=overwrite,
             )
         except ArenaError as error:
-            if not keep_going:
-                raise type(error)(f"{key}: {error}") from error
-            failed[key] = error
-    return failed
+            raise type(error)(f"{key}: {error}") from error

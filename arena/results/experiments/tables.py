@@ -36,7 +36,7 @@ def make_tables(
     Args:
         experiment: The configuration.
         records: Directory -> `Cell.record`, of all runs that the tables need.
-        scores: What `score_runs` returned, of those that are finished.
+        scores: What `score_runs` returned.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
@@ -86,7 +86,7 @@ class _Layout(NamedTuple):
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
         columns = [(heading, engine) for heading in self.reported for engine in engines]
-        runs = [r for r in self.experiment.runs_of(self.spec) if r[-1] in self.scores]
+        runs = list(self.experiment.runs_of(self.spec))
         texts = {}
         for heading, metric in self.reported.items():
             values = _texts([self.scores[key]["mean"].get(metric) for *_, key in runs])
@@ -110,19 +110,17 @@ class _Layout(NamedTuple):
 
     def guessed(self) -> list[str]:
         """Return the surveys whose date is guessed."""
-        found = (self.scores.get(key, {}) for *_, key in self.experiment.runs_of(self.spec))
+        found = (self.scores[key] for *_, key in self.experiment.runs_of(self.spec))
         return next((run["dates_guessed"] for run in found if "dates_guessed" in run), [])
 
     def notes(self, corpus: Corpus) -> Iterator[str]:
         """Yield sentences on what the numbers are, and on what is missing."""
         runs = list(self.experiment.runs_of(self.spec))
-        names = {f"{label} ({column})": key for label, _, column, key in runs}
-        scored = {name: self.scores[key] for name, key in names.items() if key in self.scores}
-        if scored:
-            counts = next(iter(scored.values()))["counts"]
-            left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
-            over = f"mean over {counts['scored']} of {count(counts['surveys'], 'survey')}{left}"
-            yield f"Task {self.spec.task}, {over}."
+        scored = {f"{label} ({column})": self.scores[key] for label, _, column, key in runs}
+        counts = next(iter(scored.values()))["counts"]
+        left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
+        over = f"mean over {counts['scored']} of {count(counts['surveys'], 'survey')}{left}"
+        yield f"Task {self.spec.task}, {over}."
         if guessed := self.guessed():
             yield guess_note(guessed)
         engines = {column: self.experiment.retrievers[column].retriever for *_, column, _ in runs}
@@ -151,8 +149,6 @@ class _Layout(NamedTuple):
             yield from (f"{name}: {sentence}" for sentence in score.get("answers", ()))
             if troubles := _troubles(score):
                 yield f"{name}: {', '.join(troubles)}; they count."
-        if gone := [name for name in names if name not in scored]:
-            yield f"Not finished, and so without figures: {', '.join(gone)}."
 
     def _on_judge(self, scored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         """Yield a sentence on the judge of the columns that one fills."""
@@ -178,7 +174,7 @@ class _Layout(NamedTuple):
         for heading, name in self.reported.items():
             if name.startswith(JUDGED):
                 continue
-            if scored and all(name not in score["mean"] for score in scored.values()):
+            if all(name not in score["mean"] for score in scored.values()):
                 yield (
                     f"{heading}: not scored; it needs the extractor {self.experiment.extractor}, "
                     "whose packages are not installed."
