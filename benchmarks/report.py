@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import multiprocessing
 import os
@@ -38,11 +37,7 @@ def printing(measure: Callable[..., Results], show: Callable[[Results], str]) ->
 
     @functools.wraps(measure)
     def command(json: str | None = None, **options: Any) -> None:
-        settings = {
-            name: value.to_dict() if dataclasses.is_dataclass(value) else value  # type: ignore[union-attr]
-            for name, value in options.items()
-        }
-        results = {"settings": settings, "machine": machine(), **measure(**options)}
+        results = {"settings": options, "machine": machine(), **measure(**options)}
         print(show(results))
         if json:
             write_json(json, results)

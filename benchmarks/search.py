@@ -7,20 +7,24 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import arena
 from arena.errors import ArenaError, DataError
 from arena.kit.process import cores
-from benchmarks.collection import DatedTexts, make_synthetic, take_corpus
+from benchmarks.collection import DatedTexts
 from benchmarks.engines import ENGINES, Hits, find_engine
 from benchmarks.report import (
     Clock,
     Results,
     check_range,
+    head,
     in_child,
     numbers,
     peak_memory,
+    queries_of,
     size_of,
     table,
 )
@@ -28,10 +32,9 @@ from benchmarks.report import (
 
 def measure(
     *,
-    corpus: str | None = None,
+    corpus: str,
     engines: tuple[str, ...] = tuple(ENGINES),
     cutoffs: tuple[str, ...] = ("1", "10", "50", "100"),
-    docs: int = 100_000,
     queries: int = 128,
     k: int = 100,
     repeats: int = 5,
@@ -42,10 +45,9 @@ def measure(
     """Time search engines side by side, each in processes of its own; compare their hits.
 
     Args:
-        corpus (DIR): A built corpus to take the papers from, in place of made-up ones.
+        corpus (DIR): A built corpus, whose titles and abstracts are searched.
         engines (NAMES): Engines; those that are not installed are skipped.
         cutoffs (PERCENTS): Percents of the documents before a cutoff.
-        docs: Documents of the collection, or the most that are taken of a corpus.
         queries: Number of queries.
         k: Hits of a search.
         repeats: How often each is timed; medians count.
@@ -54,13 +56,14 @@ def measure(
         dimension: Components of the vectors.
 
     Returns:
-        ``documents``, ``skipped`` (engine -> reason) and ``engines``: for each its ``build``
-        (``seconds``, ``cpu``, ``memory`` and ``disk`` in bytes), ``first`` and ``open`` (seconds to
-        open and search once in a new process: the first, which may compile, and the next),
-        ``memory``, and by cutoff ``single`` and ``batch`` (wall and CPU seconds a query, of each
-        repeat) and ``agreement``, the share of the hits of ``bm25`` or ``dense`` that it returns.
+        ``corpus`` (its hash), ``documents``, ``skipped`` (engine -> reason) and ``engines``: for
+        each its ``build`` (``seconds``, ``cpu``, ``memory`` and ``disk`` in bytes), ``first`` and
+        ``open`` (seconds to open and search once in a new process: the first, which may compile,
+        and the next), ``memory``, and by cutoff ``single`` and ``batch`` (wall and CPU seconds a
+        query, of each repeat) and ``agreement``, the share of the hits of ``bm25`` or ``dense``
+        that it returns.
     """
-    check_range(1, math.inf, docs=docs, queries=queries, k=k, repeats=repeats, batch=batch)
+    check_range(1, math.inf, queries=queries, k=k, repeats=repeats, batch=batch)
     check_range(1, math.inf, dimension=dimension)
     check_range(0, math.inf, warm=warm)
     percents = numbers("cutoffs", cutoffs, float)
@@ -70,18 +73,16 @@ def measure(
     measured: dict[str, Any] = {}
     hits: dict[str, dict[str, Hits]] = {}
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as name:
-        place = Path(name) / "collection"
-        if corpus is None:
-            make_synthetic(place, docs, queries, 0)
-        else:
-            take_corpus(place, Path(corpus), docs, queries, 0)
-        documents = DatedTexts(place).documents
+        opened = arena.Corpus.open(corpus)
+        documents, asked = DatedTexts(opened.directory).documents, queries_of(opened)
+        drawn = list(islice(asked, queries))
         if k > documents:
             raise DataError(f"--k {k}: there are {documents} documents.")
         for engine in engines:
             if engine not in skipped:
+                place = Path(name) / engine
                 timing = Timing(
-                    engine, place, dimension, Path(name) / engine, k, repeats, warm, percents
+                    engine, opened.directory, drawn, dimension, place, k, repeats, warm, percents
                 )
                 try:
                     measured[engine], hits[engine] = _measure_engine(timing, batch)
@@ -98,14 +99,20 @@ def measure(
         for cutoff, rankings in found.items() if reference else ():
             share = agreement(reference[cutoff], rankings)
             measured[engine]["cutoffs"][cutoff]["agreement"] = share
-    return {"documents": documents, "skipped": skipped, "engines": measured}
+    return {
+        "corpus": opened.sha256,
+        "documents": documents,
+        "skipped": skipped,
+        "engines": measured,
+    }
 
 
 class Timing(NamedTuple):
     """What the processes of one engine are to do; see `measure`."""
 
     engine: str
-    collection: Path
+    corpus: Path
+    queries: list[str]
     dimension: int
     directory: Path
     k: int
@@ -146,7 +153,7 @@ def build_index(timing: Timing) -> dict[str, float]:
     timing.directory.mkdir()
     with Clock() as clock:
         find_engine(timing.engine).build(
-            DatedTexts(timing.collection, timing.dimension), timing.directory
+            DatedTexts(timing.corpus, timing.dimension), timing.directory
         )
     disk = size_of(timing.directory)
     return {"seconds": clock.wall, "cpu": clock.cpu, "memory": peak_memory(), "disk": disk}
@@ -154,8 +161,8 @@ def build_index(timing: Timing) -> dict[str, float]:
 
 def time_engine(timing: Timing, size: int, threads: int) -> dict[str, Any]:
     """Open an index and search all queries at every cutoff, `size` at once; return times, hits."""
-    collection = DatedTexts(timing.collection, timing.dimension)
-    queries = collection.queries
+    collection = DatedTexts(timing.corpus, timing.dimension)
+    queries = timing.queries
     with Clock() as opening:
         search = find_engine(timing.engine).open(collection, timing.directory, threads)
         search(queries[:1], timing.k, collection.documents)
@@ -189,7 +196,7 @@ def show(results: Results) -> str:
     headers = ["engine", *(f"{cutoff} %" for cutoff in cutoffs)]
     parts = [
         f"{results['documents']:,} documents, {settings['queries']} queries, k = {settings['k']}",
-        results["machine"],
+        head(results),
     ]
 
     def by_cutoff(heading: str, value: Callable[[Any, str], Any], mode: str = "") -> None:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.__main__ import main
@@ -18,18 +20,17 @@ def test_agreement_by_hand() -> None:
     assert agreement([[]], [[]]) == 1
 
 
+SEARCHABLE = pc.field("searchable")
 SMALL = ["--queries", "6", "--k", "10", "--repeats", "2", "--batch", "4", "--warm", "0"]
 
 
 @pytest.mark.slow  # each engine has three processes
-def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "r.json"
-    assert (
-        main(["search", "--docs", "900", "--cutoffs", "30,100", *SMALL, "--json", str(file)]) == 0
-    )
+def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any, world: Path) -> None:
+    file, cutoffs = tmp_path / "r.json", ["--cutoffs", "30,100"]
+    assert main(["search", "--corpus", str(world), *cutoffs, *SMALL, "--json", str(file)]) == 0
     out = capsys.readouterr().out
     results = json.loads(file.read_text())
-    assert results["documents"] == 900
+    assert results["documents"] == len(pq.read_table(world / "papers.parquet").filter(SEARCHABLE))
     assert {*results["engines"], *results["skipped"]} == set(ENGINES)
     assert {"bm25", "dense"} <= set(results["engines"])
     for name, engine in results["engines"].items():

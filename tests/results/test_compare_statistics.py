@@ -120,7 +120,7 @@ def test_a_survey_that_is_copied_into_its_cluster_adds_nothing():
 def test_one_in_twenty_true_nulls_is_rejected(sizes):
     """Of 400 nulls of 120 surveys in 23 clusters 9 to 33 are: 99.5 % of what chance gives at 5 %.
 
-    Single surveys would reject some 90. benchmarks/clusters.py counts 2,000.
+    Single surveys would reject some 90.
     """
     assert (sum(sizes), len(sizes)) == (120, 23)
     clusters, random = np.repeat(np.arange(23), sizes), np.random.default_rng(5)

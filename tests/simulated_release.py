@@ -7,18 +7,12 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
-from tabulate import tabulate
 
-from arena.kit.terminal import progress
-from arena.kit.workdir import staged_directory
-from benchmarks.report import Results, check_range
-from corpus_builder.build import check_place
 from corpus_builder.release import folder
 from corpus_builder.world import World, WorldConfig
 
@@ -36,55 +30,24 @@ _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-def measure(*, world: WorldConfig, output: str, shards: int = 16) -> Results:
-    """Write a literature world as a release of Semantic Scholar's datasets.
+def simulate(world: WorldConfig, directory: Path, shards: int = 16) -> None:
+    """Write a literature world as a release of Semantic Scholar's datasets into a new directory.
 
-    The directory appears whole or not at all. The same world gives the same lines, whatever the
-    number of shards.
-
-    Args:
-        world: World whose papers the release has.
-        output (DIR): A new directory.
-        shards: Files of each dataset.
-
-    Returns:
-        ``datasets``: shards, lines and bytes of each.
+    The same world gives the same lines, whatever the number of shards.
     """
-    check_range(1, world.papers, shards=shards)
-    check = partial(check_place, what="release", ours=(), overwrite=False)
-    with staged_directory(Path(output), check, manifest=folder.RECORD) as directory:
-        with ExitStack() as stack:
-            files = {
-                name: [
-                    stack.enter_context(_Shard(directory / name, number))
-                    for number in range(shards)
-                ]
-                for name in DATASETS
-            }
-            _write(World(world), world, files)
-        datasets = {
-            name: {
-                "shards": shards,
-                "lines": sum(shard.lines for shard in of),
-                "bytes": sum(shard.path.stat().st_size for shard in of),
-            }
-            for name, of in files.items()
+    directory.mkdir(parents=True)
+    with ExitStack() as stack:
+        files = {
+            name: [
+                stack.enter_context(_Shard(directory / name, number)) for number in range(shards)
+            ]
+            for name in DATASETS
         }
-        listed = {
-            name: [folder.FileEntry(name=shard.path.name) for shard in of]
-            for name, of in files.items()
-        }
-        folder.Record(release=_RELEASE, datasets=listed).write(directory)
-    return {"datasets": datasets}
-
-
-def show(results: Results) -> str:
-    """Return a table of what `measure` returned."""
-    rows = [
-        (name, of["shards"], f"{of['lines']:,}", f"{of['bytes'] / 1e6:,.1f}")
-        for name, of in results["datasets"].items()
-    ]
-    return tabulate(rows, headers=("dataset", "shards", "lines", "MB"))
+        _write(World(world), world, files)
+    listed = {
+        name: [folder.FileEntry(name=shard.path.name) for shard in of] for name, of in files.items()
+    }
+    folder.Record(release=_RELEASE, datasets=listed).write(directory)
 
 
 class _Shard:
@@ -93,13 +56,12 @@ class _Shard:
     def __init__(self, directory: Path, number: int) -> None:
         directory.mkdir(exist_ok=True)
         self.path = directory / f"{_RELEASE.replace('-', '')}_000000_{number:05}.gz"
-        self._raw, self.lines = self.path.open("xb"), 0
+        self._raw = self.path.open("xb")
         packed = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
         self._file = io.BufferedWriter(packed, 1 << 18)
 
     def write(self, record: Record) -> None:
         self._file.write(orjson.dumps(record) + b"\n")
-        self.lines += 1
 
     def __enter__(self) -> _Shard:
         return self
@@ -119,7 +81,7 @@ def _write(world: World, config: WorldConfig, files: dict[str, list[_Shard]]) ->
             influential[reference["id"]] += reference["influential"]
     totals = {survey["id"]: survey["n_references_total"] for survey in world.surveys()}
     rng = config.rng(_DRAWS)
-    for place, paper in enumerate(progress(world.papers(), total=config.papers)):
+    for place, paper in enumerate(world.papers()):
         draws = rng.integers(0, 1 << 32, 3, dtype=np.uint32).tolist()
         name, number, references = paper["id"], corpus_id(paper["id"]), paper["references"]
         lacks = draws[0] % (_MOST_UNMATCHED + 1)

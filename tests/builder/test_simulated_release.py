@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from helpers import Memory, contents
+from simulated_release import corpus_id, simulate
 
-from benchmarks.simulate import corpus_id, measure
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
@@ -21,10 +21,6 @@ from corpus_builder.world import World, WorldConfig
 CONFIG = WorldConfig(papers=700, surveys=8, seed=5)
 # All titles of a world's surveys, and no other.
 TITLES = "survey|review|overview|^recent advances in|progress and open problems$|^trends in"
-
-
-def simulate(world: WorldConfig, output: Path, **settings: Any) -> dict[str, Any]:
-    return measure(world=world, output=str(output), **settings)
 
 
 def rows(release: Path, dataset: str) -> list[dict[str, Any]]:
@@ -153,6 +149,3 @@ def test_a_world_through_a_release_is_that_world(tmp_path: Path, release: Path) 
     for name in SAME:
         assert staged[name] == direct[name], name
     same_texts(tmp_path / "staged", release, sections, "s2orc")
-
-
-# --- the directory -------------------------------------------------------------------------------
