@@ -1,7 +1,7 @@
 """A server on loopback that behaves like the Datasets API and the storage that its links lead to.
 
     with ReleaseServer({"papers": [b"...", b"..."]}) as server:
-        download(directory, **server.options())
+        download(directory, base_url=server.url)
 
 API and storage have a port, hence an origin, each. `server.api` maps a path to a list of
 answers used up one by one, `server.data` the name of a file; what stands in a list is a `Trouble`.
@@ -75,6 +75,14 @@ def shard(number: int, size: int = 200_000) -> bytes:
     return gzip.compress("".join(lines).encode(), 1, mtime=0)
 
 
+def no_waiting(monkeypatch: Any) -> None:
+    """Let downloads from here wait for nothing, and give up after four attempts."""
+    monkeypatch.setenv("S2_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name, value in {"fetch.PAUSE": 0, "fetch.ATTEMPTS": 4, "s2.INTERVAL": 0}.items():
+        monkeypatch.setattr(f"corpus_builder.download.{name}", value)
+
+
 class ReleaseServer:
     """Serves a release while it is entered.
 
@@ -106,11 +114,6 @@ class ReleaseServer:
         self.sent = 0  # bytes of objects
         self._lock = threading.Lock()
 
-    def options(self, **changes: Any) -> dict[str, Any]:
-        """Options for a download from here: no waiting."""
-        quick = {"base_url": self.url, "rate": 1e6, "patience": 5.0, "attempts": 4}
-        return quick | changes
-
     def good_links(self, dataset: str) -> list[Any]:
         """Pre-signed links to the files of a dataset."""
         return [
@@ -130,9 +133,8 @@ class ReleaseServer:
             return [r for r in self.requests if r.place == place and text in r.path]
 
     def fetched(self, text: str = "") -> list[Request]:
-        """Return the requests for objects that are more than a look at the first byte."""
-        found = self.came("storage", text)
-        return [r for r in found if r.headers.get("range") != "bytes=0-0"]
+        """Return the requests for objects."""
+        return self.came("storage", text)
 
     def __enter__(self) -> ReleaseServer:
         self._stopping = threading.Event()
@@ -215,8 +217,7 @@ class ReleaseServer:
         url = urlsplit(handler.path)
         dataset, name = unquote(url.path).split("/")[-2:]
         spec = handler.headers.get("Range")
-        troubles = None if spec == "bytes=0-0" else self.data.get(name)
-        trouble = self._note("storage", handler, troubles)
+        trouble = self._note("storage", handler, self.data.get(name))
         stored = self.objects.get((dataset, name))
         good = parse_qs(url.query).get("X-Amz-Signature") == [str(self.serial)]
         if not good:

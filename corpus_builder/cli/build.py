@@ -15,7 +15,6 @@ from arena.cli.app import (
     add_group,
     parse_size,
     print_json,
-    print_table,
     resumable,
 )
 from arena.errors import DataError
@@ -32,13 +31,7 @@ def download_s2orc(
     output: str,
     release: str = "latest",
     datasets: tuple[str, ...] = ("papers", "abstracts", "citations", "s2orc"),
-    dry_run: bool = False,
-    verify: bool = False,
     parallel: int = 4,
-    rate: float = 1.0,
-    attempts: int = 8,
-    patience: float = 60.0,
-    key_env: str = "S2_API_KEY",
     base_url: str = "https://api.semanticscholar.org/datasets/v1",
     json: bool = False,
 ) -> None:
@@ -48,13 +41,7 @@ def download_s2orc(
         output (DIR): A new directory, or one to continue.
         release (ID): Release such as 2024-02-06.
         datasets (NAMES): Datasets with commas.
-        dry_run: Only say how much it is.
-        verify: Read files that are complete again, and compare.
         parallel: Files at once.
-        rate (X): Most requests a second to the API.
-        attempts: Attempts at a file, in a row without a byte.
-        patience (SECONDS): Seconds without a byte before trying again.
-        key_env (NAME): Environment variable with the key.
         base_url (URL): Address of the API.
 
     Example:
@@ -63,20 +50,14 @@ def download_s2orc(
     from corpus_builder.download import download
 
     with resumable():
-        report = download(
-            output, release, datasets, parallel=parallel, key_env=key_env, base_url=base_url,
-            rate=rate, attempts=attempts, patience=patience, verify=verify, dry_run=dry_run,
-            on_estimate=(lambda _: None) if json else _print_estimate, on_message=printer(json),
-        )  # fmt: skip
+        report = download(output, release, datasets, parallel=parallel, base_url=base_url,
+                          on_message=printer(json))  # fmt: skip
     if json:
         print_json(report)
-    elif not dry_run:
-        files = sum(dataset["files"] for dataset in report["datasets"].values())
-        fetched = report["fetched"]
-        print(
-            f"{count(files, 'file is', 'files are')} complete; {fetched['files']:,} fetched now "
-            f"({format_bytes(fetched['bytes'])})."
-        )
+        return
+    files = count(sum(report["datasets"].values()), "file is", "files are")
+    now = f"{report['files']:,} fetched now ({format_bytes(report['bytes'])})"
+    print(f"release {report['release']}: {files} complete; {now}.")
 
 
 def printer(quiet: bool) -> Callable[[str], None]:
@@ -89,22 +70,6 @@ def printer(quiet: bool) -> Callable[[str], None]:
             sys.stdout.flush()
 
     return say
-
-
-def _print_estimate(report: dict[str, Any]) -> None:
-    print(f"release {report['release']}")
-    rows = [
-        (n, f"{of['files']:,}", format_bytes(of["bytes"])) for n, of in report["datasets"].items()
-    ]
-    print_table(rows, ("dataset", "files", "size"))
-    here, needed, free = (
-        format_bytes(report[f"{name}_bytes"]) for name in ("here", "needed", "free")
-    )
-    verdict = "" if report["needed_bytes"] <= report["free_bytes"] else ": TOO LITTLE"
-    print(
-        f"{here} are here, {needed} are to be fetched, {free} are free on the disk{verdict}.",
-        flush=True,
-    )
 
 
 def format_bytes(count: float) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
-import re
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,22 +13,26 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import orjson
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
 from arena.errors import DataError
-from arena.kit.files import atomic_write
+from arena.kit.files import atomic_write, sha256_file
 from arena.kit.terminal import progress
 from arena.kit.workdir import clear_temporary, exclusive_lock
-from arena.text.display import count
+from arena.text.display import count, whole_letters
 
 T = TypeVar("T")
 
 KEY_HEADER = "x-api-key"
 CONTINUES = "The same command continues from here."
-PAUSE = 0.5  # seconds before the second retry; then they double, to a minute at most
-_BLOCK = 1 << 18
+ATTEMPTS = 6  # in a row that bring nothing
+PATIENCE = 60.0  # seconds without a byte
+PAUSE = 1.0  # seconds before the second attempt; then they double, to a minute at most
+LARGEST, LONGEST = 64 << 20, 60  # bytes of JSON, unpacked, and seconds that it may take
+_LONGEST_WAIT = 900  # seconds that a server may ask for; a spent budget asks for hours
 _RESTARTS = 3  # attempts at a file whose content turned out to be wrong each time
 _MAY_PASS = (408, 425, 429, 500, 502, 503, 504)
 
@@ -38,87 +41,26 @@ class FailedError(Exception):
     """One file, or one answer, cannot be fetched; others may."""
 
 
-class RestartError(Exception):
-    """The received bytes are wrong: the file must be fetched from its beginning."""
-
-
 class RetryError(Exception):
-    """An attempt failed for a reason that may pass, with the response if there was one."""
+    """An attempt failed for a reason that may pass; the server asks for so many seconds."""
 
-    def __init__(self, reason: str, response: Any = None) -> None:
+    def __init__(self, reason: str, wait: float = 0) -> None:
         super().__init__(reason)
-        self.response = response
-
-
-class Known(NamedTuple):
-    """What a server, a publisher or a record says of a file; None where it says nothing."""
-
-    bytes: int | None = None
-    md5: str | None = None
-    sha256: str | None = None
-
-
-def known_of(size: int | None, headers: Mapping[str, str]) -> Known:
-    """Return what the headers of a response say of an object of so many bytes.
-
-    The ETag is the MD5 of an object put in one part, but not if it is encrypted with a key of its
-    own (Amazon S3 API reference, "Object": ETag).
-    """
-    keyed = "kms" in headers.get("x-amz-server-side-encryption", "")
-    md5 = re.fullmatch('"([0-9a-f]{32})"', headers.get("ETag", ""))
-    return Known(size, None if md5 is None or keyed else md5[1])
-
-
-def compare(path: Path, known: Known) -> tuple[str, str | None]:
-    """Return the SHA-256 of a file, and how it differs from what is known of it, or None."""
-    sha256, size = _digest(path, "sha256"), path.stat().st_size
-    if known.bytes not in (None, size):
-        return sha256, f"size {size} instead of {known.bytes}"
-    if known.md5 is not None and (md5 := _digest(path, "md5")) != known.md5:
-        return sha256, f"MD5 {md5} instead of {known.md5}"
-    wrong = known.sha256 not in (None, sha256)
-    return sha256, f"SHA-256 {sha256} instead of {known.sha256}" if wrong else None
-
-
-def _digest(path: Path, name: str) -> str:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.new(name, usedforsecurity=False))
-        return digest.hexdigest()
-
-
-def gzip_damage(path: Path, suffix: str = ".gz") -> str | None:
-    """Return why a file whose name ends with ``.gz`` is not a complete gzip file, or None."""
-    if suffix != ".gz":
-        return None
-    try:
-        with gzip.open(path) as file:
-            while file.read(1 << 20):
-                pass
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        return f"it is damaged at its source ({error})"
-    return None if path.stat().st_size else "it is empty at its source"
+        self.wait = wait
 
 
 class RemoteFile(NamedTuple):
     """A file to be fetched; `label` is its dataset and name, for messages.
 
-    `link` returns its address, which may expire; `expire`, if any, is called with one that the
-    server refuses. `known` is what is recorded of it, and `pinned` the SHA-256 that it must have,
-    or None.
+    `link` returns its address, another one after the address that it is given was refused;
+    `sha256` is the hash that it must have, if that is known.
     """
 
     label: str
     path: Path
-    link: Callable[[], str]
-    known: Known = Known()
-    pinned: str | None = None
+    link: Callable[[str], str]
+    sha256: str | None = None
     headers: Mapping[str, str] = {}
-    expire: Callable[[str], None] | None = None
-
-    @property
-    def here(self) -> bool:
-        """Whether a file of the right size is there."""
-        return self.path.is_file() and self.known.bytes in (None, self.path.stat().st_size)
 
     @property
     def part(self) -> Path:
@@ -130,37 +72,39 @@ class RemoteFile(NamedTuple):
         """The strong ETag of the object of which `part` is the beginning."""
         return self.path.with_name(f".{self.path.name}.etag")
 
-    def discard(self, received: Callable[[int], None]) -> None:
+    def discard(self) -> None:
         """Remove what has been received, the bytes first."""
-        received(-size_of(self.part))
         self.part.unlink(missing_ok=True)
         self.etag.unlink(missing_ok=True)
 
-
-def size_of(path: Path) -> int:
-    """Return the number of bytes of a file, 0 if there is none."""
-    return path.stat().st_size if path.is_file() else 0
+    def damage(self, path: Path) -> str | None:
+        """Return why a file at `path` is not this one, or None."""
+        sha256 = sha256_file(path)
+        if self.sha256 not in (None, sha256):
+            return f"SHA-256 {sha256} instead of {self.sha256}"
+        if self.path.suffix != ".gz":
+            return None
+        try:
+            with gzip.open(path) as file:
+                while file.read(1 << 20):
+                    pass
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            return f"it is damaged at its source ({error})"
+        return None if path.stat().st_size else "it is empty at its source"
 
 
 class Fetcher(requests.Session):
     """Fetches and verifies the files of one download, `parallel` at once.
 
-    A connection is dropped after `patience` seconds without a byte; `attempts` counts those in a
-    row without one. `on_message` is called with each line of progress.
+    `on_message` is called with each line of progress.
     """
 
-    def __init__(
-        self, parallel: int, patience: float, attempts: int, on_message: Callable[[str], None]
-    ) -> None:
+    def __init__(self, parallel: int, on_message: Callable[[str], None]) -> None:
         super().__init__()
-        self._parallel, self._patience, self._attempts = parallel, patience, attempts
-        self.on_message, self._stop = on_message, threading.Event()
-        self._policy = urllib3.Retry(
-            attempts - 1, backoff_factor=PAUSE, backoff_max=60, retry_after_max=900
-        )
+        self._parallel, self.on_message, self._stop = parallel, on_message, threading.Event()
         self.max_redirects = 5
         self.auth = lambda request: request  # otherwise requests sends what ~/.netrc has
-        # Sizes and checksums are those of the stored bytes.
+        # Ranges and hashes are those of the stored bytes.
         self.headers.update({"Accept-Encoding": "identity", "User-Agent": "researcharena"})
         for scheme in ("http://", "https://"):
             self.mount(scheme, HTTPAdapter(pool_maxsize=parallel + 1))
@@ -178,224 +122,177 @@ class Fetcher(requests.Session):
             for header in (KEY_HEADER, "Authorization"):
                 prepared_request.headers.pop(header, None)
 
-    def retry(self, attempt: Callable[[], T], size: Callable[[], int] = lambda: 0) -> T:
-        """Return what `attempt` returns; repeat it by urllib3's `Retry` after what may pass.
+    def ask(self, url: str, server: str, **options: Any) -> tuple[int, Any]:
+        """Return status and JSON of the answer to a GET; None for what is no JSON.
+
+        Raise FailedError, which names the server, if it cannot be had, or is too large.
+        """
+
+        def attempt() -> tuple[int, Any]:
+            with self._request(url, server, **options) as response:
+                status, body = response.status_code, _read(response, server)
+            try:
+                return status, orjson.loads(whole_letters(body))
+            except ValueError:
+                if status == 200:
+                    raise RetryError(f"{server} answered without JSON") from None
+                return status, None
+
+        return self._retry(attempt)
+
+    def _retry(self, attempt: Callable[[], T], size: Callable[[], int] = lambda: 0) -> T:
+        """Return what `attempt` returns; repeat it after what may pass.
 
         An attempt after which `size` has grown does not count. Raise FailedError at the end.
         """
-        policy, restarts, most = self._policy, 0, size()
+        failures, most = 0, size()
         while not self._stop.is_set():
-            response = None
+            wait = 0.0
             try:
                 return attempt()
-            except RestartError as error:
-                restarts += 1
-                if restarts >= _RESTARTS:
-                    raise FailedError(f"{error} ({count(restarts, 'time')})") from None
-                continue
             except RetryError as error:
-                reason, response = str(error), error.response
-            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                if isinstance(error, OSError) and not isinstance(error, requests.RequestException):
-                    raise  # of the disk
-                reason = _reason(error, self._patience)
-            if size() > most:
-                most, policy = size(), self._policy
-            try:
-                policy = policy.increment("GET", error=Exception(reason))
-            except urllib3.exceptions.MaxRetryError:
-                raise FailedError(
-                    f"{reason} (in each of {count(self._attempts, 'attempt')})"
-                ) from None
-            policy.sleep(response)
+                reason, wait = str(error), error.wait
+            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+                reason = _reason(error)
+            failures, most = (1 if size() > most else failures + 1), max(most, size())
+            if wait > _LONGEST_WAIT:
+                raise FailedError(f"{reason} and asks to wait {wait / 3600:.1f} hours")
+            if failures >= ATTEMPTS:
+                raise FailedError(f"{reason} (in each of {count(failures, 'attempt')})")
+            self._stop.wait(max(wait, min(PAUSE * 2 ** (failures - 1), 60)))
         raise FailedError("the download was stopped")
 
-    def ask(self, url: str, headers: Mapping[str, str], server: str) -> requests.Response:
-        """Return the response to a GET; the caller reads its body and closes it.
-
-        Raise RetryError, which names the server, if a later request may succeed.
-        """
-        response = self.get(url, headers=headers, stream=True, timeout=self._patience)
+    def _request(self, url: str, server: str, **options: Any) -> requests.Response:
+        """Return the response to a GET; the caller reads its body and closes it."""
+        response = self.get(url, stream=True, timeout=PATIENCE, **options)
         if response.status_code in _MAY_PASS:
             response.close()
-            raise RetryError(f"{server} answered {response.status_code}", response.raw)
+            wait = response.headers.get("Retry-After", "")
+            reason = f"{server} answered {response.status_code}"
+            raise RetryError(reason, float(wait) if wait.isdecimal() else 0)
         return response
 
-    def look_up(self, file: RemoteFile) -> Known:
-        """Return what the storage says of a file when asked for its first byte."""
-
-        def attempt() -> Known:
-            with self._ask_storage(file, {"Range": "bytes=0-0"}) as response:
-                size = response.headers.get("Content-Range", "").rpartition("/")[2]
-                if response.status_code == 200 and "ETag" in response.headers:
-                    size = response.headers.get("Content-Length", "")
-                if not size.isdecimal():
-                    raise RetryError("the storage does not say how large the object is")
-                return known_of(int(size), response.headers)
-
-        return self.retry(attempt)
-
-    def _ask_storage(self, file: RemoteFile, headers: Mapping[str, str]) -> requests.Response:
-        """Return a response of status 200, 206 or 416."""
-        link = file.link()
-        response = self.ask(link, {**file.headers, **headers}, "the storage")
-        status = response.status_code
-        if status in (200, 206, 416):
-            return response
-        response.close()
-        reason = f"the storage answered {status} ({response.reason})"
-        # Amazon S3 answers 403 when a link has expired, or 400 when its token has.
-        if file.expire and status in (400, 401, 403):
-            file.expire(link)
-            raise RetryError(reason)
-        raise FailedError(reason)
-
-    def fetch(self, file: RemoteFile, received: Callable[[int], None]) -> Known:
-        """Fetch a file, or the rest of it; return what is known of it now."""
-        part = file.part
-
-        def attempt() -> Known:
-            known = self._receive(file, received)
-            sha256, wrong = compare(part, known._replace(sha256=file.pinned))
-            wrong = wrong or gzip_damage(part, file.path.suffix)
-            if wrong:
-                file.discard(received)
-                raise RestartError(wrong)
-            with part.open("rb") as opened:
-                os.fsync(opened.fileno())
-            whole = known._replace(bytes=size_of(part), sha256=sha256)
-            part.replace(file.path)
-            file.etag.unlink(missing_ok=True)
-            return whole
-
+    def _fetch(self, file: RemoteFile, received: Callable[[int], None]) -> bool:
+        """Fetch a file, or the rest of it; return whether it was not there."""
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        if file.path.exists():
+            if not file.damage(file.path):
+                return False
+            self.on_message(f"{file.label} is damaged: fetching it again")
         try:
-            return self.retry(attempt, lambda: size_of(part))
+            for _ in range(_RESTARTS):
+                self._retry(lambda: self._receive(file, received), lambda: _size_of(file.part))
+                wrong = file.damage(file.part)
+                if wrong is None:
+                    with file.part.open("rb") as opened:
+                        os.fsync(opened.fileno())
+                    file.part.replace(file.path)
+                    file.etag.unlink(missing_ok=True)
+                    return True
+                file.discard()
         except OSError as error:
             raise DataError(
                 f"cannot write {str(file.path)!r}: {error.strerror or error}. Make room; the same "
                 "command continues from here."
             ) from None
+        raise FailedError(f"{wrong} ({_RESTARTS} times)")
 
-    def _receive(self, file: RemoteFile, received: Callable[[int], None]) -> Known:
+    def _receive(self, file: RemoteFile, received: Callable[[int], None]) -> None:
         """Receive an object from its beginning, or the rest of the same object."""
-        part, have, before, headers = file.part, size_of(file.part), "", {}
+        have, link, headers = _size_of(file.part), file.link(""), {**file.headers}
         if have and file.etag.is_file():
-            before = file.etag.read_text()
-            headers = {"Range": f"bytes={have}-", "If-Range": before}
-        with self._ask_storage(file, headers) as response:
-            tag = response.headers.get("ETag", before)
-            span = re.fullmatch(
-                r"bytes (?:(\d+)-\d+|\*)/(\d+)", response.headers.get("Content-Range", "")
-            )
-            if response.status_code == 200:  # the whole object, requested or because it changed
-                length = response.headers.get("Content-Length", "")
-                size = int(length) if length.isdecimal() else None
-                if file.known.bytes not in (None, size) and "ETag" not in response.headers:
-                    # Not the object but, say, a proxy's page: keep what is on disk.
-                    raise RetryError(f"{length} bytes were announced, not {file.known.bytes}")
-                file.discard(received)
-                if tag.startswith('"'):  # W/"..." does not promise the bytes
-                    atomic_write(file.etag, tag)
-            elif not (span and (span[1] or span[2]) == str(have) and tag == before != ""):
-                file.discard(received)
-                raise RestartError(f"the object has changed, or ends before byte {have:,}")
+            headers |= {"Range": f"bytes={have}-", "If-Range": file.etag.read_text()}
+        with self._request(link, "the storage", headers=headers) as response:
+            status, span = response.status_code, response.headers.get("Content-Range", "")
+            size = response.headers.get("Content-Length", "")
+            if status == 416 and span == f"bytes */{have}":
+                return  # it is complete
+            if status == 206 and span.startswith(f"bytes {have}-"):
+                size = span.rpartition("/")[2]
+            elif status in (200, 206, 416):  # the whole, requested or because it changed
+                file.discard()
+                if status != 200:
+                    raise RetryError(f"the object has changed, or ends before byte {have:,}")
+                if (tag := response.headers.get("ETag", "")).startswith('"'):
+                    atomic_write(file.etag, tag)  # W/"..." does not promise the bytes
             else:
-                size = int(span[2])
-            if response.status_code != 416:  # it is complete already
-                with part.open("ab") as opened:
-                    while data := response.raw.read1(_BLOCK, decode_content=False):
-                        if self._stop.is_set():
-                            raise FailedError("the download was stopped")
-                        opened.write(data)
-                        received(len(data))
-        if size is not None and size_of(part) < size:
-            raise RetryError(f"the connection ended after {size_of(part):,} of {size:,} bytes")
-        return known_of(size, response.headers)
-
-    def in_threads(
-        self, function: Callable[[RemoteFile], Known], files: Sequence[RemoteFile]
-    ) -> Iterator[tuple[RemoteFile, Known | FailedError]]:
-        """Yield each file with its result, or why it has none, as it is done."""
-
-        def work(file: RemoteFile) -> tuple[RemoteFile, Known | FailedError]:
-            try:
-                return file, function(file)
-            except FailedError as error:
-                return file, FailedError(f"{file.label}: {error}")
-
-        # Its threads, unlike those of an executor, do not make Ctrl-C wait for a dead connection;
-        # what they write can be resumed at any moment.
-        with ThreadPool(max(1, min(self._parallel, len(files)))) as pool:
-            yield from pool.imap_unordered(work, files)
+                reason = f"the storage answered {status} ({response.reason})"
+                # Amazon S3 answers 403 when a link has expired, or 400 when its token has.
+                if status in (400, 401, 403) and file.link(link) != link:
+                    raise RetryError(reason)
+                raise FailedError(reason)
+            with file.part.open("ab") as opened:
+                while data := response.raw.read1(1 << 18, decode_content=False):
+                    if self._stop.is_set():
+                        raise FailedError("the download was stopped")
+                    opened.write(data)
+                    received(len(data))
+        if size.isdecimal() and _size_of(file.part) < int(size):
+            have = _size_of(file.part)
+            raise RetryError(f"the connection ended after {have:,} of {int(size):,} bytes")
 
     def fetch_all(
-        self,
-        files: Sequence[RemoteFile],
-        on_done: Callable[[RemoteFile, Known], None],
-        verify: bool = False,
+        self, files: Sequence[RemoteFile], on_done: Callable[[RemoteFile], None]
     ) -> dict[str, int]:
         """Fetch files; return the number of fetched ``files`` and received ``bytes``.
 
-        With `verify`, complete files are read again. `on_done` gets each verified file.
+        `on_done` gets each file that is there and verified.
         """
-        todo = [file for file in files if verify or not (file.here and file.known.sha256)]
         counts, lock = {"files": 0, "bytes": 0}, threading.Lock()
-        failures: list[FailedError] = []
-        whole, in_a_row = len(files) - len(todo), 0
-        total = sum(file.known.bytes or 0 for file in todo)
-        with progress(total=total, desc="download", unit="B", unit_scale=True) as bar:
+        failures = list[str]()
+        with progress(desc="download", unit="B", unit_scale=True) as bar:
 
             def received(count: int) -> None:
                 with lock:
                     bar.update(count)
-                    counts["bytes"] += max(count, 0)
+                    counts["bytes"] += count
 
-            def complete(file: RemoteFile) -> Known:
-                file.path.parent.mkdir(parents=True, exist_ok=True)
-                if file.path.exists():
-                    sha256, wrong = compare(file.path, file.known)
-                    if not (wrong or gzip_damage(file.path, file.path.suffix)):
-                        file.etag.unlink(missing_ok=True)
-                        return file.known._replace(sha256=sha256)
-                    self.on_message(f"{file.label} is damaged: fetching it again")
-                bar.update(size_of(file.part))
-                fetched = self.fetch(file, received)
-                with lock:
-                    counts["files"] += 1
-                return fetched
+            def work(file: RemoteFile) -> tuple[RemoteFile, bool, str]:
+                try:
+                    return file, self._fetch(file, received), ""
+                except FailedError as error:
+                    return file, False, f"{file.label}: {error}"
 
-            for file, now in self.in_threads(complete, todo):
-                if isinstance(now, Known):
-                    whole, in_a_row = whole + 1, 0
-                    on_done(file, now)
-                    continue
-                failures.append(now)
-                self.on_message(f"given up for now: {now}")
-                in_a_row += 1
-                if in_a_row >= max(3, self._parallel):
-                    break  # the server, not the files, causes this
+            # Its threads, unlike those of an executor, do not make Ctrl-C wait for a dead
+            # connection; what they write can be resumed at any moment.
+            with ThreadPool(max(1, min(self._parallel, len(files)))) as pool:
+                for file, new, failure in pool.imap_unordered(work, files):
+                    counts["files"] += new
+                    if failure:
+                        failures.append(failure)
+                        self.on_message(f"given up for now: {failure}")
+                    else:
+                        on_done(file)
         if failures:
             more = f"; {len(failures) - 1} more failed" if failures[1:] else ""
-            raise DataError(
-                f"{whole} of {count(len(files), 'file is', 'files are')} complete. "
-                f"{failures[0]}{more}. {CONTINUES}"
-            )
+            whole, files_are = len(files) - len(failures), count(len(files), "file is", "files are")
+            raise DataError(f"{whole} of {files_are} complete. {failures[0]}{more}. {CONTINUES}")
         return counts
 
 
-def _reason(error: BaseException, patience: float) -> str:
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _read(response: requests.Response, server: str) -> bytes:
+    """Return the body of a response, unpacked."""
+    parts, size, end = [], 0, time.monotonic() + LONGEST
+    while part := response.raw.read1(1 << 16, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise FailedError(f"the answer of {server} has more than {LARGEST:,} bytes")
+        if time.monotonic() > end:
+            raise FailedError(f"the answer of {server} takes more than {LONGEST} s")
+    return b"".join(parts)
+
+
+def _reason(error: BaseException) -> str:
     """Say why a connection failed without the error's own words: they repeat the signed address."""
-    causes = [error]
-    for cause in causes:  # grows
-        inner = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
-        causes += [e for e in inner if isinstance(e, BaseException) and e not in causes]
-    # A refused connection is a time-out to urllib3, so the system's own words come first.
-    for cause in causes:
-        if isinstance(cause, OSError) and cause.strerror:
-            return str(cause.strerror)
-    if any(isinstance(e, requests.Timeout | urllib3.exceptions.TimeoutError) for e in causes):
-        return f"no byte within {patience:g} s"
-    return f"the connection failed ({type(error).__name__})"
+    cause = error
+    while cause.__context__ is not None and not getattr(cause, "strerror", None):
+        cause = cause.__context__
+    return getattr(cause, "strerror", "") or f"the connection failed ({type(error).__name__})"
 
 
 @contextmanager

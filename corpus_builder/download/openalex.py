@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -23,8 +22,8 @@ from arena.errors import DataError, clip
 from arena.kit.files import json_value, misfit
 from arena.kit.options import checked
 from arena.kit.terminal import progress
-from arena.text.display import count, whole_letters
-from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, RetryError, writing
+from arena.text.display import count
+from corpus_builder.download.fetch import CONTINUES, FailedError, Fetcher, writing
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.release import RecordLimits, RejectError, Sink
 from corpus_builder.sources.openalex import add_work, work_id
@@ -35,8 +34,6 @@ WORKS = "works.jsonl"
 _PAGE = 100  # works, and values of a filter, at most
 _PRICES = {"search": 0.001, "list": 0.0001}  # dollars a call (OpenAlex, "Authentication & Pricing")
 _FREE = 1.0  # dollars a day with a free key
-_LONGEST_WAIT = 60  # seconds; a spent budget asks for hours
-_LARGEST, _LONGEST = 64 << 20, 60  # bytes of an answer, unpacked, and seconds that it may take
 _PAGE_FORM = {"request": str, "count": int, "next": str | None, "results": list}
 _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,type,is_paratext,authorships,"
@@ -55,7 +52,6 @@ def download_works(
     seeds: str | Path | None = None,
     hops: Annotated[int, Interval(ge=1, le=3)] = 1,
     base_url: str = BASE_URL,
-    attempts: Annotated[int, Ge(1)] = 5,
     on_message: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Fetch works that appeared before a day into ``works.jsonl``, with what they cite.
@@ -90,7 +86,7 @@ def download_works(
     with ExitStack() as stack:
         directory = Path(output)
         stack.enter_context(writing(directory))
-        fetcher = stack.enter_context(closing(Fetcher(1, 30.0, attempts, on_message)))
+        fetcher = stack.enter_context(closing(Fetcher(1, on_message)))
         bar = stack.enter_context(progress(total=papers, desc="works", unit="work"))
         pages = _Pages(directory / WORKS, fetcher, base_url, last, papers, bar)
         if query is not None:
@@ -192,56 +188,31 @@ class _Pages:
                 f"no key of OpenAlex: the environment variable {KEY} is not set. A key is free: "
                 "https://openalex.org/settings/api"
             )
+        self.calls += 1
+        options = {"params": {**wanted, "api_key": key}, "allow_redirects": False}
         try:
-            answer = self._fetcher.retry(lambda: self._answer({**wanted, "api_key": key}))
+            status, answer = self._fetcher.ask(self._url, "OpenAlex", **options)
         except FailedError as error:
             raise DataError(
                 f"{error}. {count(len(self.works), 'work is', 'works are')} here. {CONTINUES}"
             ) from None
-        page = {**answer, "request": urlencode(wanted), "results": self._usable(answer["results"])}
+        answer = orjson.loads(_without(orjson.dumps(answer), key))
+        if status in (401, 403):
+            raise DataError(f"OpenAlex answered {status}: it does not take the key in {KEY}.")
+        if status != 200:
+            said = answer.get("message") if isinstance(answer, dict) else None
+            raise DataError(f"OpenAlex answered {status}: {clip(said)}. {CONTINUES}")
+        if why := misfit(answer, {"meta": {"count": int}, "results": list}):
+            raise DataError(f"OpenAlex' answer is no page of works: {why}. {CONTINUES}")
+        works, meta = answer["results"], answer["meta"]
+        page = {"request": urlencode(wanted), "count": meta["count"], "results": works,
+                "next": meta.get("next_cursor") if works else None}  # fmt: skip
+        if why := misfit(page, _PAGE_FORM):
+            raise DataError(f"OpenAlex' answer is no page of works: {why}. {CONTINUES}")
+        page["results"] = self._usable(works)
         with self._path.open("ab") as file:
             file.write(orjson.dumps(page) + b"\n")
         return {**page, "results": [*map(_slim, page["results"])]}
-
-    def _answer(self, wanted: dict[str, str]) -> dict[str, Any]:
-        """Return count, next and results of the server's answer, as it is stored.
-
-        Raise RetryError if another attempt may succeed.
-        """
-        self.calls += 1
-        with self._fetcher.get(
-            self._url, params=wanted, timeout=30, allow_redirects=False, stream=True
-        ) as response:
-            status, wait = response.status_code, response.headers.get("Retry-After", "")
-            if wait.isdecimal() and float(wait) > _LONGEST_WAIT:
-                raise FailedError(
-                    f"OpenAlex answered {status} and asks to wait {float(wait) / 3600:.1f} hours, "
-                    "as when the day's budget of a key is spent"
-                )
-            if status == 429 or status >= 500:
-                waits = response.raw if wait.isdecimal() else None
-                raise RetryError(f"OpenAlex answered {status}", waits)
-            if status in (401, 403):
-                raise FailedError(f"OpenAlex answered {status}: it does not take the key in {KEY}")
-            body, key = _read(response), wanted["api_key"]
-        try:
-            answer = orjson.loads(_without(orjson.dumps(orjson.loads(whole_letters(body))), key))
-        except (ValueError, TypeError):  # of depth
-            raise RetryError(
-                f"OpenAlex answered {status} with something that is not JSON"
-            ) from None
-        if not isinstance(answer, dict):
-            raise RetryError(f"OpenAlex answered {status} with {clip(answer)}")
-        if status != 200:
-            raise FailedError(f"OpenAlex answered {status}: {clip(answer.get('message'))}")
-        if why := misfit(answer, {"meta": {"count": int}, "results": list}):
-            raise RetryError(f"OpenAlex' answer is no page of works: {why}")
-        works, meta = answer["results"], answer["meta"]
-        page = {"request": "", "count": meta["count"], "results": works,
-                "next": meta.get("next_cursor") if works else None}  # fmt: skip
-        if why := misfit(page, _PAGE_FORM):
-            raise RetryError(f"OpenAlex' answer is no page of works: {why}")
-        return page
 
     def _usable(self, works: list[Any]) -> list[dict[str, Any]]:
         """Return the works that are new, before the day, and make sense; count the others."""
@@ -271,19 +242,6 @@ class _Pages:
                 "references are not what they should be. Try again another day."
             )
         return list(usable.values())
-
-
-def _read(response: Any) -> bytes:
-    """Return the body of a response, unpacked."""
-    parts, size, end = [], 0, time.monotonic() + _LONGEST
-    while part := response.raw.read1(1 << 16, decode_content=True):
-        parts.append(part)
-        size += len(part)
-        if size > _LARGEST:
-            raise FailedError(f"OpenAlex' answer has more than {_LARGEST:,} bytes")
-        if time.monotonic() > end:
-            raise FailedError(f"OpenAlex' answer takes more than {_LONGEST} s")
-    return b"".join(parts)
 
 
 def _without(body: bytes, key: str) -> bytes:

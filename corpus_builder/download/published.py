@@ -16,16 +16,16 @@ from urllib.parse import quote
 
 from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.files import write_json
+from arena.kit.files import sha256_file, write_json
 from arena.kit.workdir import atomic_directory
 from corpus_builder.collections import collections
-from corpus_builder.download.fetch import Fetcher, Known, RemoteFile, compare, writing
+from corpus_builder.download.fetch import Fetcher, RemoteFile, writing
 from corpus_builder.manifest import verify
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"
 
-_PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
+_PARALLEL = 4
 
 
 def fetch_published(
@@ -71,15 +71,16 @@ def fetch_published(
     with ExitStack() as stack:
         stack.enter_context(writing(directory))
         record = _record(directory, files)
-        fetcher = Fetcher(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message)
-        stack.enter_context(closing(fetcher))
+        fetcher = stack.enter_context(closing(Fetcher(_PARALLEL, on_message)))
         headers = {}
         if not mirror and (token := os.environ.get(about.get("token", ""), "").strip()):
             headers["Authorization"] = f"Bearer {token}"
         wanted = []
         for file, sha256 in files.items():
-            known, path = Known(sha256=sha256 or record.get(file)), directory / file
-            if path.is_file() and known.sha256 and compare(path, known)[1]:
+            path, known = directory / file, sha256 or record.get(file)
+            if path.is_file() and known:
+                if sha256_file(path) == known:
+                    continue
                 raise DataError(
                     f"{str(path)!r} is another file than {name} publishes (by its SHA-256). Move "
                     "it away, or name another folder."
@@ -87,11 +88,11 @@ def fetch_published(
             address = about.get("addresses", {}).get(file) or about["base"] + quote(file)
             if mirror:
                 address = f"{mirror.rstrip('/')}/{quote(file)}"
-            link = partial(str, address)
-            wanted.append(RemoteFile(f"{name}/{file}", path, link, known, sha256, headers))
+            link = partial(_same, address)
+            wanted.append(RemoteFile(f"{name}/{file}", path, link, sha256, headers))
 
-        def on_done(file: RemoteFile, now: Known) -> None:
-            record[file.path.relative_to(directory).as_posix()] = str(now.sha256)
+        def on_done(file: RemoteFile) -> None:
+            record[file.path.relative_to(directory).as_posix()] = sha256_file(file.path)
             write_json(directory / RECORD, {"data_set": name, "files": record})
 
         try:
@@ -103,6 +104,10 @@ def fetch_published(
     if "archive" in about:
         _unpack(directory / file, directory / name)
     return {**counts, "unverified": sum(sha256 is None for sha256 in files.values())}
+
+
+def _same(address: str, _: str) -> str:
+    return address
 
 
 def _copy(folder: str, output: Path) -> dict[str, int]:

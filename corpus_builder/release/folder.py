@@ -35,12 +35,10 @@ def safe_name(name: object, kind: str) -> str:
 
 
 class FileEntry(BaseModel, strict=True):
-    """One file of a release; its SHA-256 is None until it has been fetched and verified."""
+    """One file of a release; its size is None until it has been fetched and verified."""
 
     name: Annotated[str, AfterValidator(lambda name: safe_name(name, "file"))]
     bytes: NonNegativeInt | None = None
-    md5: str | None = None
-    sha256: str | None = None
 
 
 class Record(BaseModel, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers import MAIN
 from kills import kill_at
-from release_server import KEY, ReleaseServer, files_in, files_of, shard
+from release_server import ReleaseServer, files_in, files_of, no_waiting, shard
 
 from corpus_builder.download import download
 
@@ -20,15 +20,14 @@ TOTAL = sum(map(len, SHARDS))
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
-    monkeypatch.setenv("S2_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    no_waiting(monkeypatch)
     with ReleaseServer({"papers": SHARDS}, rate=500_000) as server:
         yield server
 
 
 def words(server: ReleaseServer, directory: Path) -> list[str]:
     return ["download", "s2orc", "--output", str(directory), "--datasets", "papers",
-            "--base-url", server.url, "--rate", "1000", "--parallel", "3"]  # fmt: skip
+            "--base-url", server.url, "--parallel", "3"]  # fmt: skip
 
 
 MODULES = """
@@ -39,10 +38,10 @@ def at_call(number, function):
     return lambda *arguments: function(*arguments) if next(calls) < number else die()
 """
 MOMENTS = {
-    "a list, no file": "Record.write = at_call(3, Record.write)",
+    "a list, no file": "Record.write = at_call(2, Record.write)",
     "an ETag, no bytes": "fetch.atomic_write = after(fetch.atomic_write)",
-    "complete, not put": "fetch.compare = die",
-    "put, not recorded": "fetch.Fetcher.fetch = after(fetch.Fetcher.fetch)",
+    "complete, not put": "fetch.RemoteFile.damage = die",
+    "put, not recorded": "fetch.Fetcher._fetch = after(fetch.Fetcher._fetch)",
 }
 
 
@@ -50,9 +49,8 @@ MOMENTS = {
 def test_sigkill(server: ReleaseServer, tmp_path: Path, moment: str) -> None:
     server.rate = None
     kill_at(MODULES + MOMENTS[moment], MAIN, words(server, tmp_path / "d"))
-    options = server.options()
     server.rate = 1e7
-    download(tmp_path / "d", datasets=["papers"], **options)
+    download(tmp_path / "d", datasets=["papers"], base_url=server.url)
     assert files_in(tmp_path / "d") == files_of(server)
     if "put" in moment:
         assert server.sent <= 1.7 * TOTAL

@@ -30,15 +30,15 @@ def page(server: Server, **meta: Any) -> bytes:
         (b'{"meta": {"count": "7"}, "results": []}', "no page of works: meta.count='7'"),
         (b'{"meta": {"count": 7}, "results": {}}', "no page of works: results={}"),
         (b'{"meta": {"count": 7, "next_cursor": [3]}, "results": [1]}', r"works: next=\[3\]"),
-        (b"[" * 2000, "something that is not JSON"),
-        (b"[1]", r"OpenAlex answered 200 with \[1\]"),
+        (b"[" * 2000, "answered without JSON"),
+        (b"[1]", r"no page of works: it=\[1\]"),
     ],
 )
 def test_what_is_no_page_is_not_stored(
     server: Server, tmp_path: Path, answer: bytes, message: str
 ) -> None:
-    server.answers = [answer] * 3
-    with pytest.raises(DataError, match=f"{message} .in each of 3 attempts"):
+    server.answers = [answer] * (3 if answer[1:2] == b"[" else 1)
+    with pytest.raises(DataError, match=message):
         get(server, tmp_path / "o")
     assert not (tmp_path / "o").exists()
     assert get(server, tmp_path / "o")["works"] == 120
@@ -75,14 +75,14 @@ def test_a_key_that_the_server_repeats_is_written_nowhere(
 def test_answers_are_bounded_in_size_and_time(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("corpus_builder.download.openalex._LARGEST", 1 << 20)
+    monkeypatch.setattr("corpus_builder.download.fetch.LARGEST", 1 << 20)
     packed = gzip.compress(b" " * (9 << 20))
     for answer in (b" " * (2 << 20), (200, {"Content-Encoding": "gzip"})):
         server.answers, server.body = [answer], packed
         with pytest.raises(DataError, match=r"has more than 1,048,576 bytes\. 0 works"):
             get(server, tmp_path / "o")
-    monkeypatch.setattr("corpus_builder.download.openalex._LONGEST", -1)
-    with pytest.raises(DataError, match="answer takes more than -1 s"):
+    monkeypatch.setattr("corpus_builder.download.fetch.LONGEST", -1)
+    with pytest.raises(DataError, match="the answer of OpenAlex takes more than -1 s"):
         get(server, tmp_path / "o")
 
 

@@ -18,6 +18,7 @@ from release_server import (
     Trouble,
     files_in,
     files_of,
+    no_waiting,
     shard,
 )
 
@@ -28,20 +29,18 @@ CONTENT = shard(1)
 SIZE = len(CONTENT)
 NAME = "part_000.gz"
 FLIPPED = CONTENT[:5000] + bytes([CONTENT[5000] ^ 1]) + CONTENT[5001:]
-PARTS = '"0123456789abcdef0123456789abcdef-12"'  # the ETag of an object put in twelve parts
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
-    monkeypatch.setenv("S2_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("corpus_builder.download.fetch.PAUSE", 0)
+    no_waiting(monkeypatch)
+    monkeypatch.setattr("corpus_builder.download.fetch.PATIENCE", 0.3)
     with ReleaseServer({"papers": [CONTENT]}) as server:
         yield server
 
 
 def get(server: ReleaseServer, directory: Path, **options: Any) -> dict[str, Any]:
-    return download(directory, "latest", server.names, **server.options(**options))
+    return download(directory, "latest", server.names, base_url=server.url, **options)
 
 
 def ranges(server: ReleaseServer) -> list[str | None]:
@@ -51,7 +50,7 @@ def ranges(server: ReleaseServer) -> list[str | None]:
 def is_here(server: ReleaseServer, directory: Path) -> bool:
     assert files_in(directory) == files_of(server)
     (entry,) = json.loads((directory / "release.json").read_text())["datasets"]["papers"]
-    return bool(entry["bytes"] == len(files_of(server)["papers/" + NAME]) and entry["sha256"])
+    return bool(entry["bytes"] == len(files_of(server)["papers/" + NAME]))
 
 
 # The storage.
@@ -64,7 +63,7 @@ def test_a_broken_transfer_continues_where_it_broke(
     server.data[NAME] = [Trouble(cut=cut) for cut in cuts]
     report = get(server, tmp_path)
     assert is_here(server, tmp_path)
-    assert server.sent == report["fetched"]["bytes"] + 1 == SIZE + 1  # not a byte twice
+    assert server.sent == report["bytes"] == SIZE  # not a byte twice
     at = [sum(cuts[:n]) for n in range(len(cuts) + 1)]
     assert ranges(server) == [f"bytes={n}-" if n else None for n in at]
     for request, n in zip(server.fetched(), at, strict=True):
@@ -85,7 +84,7 @@ def test_a_broken_transfer_continues_where_it_broke(
 )
 def test_one_trouble_is_overcome(server: ReleaseServer, tmp_path: Path, trouble: Trouble) -> None:
     server.data[NAME] = [trouble]
-    get(server, tmp_path, patience=0.3)
+    get(server, tmp_path)
     assert is_here(server, tmp_path)
     assert len(server.fetched()) >= 2
 
@@ -128,8 +127,7 @@ def test_the_others_are_fetched_all_the_same(server: ReleaseServer, tmp_path: Pa
 @pytest.mark.parametrize(
     ("stored", "message", "times"),
     [
-        (Stored(CONTENT, '"' + 32 * "0" + '"'), "MD5 [0-9a-f]{32} instead of 0{32}", 3),
-        (Stored(FLIPPED, PARTS), "damaged at its source", 3),
+        (Stored(FLIPPED), "damaged at its source", 3),
         (Stored(CONTENT[:-9]), "damaged at its source", 3),
         (Stored(b""), "it is empty at its source", 3),
     ],
@@ -164,7 +162,7 @@ def test_a_disk_that_fills_up(
     [
         (Trouble(429), "the API answered 429 .in each of 4 attempts", 4),
         (Trouble(reset=True), "cannot be asked for /release/latest: Connection reset", 4),
-        (Trouble(cut=5, stall=True), "no byte within 0.3 s", 4),
+        (Trouble(cut=5, stall=True), "the connection failed .ReadTimeoutError.", 4),
         (Trouble(body=b"<html>"), "answered without JSON", 4),
         (Trouble(body=b'{"release_id": "../x", "datasets": []}'), "names a release '../x'", 1),
         (Trouble(400, body=b'{"error": "bad\\u001b[2J"}'), r"status 400: 'bad\\x1b\[2J'", 1),
@@ -174,7 +172,7 @@ def test_an_api_in_trouble(
     server: ReleaseServer, tmp_path: Path, trouble: Trouble, message: str, times: int
 ) -> None:
     server.api["/release/latest"] = [trouble] * 9
-    fails(server, tmp_path / "d", message, patience=0.3)
+    fails(server, tmp_path / "d", message)
     assert len(server.came("api")) == times
     assert not (tmp_path / "d").exists()
 
