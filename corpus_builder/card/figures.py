@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import LinearRegression, StatisticsError, linear_regression, mean, median_low
+from statistics import mean, median_low
 from typing import Any
 
 import duckdb
@@ -155,11 +155,7 @@ def _coverage(
     return {name: of for name, of in at_least.items() if of[0, 0]}
 
 
-_YEARS = 40  # bars of a year each, the last ones that have papers; those before share one
 _STEPS = (25, 50, 75, 100)
-
-Bars = list[tuple[str, int]]
-"""Name and number of each bar."""
 
 
 def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -183,27 +179,18 @@ def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
             "several": several}  # fmt: skip
 
 
-def bars_of_years(years: Mapping[int, int]) -> Bars:
-    """Return the bars of a histogram: the last years that have papers, after what is earlier."""
-    last = sorted(years)[-_YEARS:]
-    before = sum(papers for year, papers in years.items() if year < last[0])
-    bars = [(f"before {last[0]}", before)] if before else []
-    return bars + [(str(year), years[year]) for year in last]
-
-
 def dates(years: Mapping[int, int]) -> dict[str, Any]:
-    """Return the number of papers by year."""
-    bars = bars_of_years(years)
+    """Return the number of papers by year, the last one first."""
 
     def paint(axes: Any) -> None:
-        colours = [COLOURS[0] if name.isdigit() else GREY for name, _ in bars]
-        axes.bar(range(len(bars)), [papers for _, papers in bars], color=colours)
-        axes.set_xticks(range(len(bars)), [name for name, _ in bars], rotation=90)
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        axes.bar([*years], [*years.values()], color=COLOURS[0])
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.get_major_locator().set_params(integer=True)
         axes.grid(axis="y")
         axes.set_ylabel("searchable papers")
 
-    return {"file": "dates.svg", "label": "Searchable papers by year", "rows": bars, "paint": paint}
+    rows = [(str(year), years[year]) for year in sorted(years, reverse=True)]
+    return {"file": "dates.svg", "label": "Searchable papers by year", "rows": rows, "paint": paint}
 
 
 def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,27 +234,18 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
-    """Return the complexity of mind-maps (paper, figure 4d), with the line of least squares."""
-    number, line, by_depth = sum(maps.values()), fit(maps), dict[int, list[int]]()
+    """Return the complexity of mind-maps (paper, figure 4d)."""
+    number, by_depth = sum(maps.values()), dict[int, list[int]]()
     for (depth, nodes), weight in sorted(maps.items()):
         by_depth.setdefault(depth, []).extend([nodes] * weight)
     rows = [
         (f"{depth:,}", len(of), of[0], median_low(of), of[-1]) for depth, of in by_depth.items()
     ]
-    said = {}
-    if line is not None:
-        slope, sign = f"{line.slope:.2f}", "−" if line.intercept < 0 else "+"
-        equation = f"nodes = {slope.replace('-', '−')} × depth {sign} {abs(line.intercept):.2f}"
-        said = {"line": Markup(equation), "slope": Markup(slope)}
 
     def paint(axes: Any) -> None:
         depths, nodes = zip(*maps, strict=True)
         areas = [200 * weight / max(maps.values()) for weight in maps.values()]
         axes.scatter(depths, nodes, areas, color=COLOURS[0], alpha=0.6)
-        if line is not None:
-            ends = [min(depths), max(depths)]
-            axes.plot(ends, [line.intercept + line.slope * end for end in ends], color=COLOURS[1])
-            axes.set_title(said["line"], loc="left")
         for axis in (axes.xaxis, axes.yaxis):
             axis.get_major_locator().set_params(integer=True)
         axes.set(xlabel="depth: levels of headings", ylabel="nodes: headings", ylim=(0, None))
@@ -276,7 +254,7 @@ def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
 
     text = f"Nodes against depth of mind-maps, {number:,} in all"
     return {"file": "mind-maps.svg", "label": text, "rows": rows, "paint": paint,
-            "number": number, **said}  # fmt: skip
+            "number": number}  # fmt: skip
 
 
 def taxonomies(facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
@@ -293,15 +271,6 @@ def taxonomies(facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
             for what, of, theirs in means
         ),
     ]
-
-
-def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:
-    """Return the line of least squares of nodes on depth; None if all depths are the same."""
-    pairs = [pair for pair, weight in sorted(points.items()) for _ in range(weight)]
-    try:
-        return linear_regression([depth for depth, _ in pairs], [nodes for _, nodes in pairs])
-    except StatisticsError:
-        return None
 
 
 def percent(part: int, whole: int) -> Markup:

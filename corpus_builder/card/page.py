@@ -40,8 +40,6 @@ from corpus_builder.manifest import register
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
-_SIZES = (("1K", 10**3), ("10K", 10**4), ("100K", 10**5), ("1M", 10**6), ("10M", 10**7),
-          ("100M", 10**8), ("1B", 10**9))  # fmt: skip
 _FOLD = " \\\n    "
 
 # Why, by the name of a count in the report of a stage. One that is not here explains itself.
@@ -156,16 +154,12 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         (": ".join(path), value if isinstance(value, str) else json.dumps(value))
         for path, value in flat(own)
     ]
-    upper = [name for name, end in _SIZES if counts["papers"] < end]
-    lower = [name for name, end in _SIZES if counts["papers"] >= end]
-    size = f"{lower[-1]}<n<{upper[0]}" if lower and upper else f"n<{upper[0]}" if upper else "n>1B"
     page = _environment().get_template("card.md").render(
         manifest=manifest,
         counts=counts,
         source=source,
         facts=facts,
         licence=licence if isinstance(licence, str) and licence.strip() else None,
-        size=size,
         listed=sum(n for key, n in counts.items() if key.startswith("survey_references_")),
         source_losses=list(losses(source)),
         source_rows=described,
