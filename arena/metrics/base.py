@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import statistics
 from collections import Counter
@@ -65,6 +66,20 @@ class ScoreContext:
 
 Score = Callable[[Any, Any, ScoreContext], float | None]
 
+_ACCOUNT = re.compile(
+    r"^(Paper|Released|Here): (.*?)(?=^(?:Paper|Released|Here): |^$|\Z)", re.M | re.S
+)
+
+
+def accounts(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what paragraphs of a docstring say behind ``Paper:``, ``Released:`` and ``Here:``.
+
+    Under ``paper``, ``released`` and ``here``: how the paper of a benchmark, the code released with
+    it, and this project count a metric. ``docs/differences.py`` makes tables of them.
+    """
+    found = _ACCOUNT.findall(inspect.getdoc(function) or "")
+    return {key.lower(): " ".join(text.split()) for key, text in found}
+
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None, exactly rounded; None if there is none."""
@@ -87,6 +102,9 @@ class Metric:
         lower_is_better: Whether less is better; None for a count without a best direction.
         needs: What it uses of the context.
         score: Returns the score; None where the answer or the gold has nothing that it counts.
+        paper: How the paper that a benchmark is described in counts it; see `accounts`.
+        released: How the code released with it does.
+        here: How this function does.
     """
 
     name: str
@@ -94,6 +112,9 @@ class Metric:
     lower_is_better: bool | None
     needs: frozenset[str]
     score: Score
+    paper: str = ""
+    released: str = ""
+    here: str = ""
 
     def __post_init__(self) -> None:
         mirror(self, self.score)
@@ -169,7 +190,9 @@ def metric(
     """
 
     def register(score: Score) -> Metric:
-        made = Metric(name, kind, lower_is_better, frozenset(needs), score)
+        made = Metric(
+            name, kind, lower_is_better, frozenset(needs), score, **accounts(inspect.unwrap(score))
+        )
         return METRICS.register(name)(made)
 
     return register

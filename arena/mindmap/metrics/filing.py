@@ -22,8 +22,12 @@ from arena.mindmap.tree import MindMap
 def leaf_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Share of the gold map's papers that the predicted map files anywhere.
 
-    Recall = |L(T*) ∩ L(T)| / |L(T*)|, TaxoBench, equation 1. In [0, 1]; None if the gold map
-    files no paper. A paper counts once, however often it is filed.
+    Recall = |L(T*) ∩ L(T)| / |L(T*)|. In [0, 1]; None if the gold map files no paper.
+
+    Paper: equation 1, in Deep Research mode.
+    Released: ``recall``, over lists, in which a title filed twice counts twice; titles under
+        ``retrieved_papers`` count in place of the tree's.
+    Here: distinct papers, wherever they are filed.
 
     Example:
         >>> gold = MindMap("", (MindMap("x", papers=("p1", "p2")), MindMap("y", papers=("p3",))))
@@ -38,8 +42,12 @@ def leaf_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> flo
 def leaf_precision(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Share of the predicted map's papers that the gold map files anywhere.
 
-    Precision = |L(T*) ∩ L(T)| / |L(T)|, the counterpart of TaxoBench's equation 1. In [0, 1];
-    0 if the predicted map files no paper, None if the gold map files none.
+    Precision = |L(T*) ∩ L(T)| / |L(T)|. In [0, 1]; 0 if the predicted map files no paper, None if
+    the gold map files none.
+
+    Paper: not in it; equation 1 is recall alone.
+    Released: ``precision``, over the same lists as recall.
+    Here: the counterpart of equation 1, over distinct papers.
     """
     ours, theirs = set(predicted.all_papers()), set(gold.all_papers())
     return len(ours & theirs) / (len(ours) or 1) if theirs else None
@@ -49,8 +57,14 @@ def leaf_precision(predicted: MindMap, gold: MindMap, context: ScoreContext) -> 
 def ari(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Adjusted Rand index of the two ways in which the gold map's papers are filed.
 
-    ARI = (RI - E[RI]) / (max(RI) - E[RI]), TaxoBench, equation 2; scikit-learn's. In [-0.5, 1]: 1
-    for the same groups, about 0 by chance. None if the gold map files no paper.
+    ARI = (RI - E[RI]) / (max(RI) - E[RI]). In [-0.5, 1]: 1 for the same groups, about 0 by chance.
+    None if the gold map files no paper.
+
+    Paper: equation 2, in Bottom-Up mode.
+    Released: scikit-learn's; a paper in several nodes belongs to the last, and those left out are
+        one group; 0 for fewer than two papers.
+    Here: scikit-learn's, over the expert's papers; a paper in several nodes belongs to the first,
+        and those left out are one group.
 
     Example:
         >>> gold = MindMap("", (MindMap("x", papers=("a", "b")), MindMap("y", papers=("c", "d"))))
@@ -64,8 +78,12 @@ def ari(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | Non
 def homogeneity(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Whether each predicted group has papers of one gold group.
 
-    h = 1 - H(U|V) / H(U), TaxoBench, equation 3, with the gold groups U and the predicted ones V;
-    scikit-learn's. In [0, 1]; 1 if there is one gold group. None if the gold map files no paper.
+    h = 1 - H(U|V) / H(U), with the gold groups U and the predicted ones V. In [0, 1]; 1 if there is
+    one gold group. None if the gold map files no paper.
+
+    Paper: equation 3.
+    Released: scikit-learn's, over the groups of ``ari``.
+    Here: scikit-learn's, over the groups of ``ari``.
     """
     return _agreement(predicted, gold, "homogeneity_score")
 
@@ -74,17 +92,25 @@ def homogeneity(predicted: MindMap, gold: MindMap, context: ScoreContext) -> flo
 def completeness(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
     """Whether the papers of each gold group are in one predicted group.
 
-    c = 1 - H(V|U) / H(V), TaxoBench, equation 3; scikit-learn's. In [0, 1]; 1 if the predicted map
-    files all papers under one node. None if the gold map files no paper.
+    c = 1 - H(V|U) / H(V). In [0, 1]; 1 if the predicted map files all papers under one node. None
+    if the gold map files no paper.
+
+    Paper: equation 3.
+    Released: scikit-learn's, over the groups of ``ari``.
+    Here: scikit-learn's, over the groups of ``ari``.
     """
     return _agreement(predicted, gold, "completeness_score")
 
 
 @metric("v_measure", "map")
 def v_measure(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float | None:
-    """Harmonic mean of homogeneity and completeness, 2 h c / (h + c): TaxoBench, equation 4.
+    """Harmonic mean of homogeneity and completeness, 2 h c / (h + c).
 
     In [0, 1]; None if the gold map files no paper.
+
+    Paper: equation 4.
+    Released: scikit-learn's, over the groups of ``ari``.
+    Here: scikit-learn's, over the groups of ``ari``.
     """
     return _agreement(predicted, gold, "v_measure_score")
 
@@ -153,8 +179,10 @@ def sem_path(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float 
     similarity; one that the predicted map leaves out scores 0. Paths lead from the root, which
     counts, to the heading of the paper. In [0, 1]; None if the gold map files no paper.
 
-    Source: TaxoBench's released scorer, version 0.2.0, which compares labels as strings and leaves
-    out papers that are missing.
+    Paper: not in it.
+    Released: labels by the similarity of strings that compares titles, too; the mean over the
+        papers that are found.
+    Here: its cost of paths, by cosines of labels; a paper that is left out counts as 0.
     """
     theirs, ours = _paths(gold), _paths(predicted)
     if not theirs:

@@ -39,11 +39,15 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
 
 @metric("node_soft_recall", "map", needs=["encoder"])
 def node_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Soft overlap of the headings, relative to the gold map's: TaxoBench, equation 7.
+    """Soft overlap of the headings, relative to the gold map's.
 
-    NSR = (c(T*) + c(T) - c(T* u T)) / c(T*), with the soft cardinality c of equation 6 over the
-    distinct labels, negative cosines counted as 0 (`arena.mindmap.cardinality`). At least 0, 1 for
-    the gold map; can exceed 1.
+    NSR = (c(T*) + c(T) - c(T* u T)) / c(T*), with the soft cardinality c
+    (`arena.mindmap.cardinality`). At least 0, 1 for the gold map; can exceed 1.
+
+    Paper: equations 6 and 7.
+    Released: not in the scorer; ``nsr.py``, which made the printed numbers, uses all-MiniLM-L6-v2
+        and counts repeated labels, in the union, too, and negative cosines as they are.
+    Here: over distinct labels; negative cosines count as 0.
     """
     _, theirs, shared = _node_cardinalities(predicted, gold, context.encoder)
     return shared / theirs
@@ -51,9 +55,13 @@ def node_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -
 
 @metric("node_soft_precision", "map", needs=["encoder"])
 def node_soft_precision(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Soft overlap of the headings, relative to the predicted map's: TaxoBench, equation 8.
+    """Soft overlap of the headings, relative to the predicted map's.
 
     NSP = (c(T*) + c(T) - c(T* u T)) / c(T); see `node_soft_recall`.
+
+    Paper: equations 6 and 8.
+    Released: not in the scorer; ``nsp.py``, as for ``node_soft_recall``.
+    Here: over distinct labels; negative cosines count as 0. Above 1 for a chain of headings alike.
     """
     ours, _, shared = _node_cardinalities(predicted, gold, context.encoder)
     return shared / ours
@@ -61,10 +69,14 @@ def node_soft_precision(predicted: MindMap, gold: MindMap, context: ScoreContext
 
 @metric("node_soft_f1", "map", needs=["encoder"])
 def node_soft_f1(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Harmonic mean of node soft recall and precision: TaxoBench, equation 9.
+    """Harmonic mean of node soft recall and precision.
 
     At least 0, 1 for the gold map. It can exceed 1 by a little: a label between two others makes a
     union count less than its parts.
+
+    Paper: equation 9.
+    Released: not in the scorer; ``soft_f1.py`` takes the means of a model over its surveys.
+    Here: of each survey.
     """
     ours, theirs, shared = _node_cardinalities(predicted, gold, context.encoder)
     return 2 * shared / (ours + theirs)

@@ -60,10 +60,16 @@ def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreCont
 def normalised_ted(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
     """Tree edit distance with the cosine as cost of a new label, divided by the number of nodes.
 
-    TED = least sum of costs / (|T*| + |T|), TaxoBench, equation 5: an insertion and a deletion
-    cost 1, to put one label for another costs 1 - max(0, cosine), and 0 if they are equal. Ordered
-    trees; Zhang and Shasha's algorithm. The root counts, as in the paper. In [0, 1]: 0 for equal
-    maps; 1 for a map without a heading below its root, which is not an answer.
+    TED = least sum of costs / (|T*| + |T|): an insertion and a deletion cost 1, to put one label
+    for another costs 1 - max(0, cosine), and 0 if they are equal. Ordered trees; Zhang and Shasha's
+    algorithm. In [0, 1]: 0 for equal maps; 1 for a map without a heading below its root, which is
+    not an answer.
+
+    Paper: equation 5; a new label costs 1 - cosine, a node 1. The root counts.
+    Released: not in the scorer; ``ted.py``, which made the printed numbers, uses all-MiniLM-L6-v2
+        and adds the distance of two subtrees to a wrong cell of its table, so that most distances
+        come out too small.
+    Here: the least distance; a new label costs 1 - max(0, cosine).
     """
     if not predicted.size:
         return 1.0

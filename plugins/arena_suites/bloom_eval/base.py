@@ -70,7 +70,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class SurveyMetric:
-    """A metric; see `survey_metric`."""
+    """A metric; see `survey_metric`, and `arena.metrics.accounts` for the last three fields."""
 
     name: str
     tier: Tier
@@ -79,6 +79,9 @@ class SurveyMetric:
     prompts: Mapping[str, Fields]
     folder: Path
     find: Callable[[SurveyPair], Finding]
+    paper: str = ""
+    released: str = ""
+    here: str = ""
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
@@ -310,8 +313,9 @@ def survey_metric(
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
         folder = Path(inspect.getfile(find)).parent / "prompts"
         metric = SurveyMetric(
-            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
-        )
+            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find,
+            **metrics.accounts(find),
+        )  # fmt: skip
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:
             _register(metric, column)

@@ -1,0 +1,55 @@
+"""Write the tables "the paper / the released code / here" into the pages on benchmarks.
+
+python docs/differences.py
+
+`differences.yaml` has the rows of each page. A row of it without a text is a metric, whose object
+has the text, from its docstring (`arena.metrics.accounts`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from arena.metrics import METRICS
+from arena.suites.bloom_eval import survey_metrics
+
+DOCS = Path(__file__).parent
+COLUMNS = ("paper", "released", "here")
+BEGIN, END = "<!-- docs/differences.py writes this table -->\n", "<!-- its end -->\n"
+
+
+def rows(page: str) -> dict[str, dict[str, str]]:
+    """Return step or metric -> column -> text; a text that is missing is empty."""
+    surveys = survey_metrics()
+    found = yaml.safe_load((DOCS / "differences.yaml").read_text(encoding="utf-8"))[page]
+    for name, row in found.items():
+        if row is None:
+            metric = surveys[name] if name in surveys else METRICS.get(name)
+            found[name] = {column: getattr(metric, column) for column in COLUMNS}
+    return {
+        name: {column: row.get(column, "") for column in COLUMNS} for name, row in found.items()
+    }
+
+
+def with_table(page: str) -> str:
+    """Return the text of a page with the table that its rows make."""
+    lines = ["| | the paper | the released code | here |", "|---|---|---|---|"]
+    for name, row in rows(page).items():
+        texts = (row[column].removesuffix(".") for column in COLUMNS)
+        cells = [text.replace("``", "`").replace("|", "&#124;") for text in texts]
+        lines.append(f"| {' | '.join([name, *cells])} |")
+    before, rest = (DOCS / page).read_text(encoding="utf-8").split(BEGIN)
+    table = "".join(f"{line}\n" for line in lines)
+    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}"
+
+
+def pages() -> list[str]:
+    """Return the names of the pages."""
+    return list(yaml.safe_load((DOCS / "differences.yaml").read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    for name in pages():
+        (DOCS / name).write_text(with_table(name), encoding="utf-8")

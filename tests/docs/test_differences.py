@@ -1,0 +1,53 @@
+"""The tables "the paper / the released code / here": complete, and as the pages show them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from arena.metrics import METRICS, ScoreContext, accounts, metric
+from arena.suites.taxobench.evaluate import NAMES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+_spec = importlib.util.spec_from_file_location("differences", DOCS / "differences.py")
+differences = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(differences)
+
+SCORES = {"taxobench.md": NAMES}
+"""The metrics of a benchmark, each of which must have a row."""
+
+
+@pytest.mark.parametrize("page", differences.pages())
+def test_no_cell_is_empty_and_the_page_shows_them(page):
+    empty = [
+        (name, column)
+        for name, row in differences.rows(page).items()
+        for column, text in row.items()
+        if not text.strip()
+    ]
+    assert not empty
+    assert set(SCORES.get(page, ())) <= differences.rows(page).keys()
+    written = (DOCS / page).read_text(encoding="utf-8")
+    assert written == differences.with_table(page), "run python docs/differences.py"
+
+
+def test_a_metric_has_what_its_docstring_says(monkeypatch):
+    def loudness(answer: object, gold: object, context: ScoreContext) -> float:
+        """Loudness of an answer.
+
+        In [0, 1].
+
+        Paper: equation 7,
+            and its note.
+        Here: as there.
+
+        Example: none.
+        """
+        return 1.0
+
+    monkeypatch.setattr(METRICS, "register", lambda name: lambda made: made)
+    made = metric("loudness", "map")(loudness)
+    assert (made.paper, made.released, made.here) == ("equation 7, and its note.", "", "as there.")
+    assert accounts(len) == {}
