@@ -187,20 +187,25 @@ class SurveyPair:
         prompt: str,
         schema: Schema = None,
         cosines: NDArray[np.float64] | None = None,
+        several: bool = False,
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
         By the judge if `matcher` says so, the first pair of an item: `prompt` names its template,
         with the fields ``human`` and ``generated``, and `schema` is that of its answer. Else
         one-to-one with the greatest sum of cosines, each at least `threshold`; `cosines`, shape
-        (len(human), len(generated)), are those of the texts by default.
+        (len(human), len(generated)), are those of the texts by default. With `several`, all pairs.
         """
         if self.comparison.matcher != "judge":
             found = self.cosines(human, generated) if cosines is None else cosines
+            if several:
+                return [
+                    (int(i), int(j)) for i, j in np.argwhere(found >= self.comparison.threshold)
+                ]
             return one_to_one(found, self.comparison.threshold)
         unique: list[tuple[int, int]] = []
         for i, j in self.judged_pairs(human, generated, prompt, schema):
-            if all(i != row and j != column for row, column in unique):
+            if several or all(i != row and j != column for row, column in unique):
                 unique.append((i, j))
         return unique
 

@@ -67,22 +67,24 @@ def side_by_side(
     return rows
 
 
-def ratios(matched: int, human: int, generated: int) -> dict[str, float | None]:
+def ratios(
+    matched: int, human: int, generated: int, partners: int | None = None
+) -> dict[str, float | None]:
     """Return ``f1``, ``precision`` and ``recall`` of items that match one-to-one.
 
-    None if the experts' survey has no item; 0 if the generated one has none.
+    None if the experts' survey has no item; 0 if the generated one has none. Where an item may be in
+    several pairs, `matched` counts the experts' items in any, and `partners` the generated ones.
 
     >>> ratios(1, 2, 4)
     {'f1': 0.3333333333333333, 'precision': 0.25, 'recall': 0.5}
     """
     if not human:
         return dict.fromkeys(("f1", "precision", "recall"))
-    precision = matched / generated if generated else 0.0
-    return {
-        "f1": 2 * matched / (human + generated),
-        "precision": precision,
-        "recall": matched / human,
-    }
+    recall, f1 = matched / human, 2 * matched / (human + generated)
+    precision = (matched if partners is None else partners) / (generated or 1)
+    if partners is not None:
+        f1 = 2 * precision * recall / (precision + recall) if matched else 0.0
+    return {"f1": f1, "precision": precision, "recall": recall}
 
 
 def distribution_similarity(expert: Sequence[float], generated: Sequence[float]) -> float:

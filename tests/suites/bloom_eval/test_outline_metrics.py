@@ -118,6 +118,28 @@ def test_topic_coverage_by_a_judge(make_client):
     assert '["A", "B", "C"]' in text and '["X", "Y"]' in text
 
 
+def test_the_released_topic_coverage_lets_a_heading_be_in_several_pairs(make_client):
+    experts = survey((0, "T"), (1, "1 Methods"), (1, "2 Graphs"), (1, "3 Evaluation"))
+    generated = survey(
+        (0, "T"), (1, "Sparse methods"), (1, "Dense methods"), (1, "Measures"), (1, "Outlook")
+    )
+    named = [("T", "T"), ("Methods", "Sparse methods"), ("Methods", "Dense methods"),
+             ("Evaluation", "Measures")]  # fmt: skip
+    pairs = [{"expert_heading": a, "llm_heading": b} for a, b in named]
+    with LLMServer([json.dumps({"matched_pairs": pairs})] * 2) as server:
+        found = judged(make_client, server, experts, generated, "otc", official=True)["finding"]
+        ours = judged(make_client, server, experts, generated, "otc")["finding"]
+    # 4 of 5 generated headings have a partner, and 3 of the experts' 4
+    f1 = 2 * 0.8 * 0.75 / (0.8 + 0.75)
+    assert found.scores == pytest.approx({"precision": 0.8, "recall": 0.75, "f1": f1})
+    # one-to-one without the titles: Methods with Sparse methods, Evaluation with Measures
+    assert ours.scores == pytest.approx({"precision": 2 / 4, "recall": 2 / 3, "f1": 4 / 7})
+    axes = Axes(a=(1, 0), b=(0.8, 0.6), c=(0, 1))  # b is near to both
+    one, other = survey((1, "a"), (1, "c")), survey((1, "b"))
+    found = scores(one, other, "otc", encoder=axes, official=True)["finding"]
+    assert found.scores == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
 def test_a_judge_pairs_headings_of_one_text_in_turn(make_client):
     outline = survey((1, "A"), (2, "Summary"), (1, "B"), (2, "Summary"))
     pairs = [{"expert_heading": x, "llm_heading": x} for x in ("A", "Summary", "B", "Summary")]
@@ -140,14 +162,18 @@ def test_clarity_by_embeddings():
         )["scs"]["finding"]
 
     finding = clarity(CLARITY)
-    assert finding.scores == {"": pytest.approx(1 - 2 / 7)}  # two of the three are redundant
+    assert finding.scores == {"": pytest.approx(1 - 3 / 7)}
     assert finding.rows == [
         ("Foo", "T", "foo", "Bar"), ("Foo", "T", "Foo", "Soup"), ("foo", "Bar", "Foo", "Soup")
     ]  # fmt: skip
-    assert clarity(CLARITY, official=True).scores == {"": pytest.approx(1 - 3 / 7)}
+    # the title and the heading without a text are two more
+    assert clarity(CLARITY, official=True).scores == {"": pytest.approx(1 - 3 / 9)}
+    three = survey(*(each for text in "ABC" for each in ((1, text), (2, "Foo"))))
+    assert clarity(three).scores == {"": 0.5}
     deep = survey(*((level, "Foo") for level in range(1, 6)))
-    assert clarity(deep).scores == {"": pytest.approx(1 / 5)}
-    assert clarity(deep, official=True).scores == {"": -1.0}  # ten pairs of five headings
+    assert clarity(deep).scores == {"": -1.0}  # ten pairs of five headings
+    # the first has no heading above it, so that it is in no pair
+    assert clarity(deep, official=True).scores == {"": pytest.approx(1 - 6 / 5)}
 
 
 def test_clarity_by_a_judge(make_client):
@@ -160,10 +186,10 @@ def test_clarity_by_a_judge(make_client):
     with LLMServer(answers * 2) as server:
         row = judged(make_client, server, EXPERTS, CLARITY, "scs")
         official = judged(make_client, server, EXPERTS, CLARITY, "scs", official=True)
-    # "Foo" stands in three places, two of them apart from "Bar": three headings of one meaning
+    # "Foo" stands in three places, two of them apart from "Bar": two pairs
     assert row["finding"].scores == {"": pytest.approx(1 - 2 / 7)}
     # pairs as named: Bar and Foo twice; the two of bread are siblings
-    assert official["finding"].scores == {"": pytest.approx(1 - 2 / 7)}
+    assert official["finding"].scores == {"": pytest.approx(1 - 2 / 9)}
     text = last_text(server.requests[0])
     assert "- Bar\n  - foo\n- Soup\n  - Foo\n" in text and "Title" not in text
 

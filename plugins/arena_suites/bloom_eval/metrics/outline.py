@@ -37,22 +37,32 @@ _HEADERS = ("heading", "below", "heading that means the same", "below")
     prompts={"otc": Fields(("human", "generated"))},
 )
 def otc(pair: SurveyPair) -> Finding:
-    """Outline Topic Coverage: F1 of the headings that mean the same, one-to-one, in [0, 1].
+    """Outline Topic Coverage: F1 of the headings that mean the same, in [0, 1].
 
-    Bloom-Eval, appendix B.2: 2 x pairs / (experts' headings + generated ones). The title is left
-    out, and so are section numbers. None for experts without an outline, 0 for a generated survey
-    without one.
+    None for experts without an outline, 0 for a generated survey without one.
+
+    Paper: B.2, F1 over the headings that a model matches.
+    Released: the title counts, and a heading may be in several pairs: precision is the share of
+        the generated headings with a partner, recall that of the experts'.
+    Here: one-to-one, 2 x pairs / (experts' headings + generated ones), without title and section
+        numbers; by embedding, or with ``--matcher judge`` by a model.
     """
+    official = pair.comparison.official
     human, generated = (
-        [heading.text for heading in headings(article) if heading.text]
+        [heading.text for heading in headings(article, official) if heading.text]
         for article in pair.sides.values()
     )
     if not human:
         return Finding(ratios(0, 0, 0), reason="the experts' survey has no outline.")
     form = pairs_schema("matched_pairs", "expert_heading", "llm_heading")
-    matched = pair.match(human, generated, "otc", form)
+    matched = pair.match(human, generated, "otc", form, several=official)
     rows = side_by_side(matched, [(text,) for text in human], [(text,) for text in generated])
-    scores = ratios(len(matched), len(human), len(generated))
+    partners = len({generated[j] for _, j in matched})
+    scores = (
+        ratios(len({human[i] for i, _ in matched}), len(human), len(generated), partners)
+        if official
+        else ratios(len(matched), len(human), len(generated))
+    )
     return Finding(scores, rows, ("experts' heading", "generated heading"))
 
 
@@ -60,10 +70,14 @@ def otc(pair: SurveyPair) -> Finding:
 def scons(pair: SurveyPair) -> Finding:
     """Shape Consistency: likeness of depth and of size of the outlines, in [0, 1].
 
-    sqrt(DC x BC), Bloom-Eval, equations 9 and 10: DC is the smaller depth divided by the larger,
-    BC the smaller number of headings divided by the larger. The depth is the number of levels from
-    the title to the deepest heading; the title counts as a heading in the
-    released code alone. None for experts without an outline, 0 for a generated survey without one.
+    sqrt(DC x BC): DC is the smaller depth divided by the larger, BC the smaller number of headings
+    divided by the larger. None for experts without an outline, 0 for a generated survey without
+    one.
+
+    Paper: equations 9 and 10.
+    Released: the title counts as a heading.
+    Here: the depth is the number of levels from the title to the deepest heading; the title is no
+        heading.
     """
     shapes = {
         side: _shape(article, pair.comparison.official) for side, article in pair.sides.items()
@@ -87,34 +101,37 @@ def _shape(article: Article, titled: bool) -> tuple[int, int]:
 
 @survey_metric("scs", tier="analysis", needs=("matcher",), prompts={"scs": Fields(("outline",))})
 def scs(pair: SurveyPair) -> Finding:
-    """Structural Clarity: share of the generated headings that repeat none elsewhere, in (0, 1].
+    """Structural Clarity: 1 - pairs of headings that repeat each other / headings, at most 1.
 
-    1 - N_redundant / N_total, Bloom-Eval, equation 11: of headings that mean the same and do not
-    share an immediate parent, all but one are redundant. For three that mean the same these are 2,
-    where the paper counts 3 pairs, and may fall below zero; for disjoint pairs both are equal.
-    `official` counts pairs, repeated ones too. The title and section numbers do not count.
+    1 - N_redundant / N_total: pairs of generated headings that mean the same and do not share an
+    immediate parent; below 0 where there are more pairs than headings. 0 for a survey without an
+    outline.
 
-    With ``matcher="judge"`` a judge names the pairs, as in the paper. With ``embedding``, which is
-    ours, they are those with a cosine of at least 0.9: in one outline headings of other meaning
-    share many words. 0 for a survey without an outline.
+    Paper: equation 11; a model names the pairs.
+    Released: pairs as the model names them, repeated ones too; the title is one of N_total; a
+        heading has the last one of the level above as its parent, and without one is in no pair.
+    Here: each pair once, without title and section numbers. With ``--matcher judge`` a model names
+        the pairs; by embedding, which is ours, they have a cosine of at least 0.9, since headings
+        of other meaning share many words.
     """
-    outline = headings(pair.generated)
-    total = sum(bool(heading.text) for heading in outline)
+    official = pair.comparison.official
+    outline = headings(pair.generated, official)
+    total = len(outline) if official else sum(bool(heading.text) for heading in outline)
     if not total:
         return Finding({"": 0.0}, headers=_HEADERS)
-    above = parents(outline)
+    above = _released_parents(outline) if official else parents(outline)
     groups = (
         _by_judge(pair, outline) if pair.comparison.matcher == "judge" else _alike(pair, outline)
     )
-    apart = [[(i, j) for i, j in group if above[i] != above[j]] for group in groups]
+    apart = [
+        [(i, j) for i, j in group if above[i] != above[j] and None not in (above[i], above[j])]
+        for group in groups
+    ]
     unique = sorted({(min(each), max(each)) for group in apart for each in group})
-    first = list(range(len(outline)))  # of the headings that mean the same
-    for i, j in unique:
-        first = [first[i] if place == first[j] else place for place in first]
-    redundant = sum(map(bool, apart)) if pair.comparison.official else len(first) - len(set(first))
+    redundant = sum(map(bool, apart)) if official else len(unique)
     title = pair.generated.title
     shown = [
-        (each.text, outline[k].text if k >= 0 else title)
+        (each.text, title if k is None or k < 0 else outline[k].text)
         for each, k in zip(outline, above, strict=True)
     ]
     rows = [(*shown[i], *shown[j]) for i, j in unique]
@@ -125,6 +142,16 @@ def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int,
     texts = [heading.text for heading in outline]
     pairs = np.argwhere(np.triu(pair.cosines(texts, texts) >= _LEAST_COSINE, 1)).tolist()
     return [[(i, j)] for i, j in pairs]
+
+
+def _released_parents(outline: Sequence[Heading]) -> list[int | None]:
+    """Return the place of the last heading so far of the level above; None without one."""
+    last: dict[int, int] = {}
+    found = []
+    for place, heading in enumerate(outline):
+        found.append(last.get(heading.level - 1))
+        last[heading.level] = place
+    return found
 
 
 def _by_judge(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
@@ -155,11 +182,14 @@ def _read(text: str) -> list[tuple[str, str]]:
 def sts(pair: SurveyPair) -> Finding:
     """Semantic Tree Similarity: 1 - edit distance of the outlines / number of headings, in [0, 1].
 
-    1 - TED(A, B) / (|A| + |B|), Bloom-Eval, equation 8: ordered trees, to insert or to delete a
-    heading costs 1, to put one for another 1 - cosine, and 0 if they are equal. Both trees have a
-    neutral root in place of the title, which is not counted; section numbers are removed. The
-    released code counts the title as a heading, and embeds headings with their case. None for
-    experts without an outline, 0 for a generated survey without one.
+    1 - TED(A, B) / (|A| + |B|): ordered trees, to insert or to delete a heading costs 1, to put one
+    for another 1 - cosine, and 0 if they are equal. None for experts without an outline, 0 for a
+    generated survey without one.
+
+    Paper: equation 8, with nomic-embed-text-v1.
+    Released: the title counts as a heading; headings are embedded with their case.
+    Here: both trees have a neutral root in place of the title, which is not counted; without
+        section numbers, in lower case; the encoder is that of ``--encoder``.
     """
     from arena.mindmap.metrics.tree_distance import edit_distance
 

@@ -110,12 +110,8 @@ def tfsim(pair: SurveyPair) -> Finding:
         near = np.where(cosines >= LEAST_COSINE, cosines, 0.0)
         labels, words = ([theme.label for theme in side] for side in (human, generated))
         form = pairs_schema("matched_pairs", "expert_topic", "llm_topic")
-        if not official:
-            pairs = pair.match(labels, words, "tfsim", form, near)
-        elif pair.comparison.matcher == "judge":
-            pairs = pair.judged_pairs(labels, words, "tfsim_official", form)
-        else:
-            pairs = [(int(i), int(j)) for i, j in np.argwhere(near >= pair.comparison.threshold)]
+        prompt = "tfsim_official" if official else "tfsim"
+        pairs = pair.match(labels, words, prompt, form, near, several=official)
     ours, theirs = ({each[side] for each in pairs} for side in (0, 1))
     shared = {i: [len(generated[j].works) for k, j in pairs if k == i] for i in sorted(ours)}
     scores = ratios(len(theirs), len(theirs) + len(human) - len(ours), len(generated))
