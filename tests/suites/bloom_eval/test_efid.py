@@ -53,9 +53,38 @@ def test_shared_names_and_how_often_the_text_has_them(make_client) -> None:
     assert row["calls"] == 2 and row["failed"] == 0
 
 
-def test_the_released_code_counts_what_the_model_lists(make_client) -> None:
+def test_the_released_code_counts_what_the_model_lists_and_names(make_client) -> None:
+    names = {"ViT": "Vision Transformer", "Vision Transformer": "Vision Transformer"}
+    both = [("Vision Transformer", "Vision Transformer"), ("ImageNet", "ImageNet")]
+
     def official(body: dict[str, Any]) -> str:
         text = body["messages"][0]["content"]
+        if "best known" in text:
+            assert text.count('"ViT"') == 1  # each spelling once
+            return json.dumps({"methods_models": names, "datasets": {"ImageNet": "ImageNet"}})
+        if "mean the same thing" in text:
+            pairs = [{"expert_main_name": a, "llm_main_name": b} for a, b in both]
+            return json.dumps([each for each in pairs if each["expert_main_name"] in text])
+        if "NeRF wins" in text:
+            return entities(["ViT", "ViT", "Vision Transformer", "encoder"], ["ImageNet"], [])
+        return entities(["ViT", "Vision Transformer"], ["ImageNet"], [])
+
+    with LLMServer(official) as server:
+        tools = SurveyComparison(judge=make_client(server), official=True)
+        row = compare(SurveyPair(survey(EXPERTS), survey(GENERATED), tools), ["efid"])["efid"]
+    # {Vision Transformer 3, ImageNet 1} and {Vision Transformer 2, ImageNet 1}: two of two
+    scores = row["finding"].scores
+    assert (scores["f1"], scores["precision"], scores["recall"]) == (1.0, 1.0, 1.0)
+    assert ("methods_models", *["Vision Transformer", "3"], *["Vision Transformer", "2"]) in (
+        row["finding"].rows
+    )
+
+
+def test_the_released_code_counts_a_repeated_pair(make_client) -> None:
+    def official(body: dict[str, Any]) -> str:
+        text = body["messages"][0]["content"]
+        if "best known" in text:
+            return json.dumps({"methods_models": {"A": "A", "B": "B", "a": "a"}})
         if "mean the same thing" in text:
             return json.dumps([{"expert_main_name": "A", "llm_main_name": "a"}] * 2)
         return entities(["A", "A", "B"] if "NeRF wins" in text else ["a"], [], [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -32,8 +33,13 @@ from arena_suites.bloom_eval.matching import (
 def fcons(pair: SurveyPair) -> Finding:
     """Factual Consistency: the share of factual statements that both surveys make, in [0, 1].
 
-    Bloom-Eval, B.1: a judge lists the factual statements of both, the matcher pairs those that
-    assert the same; F1, precision and recall; see `match_claims`.
+    A judge lists the factual statements of both; F1, precision and recall of those that assert the
+    same; see `match_claims`.
+
+    Paper: B.1, by gpt-5-mini; the section speaks of generated claims that the experts entail.
+    Released: pairs of statements as the model names them, repeated ones too, so that a score can
+        exceed 1.
+    Here: each distinct statement once, paired one-to-one.
     """
     form = pairs_schema("matched_pairs", "expert_factual_claims", "llm_factual_claims")
     return match_claims(pair, "fcons", "factual_statements", form)
@@ -49,8 +55,12 @@ def fcons(pair: SurveyPair) -> Finding:
 def caa(pair: SurveyPair) -> Finding:
     """Critical Analysis Alignment: the share of critical statements of both surveys, in [0, 1].
 
-    Bloom-Eval, B.5: a judge lists the statements of both on limitations, flaws and gaps, the
-    matcher pairs those that say the same; F1, precision and recall; see `match_claims`.
+    A judge lists the statements of both on limitations, flaws and gaps; F1, precision and recall of
+    those that say the same; see `match_claims`.
+
+    Paper: B.5, by gpt-5-mini.
+    Released: as for ``fcons``.
+    Here: as for ``fcons``.
     """
     form = pairs_schema(
         "matched_critical_pairs", "expert_critical_statement", "llm_critical_statement"
@@ -96,22 +106,34 @@ _NAMES = pairs_schema("matched_pairs", "expert_main_name", "llm_main_name")
     tier="memory",
     needs=("judge", "matcher"),
     columns=("f1", "precision", "recall", "ds"),
-    prompts={"efid": Fields(("text",)), "efid-match": Fields(("human", "generated"))},
+    prompts={
+        "efid": Fields(("text",)),
+        "efid-names": Fields(("names",)),
+        "efid-match": Fields(("human", "generated")),
+    },
 )
 def efid(pair: SurveyPair) -> Finding:
     """Entity Fidelity: the entities of both surveys, and how often each names them, in [0, 1].
 
-    Bloom-Eval, B.1 and A.1: a judge lists methods and models, data sets, and evaluation metrics.
-    Names that differ in case alone are equal; the matcher pairs the others of a category
-    one-to-one. ``ds`` is the distributional similarity of the frequencies of what is shared, 0
-    if nothing is. A name counts as often as the sentences have it, in a spelling of the judge's
-    list and not within a longer name; a name that they do not have is left out.
+    A judge lists methods and models, data sets, and evaluation metrics; F1, precision and recall of
+    those that both name, and ``ds``, the distributional similarity of their frequencies, 0 if
+    nothing is shared.
 
-    With `official` the judge's own list says how often, and all its pairs count, repeated
-    ones too. The released code also lets the model merge the names of an entity beforehand.
+    Paper: B.1 and A.1, by gpt-5-mini.
+    Released: a model gives the names of one entity one name, and drops general terms; it pairs the
+        rest of a category. Its own list says how often each occurs, and all its pairs count,
+        repeated ones too, so that a score can exceed 1.
+    Here: names that differ in case alone are equal; the matcher pairs the others of a category
+        one-to-one. A name counts as often as the sentences have it, in a spelling of the judge's
+        list and not within a longer name; one that they do not have is left out.
     """
+    official = pair.comparison.official
     found = extract(pair, "efid", CATEGORIES)
-    counts = {side: _count(each, pair.comparison.official) for side, each in found.items()}
+    counts = (
+        _released_counts(pair, found)
+        if official
+        else {side: _count(each) for side, each in found.items()}
+    )
     rows: list[tuple[str, ...]] = []
     shared: list[tuple[int, int]] = []
     for category in CATEGORIES:
@@ -122,7 +144,13 @@ def efid(pair: SurveyPair) -> Finding:
         rows += [(category, *row) for row in side_by_side(pairs, *cells)]
     if any(each.unread for each in found.values()):
         rows.append(("", found["human"].unread, "", found["generated"].unread, ""))
-    totals = [sum(map(len, each.values())) for each in counts.values()]
+    totals = [
+        # The released code puts the categories together.
+        len({name for names in each.values() for name in names})
+        if official
+        else sum(map(len, each.values()))
+        for each in counts.values()
+    ]
     scores = ratios(len(shared), *totals)
     times = [human for human, _ in shared], [generated for _, generated in shared]
     scores["ds"] = distribution_similarity(*times) if totals[0] else None
@@ -130,26 +158,56 @@ def efid(pair: SurveyPair) -> Finding:
     return Finding(scores, rows, ("category", "experts", "times", "generated", "times"), reason)
 
 
-def _count(found: Found, official: bool) -> dict[str, dict[str, int]]:
-    """Return category -> distinct name, as first written -> how often it occurs."""
-    listed = {key: Counter(names) for key, names in found.items.items()}
-    if not official:
-        names = sorted({name for each in listed.values() for name in each}, key=len, reverse=True)
-        any_name = "|".join(map(re.escape, names)) or r"\Z\A."
-        text = " ".join(found.text.split())
-        times = Counter(re.findall(rf"(?<!\w)(?:{any_name})(?!\w)", text))
-        listed = {
-            key: Counter({name: times[name] for name in each}) for key, each in listed.items()
-        }
+def _count(found: Found) -> dict[str, dict[str, int]]:
+    """Return category -> distinct name, as first written -> how often the sentences have it."""
+    every = {name for listed in found.items.values() for name in listed}
+    any_name = "|".join(map(re.escape, sorted(every, key=len, reverse=True))) or r"\Z\A."
+    times = Counter(re.findall(rf"(?<!\w)(?:{any_name})(?!\w)", " ".join(found.text.split())))
     counts: dict[str, dict[str, int]] = {}
-    for key, spellings in listed.items():
+    for key, listed in found.items.items():
         first: dict[str, str] = {}
         counts[key] = {}
-        for name, number in spellings.items():
-            if number:
-                name = first.setdefault(name.casefold(), name)
-                counts[key][name] = counts[key].get(name, 0) + number
+        for spelling in dict.fromkeys(listed):
+            if times[spelling]:
+                name = first.setdefault(spelling.casefold(), spelling)
+                counts[key][name] = counts[key].get(name, 0) + times[spelling]
     return counts
+
+
+def _released_counts(
+    pair: SurveyPair, found: dict[str, Found]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Return side -> category -> name that the judge gives an entity -> how often it lists it."""
+    lists = (
+        {key: [*dict.fromkeys(each.items[key])] for key in CATEGORIES} for each in found.values()
+    )
+    many = [{"names": json.dumps(each, ensure_ascii=False)} for each in lists]
+    counts = {}
+    for (side, each), names in zip(
+        found.items(), pair.ask("efid-names", many, _read_names), strict=True
+    ):
+        if isinstance(names, Failed):
+            raise JudgeFailedError(f"the judge gave no names of the {side} survey: {names.reason}")
+        counts[side] = {
+            key: dict(Counter(names[key][name] for name in each.items[key] if name in names[key]))
+            for key in CATEGORIES
+        }
+    return counts
+
+
+def _read_names(text: str) -> dict[str, dict[str, str]]:
+    found = as_json(text)
+    maps = [found.get(key, {}) for key in CATEGORIES] if isinstance(found, dict) else [None]
+    if not all(isinstance(each, dict) for each in maps):
+        raise ParseError(f"It is not a JSON object with objects under {', '.join(CATEGORIES)}.")
+    return {
+        key: {
+            " ".join(old.split()): " ".join(new.split())
+            for old, new in names.items()
+            if isinstance(new, str)
+        }
+        for key, names in zip(CATEGORIES, maps, strict=True)
+    }
 
 
 def _same_names(pair: SurveyPair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
