@@ -116,6 +116,7 @@ class SurveyComparison:
     most: Annotated[int, Ge(1)] | None = None
     longest: Annotated[int, Ge(500)] | None = None
     official: bool = False
+    no_abstract: Literal["unsupported", "left-out"] = "unsupported"
 
     def __post_init__(self) -> None:
         check_options("comparison of surveys", type(self), vars(self))

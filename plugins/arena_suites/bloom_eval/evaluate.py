@@ -71,6 +71,7 @@ def score_surveys(
     prompts: str | None = None,
     schemas: bool = False,
     most: int | None = None,
+    no_abstract: Literal["unsupported", "left-out"] = "unsupported",
     longest: int | None = None,
     corpus: str | None = None,
     page: str | None = None,
@@ -94,6 +95,7 @@ def score_surveys(
         prompts (DIR): Templates that replace the built-in ones.
         schemas: Send JSON schemas, which many servers enforce.
         most: Statements of each survey whose citations are judged (default: all).
+        no_abstract: What a cited work without an abstract does for a statement.
         longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
             own links, their citations.
@@ -106,7 +108,7 @@ def score_surveys(
     comparison = SurveyComparison(
         encoder=encoder, matcher=matcher, threshold=threshold,
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
-        longest=longest, official=official,
+        longest=longest, official=official, no_abstract=no_abstract,
     )  # fmt: skip
     for option, names in {"only": only, "metrics": metrics}.items():
         if names == ():
@@ -140,7 +142,7 @@ def _seconds(run: Path) -> float | None:
 def _settings(
     comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
 ) -> dict[str, Any]:
-    names = ("matcher", "threshold", "clusters", "most", "longest")
+    names = ("matcher", "threshold", "clusters", "most", "longest", "no_abstract")
     settings = {
         **identity(comparison.encoder),
         **{name: getattr(comparison, name) for name in names},

@@ -63,8 +63,9 @@ def pair(make_client):
 def test_recall_and_precision(pair) -> None:
     # Supported: trees and fish, not pigs; nothing known of sand (no abstract) and rain (unread).
     # Needed: 1 for the trees, since 1 supports them without 2; both for the fish; not 2 for pigs.
-    row = pair()
+    row = pair(no_abstract="left-out")
     scores = row["finding"].scores
+    assert row["finding"].reason == ""
     assert scores["recall"] == 2 / 3
     assert scores["precision"] == 3 / 5
     assert scores["f1"] == pytest.approx(12 / 19)  # 2 * 2/3 * 3/5 / (2/3 + 3/5)
@@ -73,6 +74,29 @@ def test_recall_and_precision(pair) -> None:
     assert ("Trees grow.", "Work 2", "not needed") in rows
     assert ("Sand is dry.", "Work 4", "no abstract") in rows
     assert ("Rain falls.", "Work 5", "failed") in rows
+
+
+def test_a_work_without_an_abstract_supports_nothing(pair) -> None:
+    row = pair()  # sand is one more statement that is not supported, by one more citation
+    assert row["finding"].scores == {"recall": 2 / 4, "precision": 3 / 6, "f1": 0.5}
+    assert row["finding"].reason == (
+        "1 of 6 citations lead to no abstract, and so support nothing."
+    )
+    assert ("Sand is dry.", "Work 4", "no abstract") in row["finding"].rows
+
+
+@pytest.mark.parametrize(("options", "expected"), [({}, 0.25), ({"no_abstract": "left-out"}, 1.0)])
+def test_four_statements_of_which_one_cites_an_abstract(make_client, options, expected) -> None:
+    text = "# T\n\n## A\n\nA is [1]. B is [2]. C is [3]. D is [4].\n\n## References\n\n"
+    text += "".join(f"[{n}] Work {n}.\n" for n in range(1, 5))
+    article = article_of(
+        read_report(text), text, lambda each: Work(each.key, "a" if each.key == "1" else "")
+    )
+    with LLMServer(lambda body: json.dumps({"supported": True})) as server:
+        tools = SurveyComparison(judge=make_client(server), **options)
+        row = compare(SurveyPair(article, article, tools), ["cf"])["cf"]
+    assert set(row["finding"].scores.values()) == {expected}
+    assert row["calls"] == 1
 
 
 def test_the_released_code_asks_about_each_work_alone(pair) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -21,10 +21,14 @@ LEAST_RATIO = 90
 def hirc(pair: SurveyPair) -> Finding:
     """High-Impact Reference Coverage: the experts' works with over 50 citations, in [0, 1].
 
-    Bloom-Eval, B.1: precision over all generated references, recall over these works. The
-    generated references, in their order, each take the work still free with the greatest
-    `title_ratio`, at least 90; one of the same paper's id has 100. A reference without a title or
-    id takes none. None if no work of the experts is known to have as many citations.
+    Precision over all generated references, recall over these works. None if no work of the experts
+    is known to have as many citations.
+
+    Paper: B.1, citations by Google Scholar.
+    Released: the generated references, in their order, each take the work still free with the
+        greatest rounded ratio of lower-cased titles, at least 90 (in an older script 80).
+    Here: the same; one of the same paper's id has 100, and a reference without a title or id takes
+        none. Citations are those of the data, or of the corpus.
     """
     human, generated = pair.human.works, pair.generated.works
     core = [work for work in human if (work.citations or 0) >= LEAST_CITATIONS]
@@ -103,16 +107,20 @@ class _Question(NamedTuple):
 def cf(pair: SurveyPair) -> Finding:
     """Citation Faithfulness: the statements of the generated survey that their citations support.
 
-    Bloom-Eval, B.2, after AutoSurvey, in [0, 1]: recall is the share of the statements with a
-    citation that the cited works, by title and abstract, support together. Precision is the share
-    of the citations that are needed: the works together support the statement, and this one does
-    alone or the others do not. A work without an abstract cannot be judged, so that the citation
-    counts nowhere; nor does what has no readable answer.
+    In [0, 1]: recall is the share of the statements with a citation that are supported, precision
+    the share of the citations that are needed. What has no readable answer counts nowhere. `most`
+    bounds the statements.
 
-    With `official` each work is asked about alone: a statement is supported if any work
-    supports it, a citation is needed if it alone does, and without an abstract nothing is
-    supported. `most` bounds the statements.
+    Paper: B.2, by gpt-4o, with title and abstract of each cited work; after AutoSurvey.
+    Released: each work is asked about alone: a statement is supported if any work supports it, a
+        citation is needed if it alone does. A work without an abstract supports nothing. A failed
+        request ends the run.
+    Here: AutoSurvey's: a statement is supported by all its works together, a citation is needed if
+        it supports the statement alone or the others do not. A work without an abstract supports
+        nothing; with ``--no-abstract left-out`` its citations count nowhere.
     """
+    official = pair.comparison.official
+    left_out = pair.comparison.no_abstract == "left-out" and not official
     report = pair.generated.report
     works = {work.key: work for work in pair.generated.works if work.key}
     rows: list[tuple[str, ...]] = []
@@ -121,17 +129,16 @@ def cf(pair: SurveyPair) -> Finding:
         [each for each in report.statements if each.citations], pair.comparison.most
     ):
         cited = [works[key] for key in each.citations if key in works and works[key].title]
-        known = tuple(work for work in cited if work.abstract)
         rows += [(each.text, work.title, "no abstract") for work in cited if not work.abstract]
-        if known or (pair.comparison.official and cited):
-            questions.append(
-                _Question(each.text, tuple(cited) if pair.comparison.official else known)
-            )
-    judged = _alone(pair, questions) if pair.comparison.official else _together(pair, questions)
+        counted = tuple(work for work in cited if work.abstract or not left_out)
+        if counted:
+            questions.append(_Question(each.text, counted))
+    judged = _alone(pair, questions) if official else _together(pair, questions)
     rows += [
         (question.statement, work.title, {True: "needed", False: "not needed", None: "failed"}[one])
         for question, (_, needed) in zip(questions, judged, strict=True)
         for work, one in zip(question.works, needed, strict=True)
+        if work.abstract
     ]
     supported = [each for each, _ in judged if each is not None]
     needed = [one for _, many in judged for one in many if one is not None]
@@ -140,11 +147,14 @@ def cf(pair: SurveyPair) -> Finding:
         raise JudgeFailedError("the judge has no readable answer on any citation.")
     if not questions:
         none = dict.fromkeys(("f1", "precision", "recall"))
-        return Finding(none, rows, headers, "no statement cites a work whose abstract is known.")
+        return Finding(none, rows, headers, "no statement cites a work that is known.")
     recall, precision = sum(supported) / len(supported), sum(needed) / len(needed)
     both = precision + recall
     f1 = 2 * precision * recall / both if both else 0.0
-    return Finding({"f1": f1, "precision": precision, "recall": recall}, rows, headers)
+    unknown = sum(not work.abstract for each in questions for work in each.works)
+    reason = f"{unknown} of {len(needed)} citations lead to no abstract, and so support nothing."
+    scores = {"f1": f1, "precision": precision, "recall": recall}
+    return Finding(scores, rows, headers, reason if unknown else "")
 
 
 _Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each of its citations
@@ -152,23 +162,34 @@ _Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each
 
 def _together(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     """Judge each statement by all its works; those of a supported one alone, then the others."""
-    whole = _ask(pair, dict(enumerate(questions)))
+    known = [[i for i, work in enumerate(each.works) if work.abstract] for each in questions]
+
+    def about(n: int, places: Sequence[int]) -> _Question:
+        return questions[n]._replace(works=tuple(questions[n].works[i] for i in places))
+
+    whole = _ask(pair, {n: about(n, places) for n, places in enumerate(known) if places})
     several = {
-        (n, i): each._replace(works=(work,))
-        for n, each in enumerate(questions)
-        for i, work in enumerate(each.works)
-        if whole[n] and len(each.works) > 1
+        (n, i): about(n, [i])
+        for n, places in enumerate(known)
+        for i in places
+        if whole[n] and len(places) > 1
     }
     needed = _ask(pair, several)
     others = {
-        (n, i): questions[n]._replace(works=questions[n].works[:i] + questions[n].works[i + 1 :])
+        (n, i): about(n, [place for place in known[n] if place != i])
         for (n, i), supported in needed.items()
         if supported is False
     }
     for place, supported in _ask(pair, others).items():
         needed[place] = None if supported is None else not supported
     return [
-        (whole[n], [needed.get((n, i), whole[n]) for i in range(len(each.works))])
+        (
+            whole.get(n, False),
+            [
+                needed.get((n, i), whole[n]) if i in known[n] else False
+                for i in range(len(each.works))
+            ],
+        )
         for n, each in enumerate(questions)
     ]
 
