@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.metrics import METRICS, ScoreContext, accounts, metric
+from arena.suites.bloom_eval import survey_metrics
 from arena.suites.taxobench.evaluate import NAMES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -15,7 +16,7 @@ _spec = importlib.util.spec_from_file_location("differences", DOCS / "difference
 differences = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(differences)
 
-SCORES = {"taxobench.md": NAMES}
+SCORES = {"bloom-eval.md": survey_metrics(), "taxobench.md": NAMES}
 """The metrics of a benchmark, each of which must have a row."""
 
 

@@ -8,7 +8,7 @@ released code.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -42,16 +42,16 @@ from arena_suites.bloom_eval.data import read_surveys
 from arena_suites.bloom_eval.tables import (
     SurveyEvaluation,
     as_html,
-    by_embedding,
+    made_otherwise,
     table3,
     tier_mean,
 )
 
 FIELDS = {"cs": "Computer Science", "gs": "General Science"}
 """The fields of the paper's topics, by the beginning of their names (figures 5 to 12)."""
-_BY_EMBEDDING = (
-    "By embedding: the paper's numbers beside these are by a model and by BERTopic: "
-    "do not compare them (--matcher judge, --clusters bertopic)."
+_OTHERWISE = (
+    "By {}, where the paper has nomic-embed-text-v1, BERTopic and gpt-5-mini, for cf gpt-4o: do "
+    "not compare these with its numbers (--matcher judge, --clusters bertopic, --encoder minilm)."
 )
 
 
@@ -169,7 +169,7 @@ def _evaluation(
     return SurveyEvaluation(
         means, rows, [topic for topic in found if topic not in sides.generated],
         [
-            *_problems(details), *([_BY_EMBEDDING] if by_embedding(settings) & {*known} else []),
+            *_problems(details), *_otherwise(settings, known),
             *([f"The run took {seconds} s a survey."] if (seconds := settings["seconds"]) else []),
         ],
         settings,
@@ -179,6 +179,12 @@ def _evaluation(
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,
     )  # fmt: skip
+
+
+def _otherwise(settings: Mapping[str, Any], known: Collection[str]) -> list[str]:
+    marked = made_otherwise(settings)
+    by = dict.fromkeys(each for name in known for each in marked.get(name, ()))
+    return [_OTHERWISE.format(", ".join(by))] if by else []
 
 
 @dataclass(frozen=True)

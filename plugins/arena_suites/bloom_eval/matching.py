@@ -72,8 +72,8 @@ def ratios(
 ) -> dict[str, float | None]:
     """Return ``f1``, ``precision`` and ``recall`` of items that match one-to-one.
 
-    None if the experts' survey has no item; 0 if the generated one has none. Where an item may be in
-    several pairs, `matched` counts the experts' items in any, and `partners` the generated ones.
+    None if the experts' survey has no item; 0 if the generated one has none. Where an item may be
+    in several pairs, `matched` counts the experts' items in any, `partners` the generated ones.
 
     >>> ratios(1, 2, 4)
     {'f1': 0.3333333333333333, 'precision': 0.25, 'recall': 0.5}

@@ -49,21 +49,23 @@ class SurveyEvaluation(Evaluation):
             "details": dict(self.details),
         }  # fmt: skip
 
-    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
+    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | str | None]]]:
         """Return the rows of Table 3, this system's means next to the numbers of the paper.
 
         Returns:
             Tier; name of the column, or ``average`` of the tier; mean over topics, None without
             any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
-            systems and for people, empty for nothing.
+            systems and for people, empty for nothing; "-" where it defines people's as 1, or .5 for
+            GRADE.
         """
-        rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
-        printed, averages = table3()["tiers"], paper_means()
-        marked = by_embedding(self.settings)
+        rows: list[tuple[str, str, float | None, str, Sequence[float | str | None]]] = []
+        printed, averages = table3()["tiers"], table3()["averages"]
+        marked = made_otherwise(self.settings)
         for tier, found in self.tiers.items():
             for name in found["columns"]:
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
-                topics += ", by embedding" if name.partition("_")[0] in marked else ""
+                if by := marked.get(name.partition("_")[0]):
+                    topics += f", by {' and '.join(by)}"
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
@@ -87,17 +89,36 @@ class SurveyEvaluation(Evaluation):
         return ["tier", "score", "generated", "counted", *systems], rows
 
 
-def by_embedding(settings: Mapping[str, Any]) -> set[str]:
-    """Return the metrics that embeddings pair or group where the paper asks a model or BERTopic."""
-    linkage = settings.get("clusters") == "linkage"
-    marked = {"tbal", "tfsim"} if linkage else set()
-    if settings.get("matcher") == "embedding":
-        marked |= {name for name, metric in survey_metrics().items() if "matcher" in metric.needs}
+ENCODER = "nomic-embed-text-v1"
+"""The paper's encoder (section 4.2)."""
+JUDGES = {"cf": "gpt-4o"}
+"""Its judges; of all other metrics gpt-5-mini."""
+
+
+def made_otherwise(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return metric -> encoder, linkage or judge that made it, where that is not the paper's."""
+    judge = settings.get("judge", {}).get("client", {}).get("model")
+    judged = {"judge", "matcher"} if settings["matcher"] == "judge" else {"judge"}
+    marked = {}
+    for name, metric in survey_metrics().items():
+        needs, by = {*metric.needs}, []
+        if "matcher" in needs - judged or (
+            "embeddings" in needs and settings["encoder"] != ENCODER
+        ):
+            by.append(settings["encoder"])
+        if name in ("tbal", "tfsim") and settings["clusters"] == "linkage":
+            by.append("linkage")
+        if judge and judged & needs and judge != JUDGES.get(name, "gpt-5-mini"):
+            by.append(judge)
+        if by:
+            marked[name] = by
     return marked
 
 
-def as_printed(value: float | None) -> str:
+def as_printed(value: float | str | None) -> str:
     """Return a number of the paper's tables as text; empty for one that it does not print."""
+    if isinstance(value, str):
+        return value
     return "" if value is None else f"{value:.2f}" if 0.01 <= value <= 1 else f"{value:g}"
 
 
@@ -106,18 +127,6 @@ def table3() -> Any:
     """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
     path = Path(__file__).with_name("table3.yaml")
     return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def paper_means() -> dict[str, list[float | None]]:
-    """Return the average of each tier for the paper's systems and people, by `tier_mean`."""
-    printed = table3()
-    return {
-        tier: [
-            tier_mean({name: values[place] for name, values in scores.items()})
-            for place in range(len(printed["systems"]))
-        ]
-        for tier, scores in printed["tiers"].items()
-    }
 
 
 def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
@@ -144,7 +153,7 @@ def as_html(result: SurveyEvaluation) -> str:
     """Return one page that loads nothing and runs no script; every text is escaped."""
     template = page_templates(Path(__file__).parent).get_template("page.html")
     systems = ["generated", *table3()["systems"]]
-    averages = paper_means()
+    averages = table3()["averages"]
     bars = {tier: [found["mean"], *averages[tier]] for tier, found in result.tiers.items()}
     html: str = template.render(
         result=result,

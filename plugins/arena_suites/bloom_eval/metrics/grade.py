@@ -79,7 +79,13 @@ class _Criterion(NamedTuple):
 def fap(pair: SurveyPair) -> Finding:
     """Framework Application: GRADE of the order that the survey gives its field, in [0, 1].
 
-    Bloom-Eval, equations 3 and 4; see `grade`.
+    See `grade`.
+
+    Paper: B.3, equations 3 and 4, by gpt-5-mini; its rubrics have 3 to 7 criteria (Table 13).
+    Released: the judge always sees the generated survey first; weights may have any sum, and two
+        scores of 0 give 0.
+    Here: the mean over both orders; ``order`` is the difference of the two. Weights add up to 1, 3
+        to 7 criteria are asked for, and two scores of 0 give 0.5.
     """
     return grade(pair, _FRAMEWORK)
 
@@ -88,7 +94,11 @@ def fap(pair: SurveyPair) -> Finding:
 def fnov(pair: SurveyPair) -> Finding:
     """Framework Novelty: GRADE of the originality and insight of the survey's order, in [0, 1].
 
-    Bloom-Eval, equations 3 and 4; see `grade`.
+    See `grade`.
+
+    Paper: B.6, as for ``fap``.
+    Released: as for ``fap``.
+    Here: as for ``fap``.
     """
     return grade(pair, _NOVELTY)
 
@@ -97,7 +107,11 @@ def fnov(pair: SurveyPair) -> Finding:
 def roq(pair: SurveyPair) -> Finding:
     """Research Outlook Quality: GRADE of the research that the survey proposes, in [0, 1].
 
-    Bloom-Eval, equations 3 and 4; see `grade`.
+    See `grade`.
+
+    Paper: B.6, as for ``fap``; of conclusions, future work, challenges and prospects alone.
+    Released: as for ``fap``.
+    Here: as for ``fap``; of surveys that ``--longest`` shortens, such sections are shown.
     """
     return grade(pair, _OUTLOOK)
 
@@ -244,7 +258,7 @@ def _schema(key: str, least: int, most: int, **properties: Any) -> dict[str, Any
 
 
 _NUMBER = {"type": "number"}
-_CRITERIA = _schema("criteria", 1, 6, criterion=_brief(80), explanation=_brief(200), weight=_NUMBER)
+_CRITERIA = _schema("criteria", 3, 7, criterion=_brief(80), explanation=_brief(200), weight=_NUMBER)
 
 
 def _scores(key: str, names: list[str]) -> dict[str, Any]:

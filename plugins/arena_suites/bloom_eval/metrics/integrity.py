@@ -33,8 +33,11 @@ _LONG = 30
 def dsi(pair: SurveyPair) -> Finding:
     """Document Structure Integrity: share of four parts that the survey has, in [0, 1].
 
-    Bloom-Eval, equation 7: abstract, introduction, conclusion and references of the generated
-    survey. A heading may have a number before it. What counts:
+    Paper: equation 7, such as abstract, introduction, conclusion and references.
+    Released: these four, the last or a bibliography, in the ATX headings of the Markdown text.
+    Here: these four, as the reader of reports finds them.
+
+    A heading may have a number before it. What counts:
 
     - abstract: the heading Abstract, or (Executive) Summary as the first one; or at least 30 words
       before the first heading;
@@ -44,8 +47,6 @@ def dsi(pair: SurveyPair) -> Finding:
       acknowledgments and the like, a last section headed Summary, Outlook or Discussion, or a last
       one, of whatever level, that speaks of the survey itself;
     - references: an entry of the bibliography, a heading of one, or a paper cited by its id.
-
-    The released code seeks the four names in the headings of the Markdown text alone.
     """
     article = pair.generated
     found = _released_parts(article.text) if pair.comparison.official else _parts(article)
@@ -93,10 +94,15 @@ def _speaking(sections: Sequence[ReportSection]) -> str:
 def fmi(pair: SurveyPair) -> Finding:
     """Formatting Integrity: agreement of what is cited with what is listed, in [0, 1].
 
-    |C & R| / |C | R|, Bloom-Eval, equation 6: C are the keys that the statements of the generated
-    survey cite, R the entries of its bibliography. An id of a paper in the corpus, as agents cite
-    by, needs no entry. A survey that neither cites nor lists anything has 0; in the released code
-    it has 1. None for a report whose citations are not recognised.
+    |C & R| / |C | R|: C are the keys that the statements of the generated survey cite, R the
+    entries of its bibliography. None for a report whose citations are not recognised.
+
+    Paper: equation 6.
+    Released: numbers in square or round brackets, so years and equations too, ranges at most 100
+        wide; author and year; of the list only the kinds that were cited. 1 for a survey that
+        neither cites nor lists anything.
+    Here: the citations and entries that the reader of reports knows; an id of a paper in the corpus
+        needs no entry. 0 for a survey that neither cites nor lists anything.
     """
     article = pair.generated
     cited: set[Any]

@@ -56,9 +56,12 @@ class Theme(NamedTuple):
 def tbal(pair: SurveyPair) -> Finding:
     """Thematic Balance: evenness of the themes of the generated references, in [0, 1].
 
-    1 - G, the Gini coefficient of their sizes, Bloom-Eval, equation 5. Fewer than five references
-    give 0, as in the released code. All of them in one theme are even: 1. None if BERTopic leaves
-    all of them out; 0 with `official`.
+    1 - G, the Gini coefficient of their sizes. None if BERTopic leaves all references out.
+
+    Paper: equation 5, over BERTopic's topics of nomic-embed-text-v1.
+    Released: topics from 2 references; fewer than five references, and no topic, give 0.
+    Here: Ward's linkage by default, ``--clusters bertopic`` with the released settings; the encoder
+        is that of ``--encoder``. Fewer than five references give 0, one theme 1, no topic no value.
     """
     themes = themes_of(pair, "generated")
     rows = [(theme.label, str(len(theme.works)), theme.central) for theme in themes]
@@ -90,14 +93,15 @@ def gini(sizes: Sequence[int]) -> float:
 def tfsim(pair: SurveyPair) -> Finding:
     """Thematic Focus Similarity: the themes of both bibliographies, paired one-to-one, in [0, 1].
 
-    Bloom-Eval, B.2 and A.1. By embedding, themes pair by the cosine of their centres, at least
-    `LEAST_COSINE` and `threshold`; a judge pairs them by their typical words. ``ds`` is the
-    distributional similarity of the numbers of references of the themes that are shared, 0 if none
-    is. None for experts with fewer than five references.
+    ``ds`` is the distributional similarity of the numbers of references of the themes that are
+    shared, 0 if none is. None for experts with fewer than five references.
 
-    With `official` a theme may stand in several pairs: precision is that of the generated themes
-    in any pair, recall is their number over itself and the experts' themes in none, and ``ds``
-    compares each expert's theme in a pair with the sum of those that it is paired with.
+    Paper: B.2 and A.1, over the topics of ``tbal``, matched by gpt-5-mini.
+    Released: a theme may be in several pairs: precision is that of the generated themes in any,
+        recall is their number over itself and the experts' themes in none, and DS compares each
+        expert's theme with the sum of those that it is paired with.
+    Here: each theme in one pair, over the themes of ``tbal``; by the cosine of their centres, at
+        least 0.8 and ``--threshold``, or with ``--matcher judge`` by their typical words.
     """
     human, generated = (themes_of(pair, side) for side in ("human", "generated"))
     official = pair.comparison.official
