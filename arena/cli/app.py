@@ -277,6 +277,13 @@ def add_argument(parser: argparse.ArgumentParser, described: Option) -> None:
     if kind is bool:
         action = "store_false" if default else "store_true"
         option = option.replace("--", "--no-") if default else option
+        values = [each for each in get_args(parameter.annotation) if get_origin(each) is Literal]
+        if values:  # a flag that may have a value
+            choices = get_args(values[0])
+            parser.add_argument(
+                option, nargs="?", const=choices[0], default=default, choices=choices, help=text
+            )
+            return
         parser.add_argument(option, dest=parameter.name, action=action, help=text)
         return
     usual = {int: "N", float: "N", tuple: "NAMES", dict: "NAME=VALUE"}.get(kind)

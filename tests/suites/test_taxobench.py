@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from arena_suites.taxobench.evaluate import NAMES, alignment
+from arena_suites.taxobench.printed import PrintedScores, printed_scores
 from arena_suites.taxobench.released import (
     ReleasedScores,
     released_alignment,
@@ -16,6 +18,8 @@ from llm_server import LLMServer
 
 from arena import cli
 from arena.errors import DataError
+from arena.metrics import METRICS
+from arena.mindmap import MindMap
 from arena.suites import SUITES
 
 RELEASED = ReleasedScores._fields
@@ -167,6 +171,56 @@ def test_a_row_says_what_its_numbers_hide(score):
     assert rows["2"]["remark"] == "node_soft_precision above 1: labels that are alike count as one"
 
 
+class Axes(dict):
+    """Texts with chosen cosines: each is a vector of two numbers, by its first letter."""
+
+    def labels(self, texts):
+        return np.array([self[text[0]] for text in texts], np.float32)
+
+    queries = labels
+
+
+AXES = Axes(a=(1, 0), b=(0, 1), c=(0.6, 0.8), d=(-1, 0))
+
+
+def nodes(name, *children):
+    return {"name": name, "subtopics": [*children], "papers": ["P"]}
+
+
+def test_the_numbers_that_the_paper_prints_by_hand():
+    made = printed_scores(nodes("a", nodes("c")), nodes("a", nodes("b")), AXES)
+    assert made.normalised_ted == pytest.approx(0.2 / 4)  # c for b costs 1 - 0.8
+    # c(gold) = 2, c(made) = 2 / 1.6; of a, b, a, c the sums are 2.6, 1.8, 2.6 and 3
+    shared = 2 + 1.25 - (2 / 2.6 + 1 / 1.8 + 1 / 3)
+    assert made.node_soft_recall == pytest.approx(shared / 2)
+    assert made.node_soft_precision == pytest.approx(shared / 1.25)
+    both = shared / 2 + shared / 1.25
+    assert made.node_soft_f1 == pytest.approx(2 * shared / 2 * shared / 1.25 / both)
+    # a and d are opposites: the sums are 0, and so is the cardinality
+    assert printed_scores(nodes("a", nodes("d")), nodes("a"), AXES).node_soft_precision == 0
+
+
+def test_the_papers_distance_counts_nodes_below_twice():
+    # a(a, a(a)) and a(a, b(b)): two new labels; the wrong cell adds the lower one once more
+    gold, made = (nodes("a", nodes("a"), nodes(x, nodes(x))) for x in "ab")
+    assert printed_scores(made, gold, AXES).normalised_ted == pytest.approx(3 / 8)
+    maps = [MindMap("a", (MindMap("a"), MindMap(x, (MindMap(x),)))) for x in "ab"]
+    assert METRICS.get("normalised_ted")(*maps, encoder=AXES) == pytest.approx(2 / 8)
+
+
+def test_the_papers_numbers_leave_out_what_has_no_tree_and_take_f1_of_means(score):
+    golds = [{"name": "a", "subtopics": [{"name": "b", "papers": ["P", "Q"]}]}] * 3
+    trees = [{"id": 0, "tree": golds[0]}, {"id": 1, "tree": {"name": "b"}}]
+    result = score(*trees, golds=golds, official="paper", encoder="static")
+    assert list(result["mean"]) == list(PrintedScores._fields)
+    assert result["surveys"]["0"]["normalised_ted"] == pytest.approx(0, abs=1e-6)
+    assert result["surveys"]["2"]["reason"] == "no prediction"
+    recall, precision = (result["mean"][f"node_soft_{name}"] for name in ("recall", "precision"))
+    of_means = 2 * recall * precision / (recall + precision)
+    assert result["micro"] == {"node_soft_f1": pytest.approx(of_means)}
+    assert result["settings"]["encoder"] == "static"
+
+
 def test_papers_filed_twice_are_counted(score):
     papers = GOLD["subtopics"][0]["papers"] + GOLD["subtopics"][1]["papers"]
     tree = {
@@ -194,6 +248,9 @@ def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
     ]
     assert cli.main([*command, "--json", "--official"]) == 0
     assert list(json.loads(capsys.readouterr().out)["mean"]) == list(RELEASED)
+    of_paper = ["--official", "paper", "--encoder", "static"]
+    assert cli.main([*command, "--json", *of_paper]) == 0
+    assert list(json.loads(capsys.readouterr().out)["mean"]) == list(PrintedScores._fields)
     assert cli.main([*command[:3], str(tmp_path / "nowhere"), *command[4:]]) == 2
     assert "nowhere" in capsys.readouterr().err
 

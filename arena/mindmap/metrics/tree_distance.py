@@ -68,7 +68,7 @@ def normalised_ted(predicted: MindMap, gold: MindMap, context: ScoreContext) -> 
     Paper: equation 5; a new label costs 1 - cosine, a node 1. The root counts.
     Released: not in the scorer; ``ted.py``, which made the printed numbers, uses all-MiniLM-L6-v2
         and adds the distance of two subtrees to a wrong cell of its table, so that most distances
-        come out too small.
+        come out too large.
     Here: the least distance; a new label costs 1 - max(0, cosine).
     """
     if not predicted.size:

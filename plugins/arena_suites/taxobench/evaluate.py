@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
@@ -19,6 +19,7 @@ from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites import Evaluation, Made, chosen, json_lines, suite
 from arena.tasks import TaskSet
 from arena.text.display import count
+from arena_suites.taxobench.printed import PrintedScores, printed_scores
 from arena_suites.taxobench.released import (
     THRESHOLD,
     ReleasedScores,
@@ -44,8 +45,8 @@ def score_predictions(
     data: str,
     predictions: Made,
     only: tuple[str, ...] | None = None,
-    official: bool = False,
-    encoder: str = "static",
+    official: bool | Literal["released", "paper"] = False,
+    encoder: str | None = None,
     llm_option: dict[str, Any] | None = None,
     corpus: str | None = None,
 ) -> Evaluation:
@@ -60,8 +61,9 @@ def score_predictions(
         data (FILE): TaxoBench's data.jsonl.
         predictions (FILE): One JSON object a line; or the directory of a run, with its corpus.
         only (IDS): Surveys to score (default: all).
-        official: Print the numbers of the released scorer, version 0.2.0.
-        encoder (NAME): Encoder that compares labels.
+        official: Print the numbers of the released scorer, version 0.2.0; or, with ``paper``, TED,
+            NSR, NSP and Soft F1 as the scripts compute them that made the paper's.
+        encoder (NAME): Encoder of labels (default: static, with --official paper minilm).
         llm_option: Option of a language model, such as model=NAME; with any, the model judges the
             trees, too (docs/judging.md).
         corpus (DIR): Corpus of a run, for the titles of the papers that its mind-maps file.
@@ -69,6 +71,8 @@ def score_predictions(
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
+    of_paper = official == "paper"
+    encoder = encoder or ("minilm" if of_paper else "static")
     every = _read_data(data)
     gold = chosen(every, only)
     titles = None
@@ -77,9 +81,11 @@ def score_predictions(
             raise DataError(f"{predictions!r} is a run, whose maps file ids: name the --corpus.")
         predictions = str(Path(predictions) / "mind_maps.jsonl")
         titles = {paper.id: paper.title for paper in TaskSet(corpus).paper_names()}
-    trees, listed, problems = _read_predictions(predictions, every, official, titles)
+    trees, listed, problems = _read_predictions(predictions, every, bool(official), titles)
     surveys = {
-        name: _released_row(trees.get(name), gold[name], listed.get(name))
+        name: _official_row(
+            trees.get(name), gold[name], listed.get(name), encoder if of_paper else None
+        )
         if official
         else _row(trees.get(name), gold[name], encoder)
         for name in progress(gold, desc="score", unit="survey")
@@ -88,19 +94,23 @@ def score_predictions(
     rows = [row for name, row in surveys.items() if name not in left_out]
     if left_out:
         problems.append(
-            f"The released scorer leaves {count(len(left_out), 'survey')} out of its means."
+            f"The released code leaves {count(len(left_out), 'survey')} out of its means."
         )
     if bare := sum(_FILES_NONE in row.get("remark", "") for row in rows):
         problems.append(
             f"{count(bare, 'tree files', 'trees file')} no paper: scores of labels do not see it."
         )
+    names = PrintedScores if of_paper else ReleasedScores
     means = {
-        name: mean(row[name] for row in rows)
-        for name in (ReleasedScores._fields if official else NAMES)
+        name: mean(row[name] for row in rows) for name in (names._fields if official else NAMES)
     }
+    micro = {}
+    if of_paper and rows:  # as its script, the F1 of a system's means
+        recall, precision = (means[name] or 0.0 for name in PrintedScores._fields[1:3])
+        micro = {"node_soft_f1": 2 * recall * precision / ((recall + precision) or 1)}
     settings: dict[str, Any] = {
         "data": sha256_file(data), "predictions": sha256_file(predictions), "official": official,
-        **({} if official else identity(encoder)),
+        **({} if official and not of_paper else identity(encoder)),
     }  # fmt: skip
     if llm_option:
         judged = _judge(trees, gold, llm_option)
@@ -115,8 +125,8 @@ def score_predictions(
     settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in NAMES))
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings,
-        lower_is_better={} if official else {n: METRICS.get(n).lower_is_better for n in NAMES},
-        left_out=left_out,
+        lower_is_better={n: METRICS.get(n).lower_is_better for n in NAMES if n in means},
+        left_out=left_out, micro=micro,
     )  # fmt: skip
 
 
@@ -240,12 +250,18 @@ def _filed(tree: MindMap, titles: Mapping[str, str]) -> MindMap:
     return MindMap(titles.get(tree.label, tree.label), children, tuple(papers))
 
 
-def _released_row(tree: Any, gold: dict[str, Any], listed: Any) -> dict[str, Any]:
+def _official_row(
+    tree: Any, gold: dict[str, Any], listed: Any, encoder: str | None
+) -> dict[str, Any]:
+    """Return the numbers of the released scorer; with an encoder those of the paper's scripts."""
+    if isinstance(tree, dict) and encoder is not None:
+        return printed_scores(tree, gold, encoder)._asdict()
     if isinstance(tree, dict):
         titles = list(map(str, listed)) if isinstance(listed, list) else None
         return released_scores(tree, gold, titles)._asdict()
     reason = "no prediction" if tree is None else "the root is not an object"
-    return {**ReleasedScores()._asdict(), "reason": reason}
+    nothing = PrintedScores() if encoder is not None else ReleasedScores()
+    return {**nothing._asdict(), "reason": reason}
 
 
 def named_alike(predicted: MindMap, gold: MindMap) -> tuple[MindMap, MindMap, dict[str, int]]:
