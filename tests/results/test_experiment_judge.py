@@ -8,6 +8,7 @@ from helpers import Memory
 from llm_server import LLMServer
 
 import arena
+from arena.results.experiments import preview
 from corpus_builder.build import build
 
 PAPERS = [
@@ -79,3 +80,26 @@ def test_a_judge_of_mind_maps_fills_columns(tmp_path):
     # Its verdicts stand where no judge is named.
     again = arena.run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
     assert again["tables"] == found["tables"]
+
+
+def test_a_table_of_the_judges_columns_alone(tmp_path):
+    tree = {"label": "Reefs", "children": [{"label": "Fish", "papers": ["a"]}, {"label": "Sand"}]}
+    build(Memory(PAPERS, [SURVEYS[0] | {"mind_map": tree}]), tmp_path / "corpus")
+    scores = {"coverage": 5, "organization": 4, "logic": 3, "topology": 2}
+    table = {
+        "task": "organization", "columns": "metrics", "rows": {"Ceiling": "oracle"},
+        "metrics": {name.title(): f"judge.{name}" for name in scores},
+    }  # fmt: skip
+    config, places = {**CONFIG, "tables": {"judge": table}}, (tmp_path / "corpus", tmp_path / "out")
+    (planned,) = preview(config, *places)
+    assert (planned.episodes, planned.state) == (1, "to do")
+    assert arena.run_experiment(config, *places)["tables"]["judge"]["blocks"][0]["rows"] == [
+        ["Ceiling", None, None, None, None]
+    ]
+    with LLMServer(lambda body: json.dumps(scores)) as server:
+        options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
+        found = arena.run_experiment(config | {"judge": options}, *places)
+    assert found["tables"]["judge"]["blocks"][0]["rows"] == [
+        ["Ceiling", "5.0000", "4.0000", "3.0000", "2.0000"]
+    ]
+    assert [each.state for each in preview(config, *places)] == ["done"]

@@ -95,7 +95,7 @@ def test_taxobench(run):
     for digest in ("summary", "contributions"):
         run(f"arena-corpus digest C --input {digest} --surveys 2 {ASK}")
     run(f"arena experiment taxobench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
-    made("out", {"deep-research", "bottom-up", "inputs"})
+    made("out", {"deep-research", "bottom-up", "judge", "inputs"})
     page = Path(__file__).parents[2] / "docs/taxobench.md"  # Table 2 with models as rows
     Path("models.yaml").write_text(page.read_text().split("```yaml\n")[1].split("```")[0])
     run("arena experiment models.yaml --corpus C --output models --surveys 2 --llm-option URL")

@@ -86,8 +86,8 @@ def _score(
     experiment: Experiment, directory: Path, corpus: Corpus, metrics: Sequence[str]
 ) -> dict[str, Any]:
     names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
-    scores = rescore(
-        directory, corpus, names, experiment.encoder, experiment.extractor,
+    scores = rescore(  # the task's own metrics where the judge's columns are the only ones
+        directory, corpus, names or None, experiment.encoder, experiment.extractor,
         extractor_options=experiment.extractor_options,
     )  # fmt: skip
     ((name, (opened,)),) = open_runs([directory]).items()
