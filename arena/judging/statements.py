@@ -258,20 +258,23 @@ def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:
     """Return the rates of `StatementJudgements.counts`, each in [0, 1]; None without anything.
 
     Returns:
-        ``evidence_rate``: pairs with evidence among those whose passage was read; ``match_rate``:
-        matches among these (both as in ReportBench's code); ``match_rate_all``: matches among all
-        pairs; ``statement_match_rate``: statements with a match among the judged ones, and
-        ``statement_match_rate_all`` if a statement without a citation has none;
-        ``factual_accuracy``: true ones among the claims; ``official_factual_accuracy``: the same if
-        a vote that is not for a claim is against it, and ``official_factual_accuracy_without_ties``
-        without the ties. What has no readable answer is in no rate, except those called official.
+        ``match_rate``: matches among the pairs whose passage was read, as in ReportBench's code;
+        ``match_rate_all``: among all pairs, as section 4 of the paper counts a citation that leads
+        nowhere; ``evidence_rate``: pairs with evidence among those that were read;
+        ``match_rate_found``: matches among these; ``statement_match_rate``: statements with a match
+        among the judged ones, and ``statement_match_rate_all`` if a statement without a citation
+        has none; ``factual_accuracy``: true ones among the claims; ``official_factual_accuracy``:
+        the same if an unreadable vote is against a claim, and
+        ``official_factual_accuracy_without_ties`` without the ties. What has no readable answer is
+        in no rate, except those called official.
     """
     c = counts
-    decided = c["match"] + c["mismatch"]
+    found = c["match"] + c["mismatch"]
     parts = {
-        "evidence_rate": (decided, decided + c["not_found"]),
-        "match_rate": (c["match"], decided),
+        "match_rate": (c["match"], found + c["not_found"]),
         "match_rate_all": (c["match"], c["pairs"] - c["failed"]),
+        "evidence_rate": (found, found + c["not_found"]),
+        "match_rate_found": (c["match"], found),
         "statement_match_rate": (
             c["supported_statements"], c["judged_statements"] - c["undecided_statements"]
         ),

@@ -38,8 +38,8 @@ REFERENCES = ("reference_precision", "reference_recall", "reference_f1", "refere
 COUNTS = ("cited_statements", "uncited_statements")
 RATES = ("late_rate", "self_rate", "survey_rate", "unseen_rate", "fabricated_rate")
 JUDGED = (
-    "evidence_rate", "match_rate", "match_rate_all", "statement_match_rate", "claims",
-    "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
+    "match_rate", "match_rate_all", "evidence_rate", "match_rate_found", "statement_match_rate",
+    "claims", "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
 _SCORED = (*REFERENCES, *COUNTS, *RATES)

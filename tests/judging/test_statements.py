@@ -13,6 +13,8 @@ from llm_server import LLMServer, Trouble
 import arena
 from arena.errors import DataError
 from arena.judging import agreement, judge_reports, read_human
+from arena.judging.statements import rates_of
+from arena.llm import Client
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
 from corpus_builder.build import build
 
@@ -140,7 +142,8 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
         "problems": 1,
     }  # fmt: skip
     assert found.rates == {
-        "evidence_rate": 2 / 3, "match_rate": 1 / 2, "match_rate_all": 1 / 6,
+        "match_rate": 1 / 3, "match_rate_all": 1 / 6,
+        "evidence_rate": 2 / 3, "match_rate_found": 1 / 2,
         "statement_match_rate": 1 / 5, "statement_match_rate_all": 1 / 9, "factual_accuracy": 1 / 3,
         "official_factual_accuracy": 1 / 3, "official_factual_accuracy_without_ties": 1 / 2,
     }  # fmt: skip
@@ -151,9 +154,20 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     assert json.dumps(again.to_json()) == json.dumps(found.to_json())
 
 
-def second(server, tmp_path, **options):
-    from arena.llm import Client
+def test_the_match_rate_is_that_of_the_released_code():
+    """6 matches, 1 mismatch, 3 without evidence, 2 whose page could not be fetched, 1 unreadable.
 
+    The released code sums `match` over the rows of its last file, in which a row without evidence
+    is no match and an unfetched page has none: 6 / 10. Section 4 counts such pages: 6 / 12.
+    """
+    counts = dict.fromkeys(judge_reports({}, {}, Client("none")).counts, 0)
+    counts |= {"match": 6, "mismatch": 1, "not_found": 3, "unreachable": 2, "failed": 1}
+    rates = rates_of(counts | {"pairs": 13})
+    assert (rates["match_rate"], rates["match_rate_all"]) == (0.6, 0.5)
+    assert (rates["evidence_rate"], rates["match_rate_found"]) == (7 / 10, 6 / 7)
+
+
+def second(server, tmp_path, **options):
     return Client("second", base_url=server.url, store=tmp_path / "answers.db", **options)
 
 
@@ -223,7 +237,7 @@ def test_means_over_reports_and_over_pairs(views, make_client):
         found = judge_reports(reports, names, make_client(server), votes=0, extract="rules")
         assert {kind(body) for body in server.requests} == {"evidence", "verdict"}
     # Evidence: 2 of 3 and 1 of 1. Matches among these: 1 of 2 and 1 of 1. The third has none.
-    names = ("evidence_rate", "match_rate", "match_rate_all")
+    names = ("evidence_rate", "match_rate_found", "match_rate")
     assert [found.mean[name] for name in names] == pytest.approx([5 / 6, 3 / 4, 2 / 3])
     assert [found.rates[name] for name in names] == [3 / 4, 2 / 3, 2 / 4]
     assert found.mean["pairs"] == pytest.approx(4 / 3)
