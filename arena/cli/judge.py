@@ -88,6 +88,7 @@ def statements(
     most: int | None = None,
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | None = None,
+    unsure: bool = False,
     schemas: bool = False,
     passages: int = 1,
     dry_run: bool = False,
@@ -105,6 +106,7 @@ def statements(
         extract: Who finds what is cited: the marks of citations (rules), a model, or a model only
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
+        unsure: Let a model vote that it is unsure, which counts against a statement.
         schemas: Send JSON schemas, which many servers force a model to follow.
         passages: Passages of a cited paper, of 1,500 characters, that a statement is compared with.
 
@@ -116,7 +118,7 @@ def statements(
 
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
-        "schemas": schemas, "passages": passages,
+        "unsure": unsure, "schemas": schemas, "passages": passages,
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:

@@ -246,11 +246,12 @@ def vote(
     that each of the `votes` of a model is a request of its own, and the temperature `TEMPERATURE`.
 
     Returns:
-        For each ``outcome``: ``true`` or ``false`` by majority of the votes for and against,
-        ``tie``, or ``failed`` if no vote can be read; ``confidence``: the share of the readable
-        votes that say the same, None without a majority; ``official``: the outcome if every vote
-        that is not for it is against it; ``votes``, each with ``model``, and ``decision`` (true,
-        false or "unsure") and ``reason``, or else ``failed``.
+        For each ``outcome``: ``true`` if more than half of the readable votes are for it, four of
+        six, ``false`` if fewer than half are, ``tie``, or ``failed`` if none can be read: "unsure"
+        is a vote against it; ``confidence``: the share of the votes that say the same, None of a
+        tie; ``official``: the outcome if an unreadable vote is against it, too; ``votes``, each
+        with ``model``, and ``decision`` (true, false or "unsure") and ``reason``, or else
+        ``failed``.
     """
     cast: list[list[dict[str, Any]]] = [[] for _ in claims]
     for name, model in voters.items():
@@ -265,12 +266,14 @@ def vote(
 
 
 def _count(votes: list[dict[str, Any]]) -> dict[str, Any]:
-    said = Counter(str(vote["decision"]).lower() for vote in votes if "decision" in vote)
-    outcome = _majority(said["true"], said["false"])
+    decisions = [vote["decision"] for vote in votes if "decision" in vote]
+    for_it = decisions.count(True)
+    outcome = _majority(for_it, len(decisions) - for_it)
+    agreeing = for_it if outcome == "true" else len(decisions) - for_it
     return {
-        "outcome": outcome if said else "failed",
-        "confidence": None if outcome == "tie" else said[outcome] / said.total(),
-        "official": _majority(said["true"], len(votes) - said["true"]),
+        "outcome": outcome if decisions else "failed",
+        "confidence": None if outcome == "tie" else agreeing / len(decisions),
+        "official": _majority(for_it, len(votes) - for_it),
         "votes": votes,
     }
 
@@ -282,7 +285,6 @@ def _majority(votes_for: int, votes_against: int) -> str:
 
 
 _BOOLEANS: dict[str, Any] = {"true": True, "false": False}
-_DECISIONS = _BOOLEANS | {"unsure": "unsure"}
 
 
 def _read_evidence(text: str) -> str:
@@ -326,18 +328,32 @@ _QUESTIONS: dict[str, tuple[Fields, Callable[[str], Any], dict[str, Any] | None]
         object_schema(reason=TEXT, match={"type": "boolean"}),
     ),
     "vote": (
-        Fields(("statement", "passages"), ("cutoff",)),
-        partial(_read, "decision", _DECISIONS),
-        object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
+        Fields(("statement", "passages"), ("cutoff", "unsure")),
+        partial(_read, "decision", _BOOLEANS),
+        object_schema(reason=TEXT, decision={"type": "boolean"}),
     ),
 }
 
 
-def open_questions(prompts: str | Path | None, schemas: bool) -> dict[str, Question[Any]]:
-    """Return the questions by name; files ``NAME.txt`` in `prompts` replace the templates."""
+_UNSURE = (
+    partial(_read, "decision", _BOOLEANS | {"unsure": "unsure"}),
+    object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
+)
+
+
+def open_questions(
+    prompts: str | Path | None, schemas: bool, unsure: bool
+) -> dict[str, Question[Any]]:
+    """Return the questions by name; files ``NAME.txt`` in `prompts` replace the templates.
+
+    The paper's vote is true or false; with `unsure` a model may also vote that.
+    """
     wanted = {name: fields for name, (fields, *_) in _QUESTIONS.items()}
     templates = load_templates(wanted, Path(__file__).parent / "prompts", prompts)
+    readers = {name: (read, schema) for name, (_, read, schema) in _QUESTIONS.items()}
+    if unsure:
+        readers["vote"] = _UNSURE
     return {
         name: Question(templates[name], read, schema if schemas else None)
-        for name, (_, read, schema) in _QUESTIONS.items()
+        for name, (read, schema) in readers.items()
     }

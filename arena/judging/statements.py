@@ -102,6 +102,7 @@ def judge_reports(
     most: Annotated[int, Ge(1)] | None = None,
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
+    unsure: bool = False,
     schemas: bool = False,
     passages: Annotated[int, Ge(1)] = 1,
     status: Mapping[str, Mapping[str, str]] | None = None,
@@ -116,13 +117,15 @@ def judge_reports(
         views: Id of a report -> the corpus as of its day, with an engine to search it; what a
             report without one cites is read in `pages` alone, and `votes` must be 0.
         client: The model that extracts and compares.
-        voters: The models that vote, of distinct names; by default `client`. The paper has two.
+        voters: The models that vote, of distinct names; by default `client`. The paper has two,
+            and so six votes.
         votes: Votes of each model on a statement; 0 leaves statements without citations out.
         most: Statements with a citation, and claims, of each report that are judged at most,
             evenly spread over it; None for all.
         extract: Who finds the statements that cite something: ``rules``, by the marks of
             citations; a ``model``; or ``auto``, a model for reports without any mark.
         prompts: Folder with templates that replace the built-in ones.
+        unsure: Let a model vote that it is unsure, which counts against a statement.
         schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
             for servers that force a model to follow it.
         passages: Passages of a source that a statement is compared with, those that share most
@@ -131,7 +134,7 @@ def judge_reports(
             `TaskSet.citation_status`: why a cited paper is not in reach.
         pages: Identifier of a reference -> page, read where the corpus has no text of a paper.
     """
-    questions = open_questions(prompts, schemas)
+    questions = open_questions(prompts, schemas, unsure)
     voters = voters or [client]
     session, asked = ModelSession(client), {each.model: ModelSession(each) for each in voters}
     problems: Problems = defaultdict(list)
@@ -148,7 +151,7 @@ def judge_reports(
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
     chosen = choose_claims(uncited if votes else {}, questions["claims"], session, problems)
     searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
-    decisions = vote(_claims(searches, views), questions["vote"], asked, votes)
+    decisions = vote(_claims(searches, views, unsure), questions["vote"], asked, votes)
     claims: _Rows = defaultdict(list)
     for (name, text), decision in zip(searches, decisions, strict=True):
         claims[name].append({"statement": text, **decision})
@@ -167,6 +170,7 @@ def judge_reports(
         "most": most,
         "extract": extract,
         "passages": passages,
+        "unsure": unsure,
         "schemas": schemas,
         "prompts_sha256": sha256_json({n: each.template.text for n, each in questions.items()}),
         "total": sum_totals(totals),
@@ -241,16 +245,17 @@ survey itself, or it has no text (ReportBench, section 4)."""
 
 
 def _claims(
-    searches: Sequence[tuple[str, str]], views: Mapping[str, CorpusView]
+    searches: Sequence[tuple[str, str]], views: Mapping[str, CorpusView], unsure: bool
 ) -> list[dict[str, str]]:
     """Return what voters read for each (report, statement): the papers that a search finds."""
     hits = search_batch([(views[name], text[:MAX_QUERY], HITS) for name, text in searches])
+    third = ', and "unsure" if neither can be said' if unsure else ""
     claims = []
     for (name, text), of_claim in zip(searches, hits, strict=True):
         papers = [views[name].paper(hit.id) for hit in of_claim]
         shown = "\n\n".join(f"{p.title} ({p.date[:4]})\n{p.abstract[:LONGEST]}" for p in papers)
-        about = {"statement": text, "passages": shown or "(none)", "cutoff": views[name].cutoff}
-        claims.append(about)
+        about = {"statement": text, "passages": shown or "(none)"}
+        claims.append(about | {"cutoff": views[name].cutoff, "unsure": third})
     return claims
 
 
@@ -264,7 +269,7 @@ def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:
         ``match_rate_found``: matches among these; ``statement_match_rate``: statements with a match
         among the judged ones, and ``statement_match_rate_all`` if a statement without a citation
         has none; ``factual_accuracy``: true ones among the claims; ``official_factual_accuracy``:
-        the same if an unreadable vote is against a claim, and
+        the same if an unreadable vote is against a claim, too, and
         ``official_factual_accuracy_without_ties`` without the ties. What has no readable answer is
         in no rate, except those called official.
     """

@@ -39,7 +39,8 @@ COUNTS = ("cited_statements", "uncited_statements")
 RATES = ("late_rate", "self_rate", "survey_rate", "unseen_rate", "fabricated_rate")
 JUDGED = (
     "match_rate", "match_rate_all", "evidence_rate", "match_rate_found", "statement_match_rate",
-    "claims", "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
+    "claims", "factual_accuracy", "official_factual_accuracy",
+    "official_factual_accuracy_without_ties",
 )  # fmt: skip
 OFFICIAL = ("precision", "recall", "f1", "references")
 _SCORED = (*REFERENCES, *COUNTS, *RATES)
@@ -59,6 +60,7 @@ def score_reports(
     llm_option: dict[str, Any] | None = None,
     voters: tuple[str, ...] | None = None,
     votes: int = 3,
+    unsure: bool = False,
     schemas: bool = False,
     passages: int = 1,
     pages: str | None = None,
@@ -81,6 +83,7 @@ def score_reports(
             statements, too, by what the corpus shows (docs/judging.md).
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
+        unsure: Let a model vote that it is unsure, which counts against a statement.
         schemas: Send JSON schemas, which many servers enforce.
         passages: Passages of a source that a statement is compared with.
         pages (FILE): JSON lines of url, title, text and is_paper, which stand for the web: a page
@@ -117,6 +120,7 @@ def score_reports(
     if llm_option:
         more = {
             "votes": votes if corpus else 0,
+            "unsure": unsure,
             "schemas": schemas,
             "passages": passages,
             "pages": web,

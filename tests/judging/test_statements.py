@@ -154,6 +154,48 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     assert json.dumps(again.to_json()) == json.dumps(found.to_json())
 
 
+@pytest.mark.parametrize(
+    ("votes", "outcome", "confidence"),
+    [
+        ("true true true true false false", "true", 4 / 6),  # four of six
+        ("true true true false false false", "tie", None),
+        ("true unsure unsure unsure unsure unsure", "false", 5 / 6),
+        ("true true true true unsure unsure", "true", 4 / 6),
+        ("true true false", "true", 2 / 3),
+    ],
+)
+def test_a_statement_is_true_by_more_than_half_of_the_votes(
+    votes, outcome, confidence, views, make_client
+):
+    def voting(body):
+        if kind(body) == "claims":
+            return json.dumps([{"statement": "Every graph is planar."}])
+        assert ('"unsure" if neither' in str(body).replace("\\", "")) == ("unsure" in votes)
+        return json.dumps({"decision": votes.split()[body["seed"] - 1], "reason": "So."})
+
+    with LLMServer(voting) as server:
+        found = judge_reports(
+            {"s": read("Every graph is planar.")}, views, make_client(server),
+            votes=len(votes.split()), extract="rules", unsure="unsure" in votes,
+        )  # fmt: skip
+    (claim,) = found.reports["s"]["claims"]
+    assert (claim["outcome"], claim["confidence"], claim["official"]) == (
+        outcome, pytest.approx(confidence) if confidence else None, outcome
+    )  # fmt: skip
+    assert found.rates["factual_accuracy"] == (outcome == "true")
+
+
+def test_unsure_is_no_answer_to_a_binary_question(views, make_client):
+    answers = {
+        "claims": '[{"statement": "Every graph is planar."}]',
+        "vote": '{"decision": "unsure"}',
+    }
+    with LLMServer(lambda body: answers[kind(body)]) as server:
+        given = {"s": read("Every graph is planar.")}
+        found = judge_reports(given, views, make_client(server), extract="rules")
+    assert found.counts["failed_votes"] == 3 and found.counts["failed_claims"] == 1
+
+
 def test_the_match_rate_is_that_of_the_released_code():
     """6 matches, 1 mismatch, 3 without evidence, 2 whose page could not be fetched, 1 unreadable.
 
@@ -358,8 +400,6 @@ def test_schemas_of_answers(views, make_client):
         form = body["response_format"]["json_schema"]
         assert form["name"] == name
         answer = {"statements": json.loads(text)} if name == "claims" else json.loads(text)
-        if name == "vote":
-            answer["decision"] = json.dumps(answer["decision"])
         jsonschema.validate(answer, form["schema"])
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(answer | {"more": 1}, form["schema"])
