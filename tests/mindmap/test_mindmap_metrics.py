@@ -92,6 +92,14 @@ def test_recall(predicted, gold, recall):
     assert evaluate(predicted, gold, NAMES, PLANE) == {NAMES[0]: near(recall)}
 
 
+def test_the_formula_of_the_paper_divides_by_the_constructed_map():
+    """Section 5 of ResearchArena: of 1.6527 shared, c(B) is 1.25 and c(A) 2, as above."""
+    name = "heading_soft_recall_paper"
+    made, gold = tree("x", "z"), tree("x", "y")
+    assert evaluate(made, gold, [name], PLANE) == {name: near(1.65277777777 / 1.25)}
+    assert evaluate(tree(), gold, [name], PLANE) == {name: 0.0}
+
+
 def test_the_range_is_open_above():
     """A label at cosine 1/2 to four orthogonal ones shares the square root of four with them.
 

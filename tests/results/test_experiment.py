@@ -49,9 +49,20 @@ CONFIG: dict[str, Any] = {
             "columns": "metrics",
             "group": "Oracle",
             "metrics": {"Soft": "heading_soft_recall", "Distance": "tree_semantic_distance"},
+            "noted": {"As written": "heading_soft_recall_paper"},
             "rows": {
-                "Clustering": {"group": "Yes", "agent": "clustering"},
+                "Clustering": {
+                    "group": "Yes",
+                    "agent": "clustering",
+                    "options": {"encoder": "static"},
+                },
                 "Found": {"group": "No", "agent": "clustering", "found": "Title"},
+            },
+            "paper": {
+                "source": "a page",
+                "used": {"encoder": {"minilm": "Sentence-BERT"}, "vectors": {"static": "GloVe"}},
+                "header": ["Baseline", "Soft"],
+                "rows": [["Clustering", 0.5]],
             },
         },
     },
@@ -105,6 +116,28 @@ def test_the_figures_by_hand(grid):
     assert block["rows"] == [["Title", *(f"{value:.4f}" for value in recall + precision)]]
 
 
+def test_a_table_with_one_column_for_each_metric(grid):
+    output, found = grid
+    block = found["tables"]["3"]["blocks"][0]
+    assert block["header"] == ["Oracle", "Agent", "Soft", "Distance"]
+    rows = []
+    for group, label in (("Yes", "Clustering"), ("No", "Found")):
+        mean = read(output / f"runs/organization/{label.lower()}/bm25")["mean"]
+        distance = f"{mean['tree_semantic_distance']:.2f}"
+        rows.append([group, label, f"{mean['heading_soft_recall']:.4f}", distance])
+    assert block["rows"] == rows
+    means = [read(output / f"runs/organization/{each}/bm25") for each in ("clustering", "found")]
+    assert "heading_soft_recall_paper" not in means[0]["mean"]  # no metric of the task
+    written = [found["runs"][f"runs/organization/{each}/bm25"]["mean"]["heading_soft_recall_paper"]
+               for each in ("clustering", "found")]  # fmt: skip
+    notes = found["tables"]["3"]["notes"]
+    assert "Encoder of headings: static; the paper's Sentence-BERT, here minilm, differs." in notes
+    assert "Vectors of Clustering: static." in notes  # as in this paper
+    assert (
+        f"As written: Clustering (BM25) {written[0]:.4f}, Found (BM25) {written[1]:.4f}." in notes
+    )
+
+
 def test_what_is_not_of_the_paper_stands_apart(grid):
     output, found = grid
     main_block, more, paper = found["tables"]["1"]["blocks"]
@@ -119,7 +152,7 @@ def test_what_is_not_of_the_paper_stands_apart(grid):
     assert markdown.startswith("# A grid \\| for \\*tests\\*\n")
     assert markdown.index("Further agents") < markdown.index("The paper, on its own corpus")
     latex = (output / "tables.tex").read_text()
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 5
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 6
     assert r"\label{tab:grid-1-paper}" in latex
     notes = found["tables"]["1"]["notes"]
     assert notes[0] == "Task discovery, mean over 4 of 4 surveys."

@@ -27,10 +27,21 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
     1, an empty prediction 0.
 
     Source: that of `cardinality`; ResearchArena's formula divides by c(P), the constructed map's,
-    which STORM, where the metric comes from, does not.
+    which STORM, where the metric comes from, does not: see `heading_soft_recall_paper`.
     """
     _, theirs, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / theirs
+
+
+@metric("heading_soft_recall_paper", "map", needs=["encoder"])
+def heading_soft_recall_paper(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
+    """Soft overlap of the labels as ResearchArena's section 5 writes it: a precision.
+
+    (c(A) + c(B) - c(A u B)) / c(B), where A is the original map and B the constructed one; the rest
+    is as in `heading_soft_recall`. In [0, infinity); 0 for an empty prediction.
+    """
+    ours, _, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
+    return shared / ours if ours else 0.0
 
 
 # TaxoBench, section 3.2: the root's label counts, too. A map without a heading below its root

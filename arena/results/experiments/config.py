@@ -71,6 +71,7 @@ class PublishedFigure(Settings):
     """Published figures, which stand in a block of their own."""
 
     source: Text
+    used: dict[Literal["encoder", "extractor", "vectors"], dict[str, Text]] = Field(default={})
     header: tuple[Text, ...]
     rows: list[list[Any]]
 
@@ -98,6 +99,7 @@ class TableSpec(Settings):
     title: str = ""
     task: Text
     metrics: Annotated[dict[str, str], BeforeValidator(_by_heading), Field(min_length=1)]
+    noted: dict[str, str] = Field(default={})
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
     rows: dict[str, Row] = Field(default={})

@@ -155,8 +155,9 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
     for name, table in experiment.tables.items():
         with experiment.located("tables", name, "task"):
             open_task(table.task)
-        for heading, metric in table.metrics.items():
-            with experiment.located("tables", name, "metrics", heading):
+        for heading, metric in {**table.metrics, **table.noted}.items():
+            key = "metrics" if heading in table.metrics else "noted"
+            with experiment.located("tables", name, key, heading):
                 find = _judged_name if metric.startswith(JUDGED) else _scored_name
                 reported.setdefault(name, {})[heading] = find(table.task, metric)
     return reported

@@ -12,6 +12,7 @@ from arena.dates import GUESS_MARK, guess_note
 from arena.kit.files import atomic_write, write_json
 from arena.kit.terminal import Table, escape_markdown
 from arena.llm.outcomes import UNREAD, is_unread
+from arena.metrics import METRICS
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
@@ -136,7 +137,14 @@ class _Layout(NamedTuple):
         for model, rows in models.items():
             yield f"Model {model}: {', '.join(rows)}."
         yield from self._on_judge(scored)
+        yield from self._on_models(runs)
         yield from self._on_metrics(scored)
+        for heading in self.spec.noted:
+            means = {
+                name: score["mean"].get(self.reported[heading]) for name, score in scored.items()
+            }
+            values = zip(means, _texts([*means.values()]), strict=True)
+            yield f"{heading}: {', '.join(f'{name} {text}' for name, text in values if text)}."
         given = [each[0] for each in runs if self.records[each[-1]].get("references") == EXPERT]
         if given:
             yield f"Begin with the {EXPERT_PAPERS}: {', '.join(dict.fromkeys(given))}."
@@ -168,6 +176,26 @@ class _Layout(NamedTuple):
                     f"at most {count(judge['most'], 'statement')} of each kind in a report"
                 )
             yield f"Judge of {columns}: {'; '.join(parts)}."
+
+    def _on_models(self, runs: Sequence[Any]) -> Iterator[str]:
+        """Yield what compares headings, finds entities and encodes papers."""
+        scored = [name for name in self.reported.values() if not name.startswith(JUDGED)]
+        needs = {need for name in scored for need in METRICS.get(name.rpartition(".")[2]).needs}
+        used = [
+            (kind, what, getattr(self.experiment, kind))
+            for kind, what in (("encoder", "Encoder of headings"), ("extractor", "Extractor"))
+            if kind in needs
+        ]
+        options = {label: self.records[key]["agent_options"] for label, *_, key in runs}
+        used += [
+            ("vectors", f"Vectors of {label}", own["encoder"])
+            for label, own in options.items()
+            if "encoder" in own
+        ]
+        for kind, what, name in used:
+            theirs = self.spec.paper.used.get(kind, {}) if self.spec.paper else {}
+            says = [f"the paper's {title}, here {ours}, differs" for ours, title in theirs.items()]
+            yield f"{what}: {'; '.join([name, *(() if name in theirs else says)])}."
 
     def _on_metrics(self, scored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         """Yield a sentence on each metric that was not computed, or not on every survey."""
