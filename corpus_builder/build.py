@@ -25,7 +25,7 @@ from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
 from corpus_builder.database import connected, execute, literal, readable_errors, scalar
 from corpus_builder.files import RowWriter, schema
-from corpus_builder.index import check_fields, make_plan, write_index
+from corpus_builder.index import check_fields, fields_of, make_plan, write_index
 from corpus_builder.manifest import list_files
 from corpus_builder.records import PAPER_KEYS, PLACEHOLDER, SURVEY_KEYS, parse_paper, parse_survey
 from corpus_builder.sources import LocatedRecord, Source
@@ -97,7 +97,7 @@ def finish(
     directory: Path,
     manifest: dict[str, Any],
     engines: tuple[str, ...],
-    fields: tuple[str, ...],
+    fields: tuple[str, ...] | None,
     executor: Executor | None = None,
     once: Once = lambda _, work: work(),
 ) -> dict[str, Any]:
@@ -107,7 +107,8 @@ def finish(
     """
 
     def index(engine: str) -> str:
-        plan = make_plan(engine, None, fields, None, manifest["content_sha256"])
+        own = fields_of(engine, fields)
+        plan = make_plan(engine, None, own, None, manifest["content_sha256"])
         place = layout.index_directory(directory, engine)
         if not plan.kind.resumes:
             shutil.rmtree(place, ignore_errors=True)

@@ -17,7 +17,7 @@ from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
 from arena.executors import Executor
 from arena.kit.arrays import load_array
 from arena.kit.files import sha256_file, sha256_json, write_json
-from arena.kit.options import check_options
+from arena.kit.options import check_options, parameters_of
 from arena.kit.terminal import progress
 from arena.kit.workdir import staged_directory
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
@@ -30,6 +30,17 @@ FIELDS = ("title", "abstract", "fulltext")
 
 # Arguments of `Retriever.build` besides the engine's options.
 _TAKEN = ("source", "directory", "fields", "progress", "parallel")
+
+
+def fields_of(engine: str, fields: Sequence[str] | None) -> Sequence[str]:
+    """Return `fields`, or if None those that an engine has in a corpus of a release.
+
+    Words of the full text are searched (ResearchArena, section 3.1); a vector is made of title and
+    abstract, since an encoder reads only the first words of a text.
+    """
+    if fields is not None:
+        return fields
+    return FIELDS[:2] if "encoder" in parameters_of(RETRIEVERS.get(engine).build) else FIELDS
 
 
 class IndexPlan(NamedTuple):
@@ -192,10 +203,9 @@ def build_index(
     """
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)
-    usual = corpus["configuration"]["fields"]
-    plan = make_plan(
-        engine, name, usual if fields is None else fields, options, corpus["content_sha256"]
-    )
+    if fields is None:
+        fields = fields_of(RETRIEVERS.resolve(engine), corpus["configuration"]["fields"])
+    plan = make_plan(engine, name, fields, options, corpus["content_sha256"])
     index, resumes = layout.index_directory(root, plan.name), plan.kind.resumes
     work = plan.description() | {"release": __version__}
     kept = (

@@ -40,7 +40,8 @@ class ToyRelease(Release):
         sink.add(
             "papers",
             (paper.id, paper.title, normal_title(paper.title), day, precision, paper.is_survey,
-             None, paper.venue, paper.authors, paper.fields, *identifiers_of(paper_keys(record))),
+             record.get("referencecount"), paper.venue, paper.authors, paper.fields,
+             *identifiers_of(paper_keys(record))),
         )  # fmt: skip
         sink.add("abstracts", (paper.id, paper.abstract))
         sections = [{"heading": heading, "text": text} for heading, text in paper.sections]

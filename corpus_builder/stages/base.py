@@ -78,7 +78,7 @@ class IndexSettings(Settings):
     """Section ``index``: which indexes the corpus has, over which fields."""
 
     engines: tuple[Annotated[Text, AfterValidator(RETRIEVERS.resolve)], ...] = ("bm25",)
-    fields: tuple[Text, ...] = ("title", "abstract")
+    fields: tuple[Text, ...] | None = None
 
 
 class Config(Settings):

@@ -17,7 +17,7 @@ from arena.tasks import PROMPT_LEVELS
 from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
-from corpus_builder.index import check_fields, make_plan
+from corpus_builder.index import fields_of, make_plan
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import PARSE, SHARDS, view_tables
@@ -65,10 +65,10 @@ SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM read_parque
 def _index_inputs(plan: Plan) -> Any:
     """Return engines and fields; check them, since much work comes before this stage."""
     index = plan.config.index
-    check_fields(index.fields)
+    fields = {each: list(fields_of(each, index.fields)) for each in index.engines}
     for engine in index.engines:
-        make_plan(engine, None, index.fields, None, "")
-    return [list(index.engines), list(index.fields), _prompts_sha256(plan)]
+        make_plan(engine, None, fields[engine], None, "")
+    return [fields, _prompts_sha256(plan)]
 
 
 def _prompts_sha256(plan: Plan) -> str | None:

@@ -197,17 +197,20 @@ def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
 REFERENCES = Stage("references", _inputs, _run)
 
 
-# `total`: all references that the survey has, from all sources; `in_corpus`: those of the
+# `extracted`: references that links or an own bibliography name; `total`: all that the survey has
+# by any source, so also by the release's mere count; `in_corpus`: those of the
 # coverage ratio (section 4); `gold`: those that an agent can find, see
 # corpus_builder.content.
 _COUNTED = """
 CREATE TABLE counted AS
 SELECT *, CASE WHEN day IS NULL THEN 'undated'
+               WHEN extracted = 0 AND total > 0 AND {min_listed} > 0 THEN 'failed extraction'
                WHEN total < {min_listed} THEN 'too few references'
                WHEN gold < {min_available} THEN 'too few references available'
                ELSE 'kept' END AS fate
 FROM (SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
              any_value(s.day) AS day, any_value(s.precision) AS precision,
+             greatest(count(r.cited), any_value(coalesce(s.listed, 0)))::BIGINT AS extracted,
              greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
                       any_value(coalesce(s.listed, 0)))::BIGINT AS total,
              count(d.id) AS in_corpus,

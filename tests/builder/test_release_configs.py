@@ -24,4 +24,6 @@ def test_the_configuration_of_s2orc_is_the_default_with_every_key():
 
 
 def test_the_configuration_of_openalex_asks_for_no_full_text():
-    assert read_config(CONFIGS / "openalex.yaml") == Config(full_text_only=False)
+    abstracts = IndexSettings(fields=("title", "abstract"))
+    expected = Config(full_text_only=False, index=abstracts)
+    assert read_config(CONFIGS / "openalex.yaml") == expected

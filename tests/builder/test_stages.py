@@ -16,11 +16,13 @@ import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
+import arena
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.cli.info import print_card
+from corpus_builder.index import FIELDS, build_index
 from corpus_builder.manifest import verify
 from corpus_builder.sources import SOURCES
 from corpus_builder.stages import plan, read_config, run_stages
@@ -294,6 +296,7 @@ def test_a_page_in_place_of_a_shard_is_damage(toy, tmp_path, page, why) -> None:
     ("survey", "why"),
     [
         (SURVEY | {"references": ["s"]}, "1 too few references"),
+        (SURVEY | {"references": ["s"], "referencecount": 4}, "1 failed extraction"),
         (SURVEY | {"references": ["nobody"]}, "1 too few references available"),
         (SURVEY | {"date": "2019"}, "1 too few references available"),
         (SURVEY | {"date": None}, "1 undated"),
@@ -342,6 +345,29 @@ def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
         ("t", "Half", "kept", 4, 2, 1),
         ("u", "Old", "too few references available", 1, 1, 0),
     ]
+
+
+def test_words_of_the_full_text_are_searched_and_vectors_are_of_the_abstract(
+    tmp_path: Path,
+) -> None:
+    deep = PAPER | {"sections": [{"heading": "Method", "text": "Zirconium crystals."}]}
+    toy = bad_release(tmp_path / "r", line(deep, SURVEY))
+    changes = {"index.engines": ["bm25", "dense"], "index.fields": None}
+    run(toy, tmp_path / "c", changes=changes)
+    added = build_index(tmp_path / "c", "dense", name="again", options={"encoder": "static"})
+    fields = [
+        json.loads((layout.index_directory(tmp_path / "c", name) / layout.MANIFEST).read_text())[
+            "fields"
+        ]
+        for name in ("bm25", "dense", "again")
+    ]
+    assert fields == [[*FIELDS], ["title", "abstract"], ["title", "abstract"]]
+    assert added["fields"] == fields[1]
+    hits = arena.Corpus.open(tmp_path / "c").at("2021").search("zirconium")
+    assert [hit.id for hit in hits] == ["a"]
+    # The old way, by name.
+    run(toy, tmp_path / "c", changes={"index.fields": ["title", "abstract"]})
+    assert not arena.Corpus.open(tmp_path / "c").at("2021").search("zirconium")
 
 
 CLI = """
