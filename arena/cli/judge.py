@@ -146,6 +146,8 @@ def sample(
     corpus: str | None = None,
     tasks: str | None = None,
     rubric: str | None = None,
+    figures: str | None = None,
+    abstracts: str | None = None,
     n: int = 50,
     seed: int = 7,
     overwrite: bool = False,
@@ -160,7 +162,10 @@ def sample(
         output (FILE): CSV file to write; people fill in its last column. FILE.key.json has the
             answers.
         rubric (NAME): Rubric by which the mind-maps were judged.
-        n: Decisions to draw.
+        figures (DIR): Folder of the figures that extracted mind-maps were read from, for the page
+            FILE.html beside the sheet.
+        abstracts (FILE): JSON lines of id and abstract: those of surveys, which no corpus has.
+        n: Decisions to draw, or mind-maps that were extracted, each with two decisions.
         seed: Seed of the choice and the order.
         overwrite: Replace FILE although people have answered in it.
 
@@ -174,7 +179,10 @@ def sample(
 
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     rubric = rubric and RUBRICS.resolve(rubric)
-    key = draw(what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite)
+    key = draw(
+        what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite,
+        figures=figures, abstracts=abstracts,
+    )  # fmt: skip
     path = Path(output)
     print(
         f"{path}: {key.counts['items']} of {count(key.counts['decided'], 'decision')}, "

@@ -10,6 +10,7 @@ import csv
 import io
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,16 +18,27 @@ from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
 from arena.judging.judge import MAP, Judgements, open_finished, read_judgements
 from arena.kit.code import code_sha256
-from arena.kit.files import atomic_write, read_json, read_sealed, sha256_file, write_json
+from arena.kit.files import (
+    atomic_write,
+    json_value,
+    read_json,
+    read_sealed,
+    sha256_file,
+    write_json,
+)
+from arena.mindmap.figures import data_url, folder_name
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import TaskSet
+from arena.tasks import Survey, TaskSet
 
 HEADER = ("item", "question", "shown", "answer")
 _MATCHES = {"efid": (1, 3), "fcons": (0, 1), "otc": (0, 1), "caa": (0, 1)}
 
 
 class Item(NamedTuple):
-    """One decision: its source and id there, what is asked and shown, and the machine's answer."""
+    """One decision: its source and id there, what is asked and shown, and the machine's answer.
+
+    `picture` is what a page shows beside it, as HTML.
+    """
 
     source: str
     id: str
@@ -34,9 +46,23 @@ class Item(NamedTuple):
     question: str
     shown: str
     answer: int
+    picture: str = ""
 
 
-Read = Callable[[Sequence[str], Corpus | None, str | None], Iterator[tuple[Item, tuple[int, int]]]]
+class Wanted(NamedTuple):
+    """What a reader of decisions may need: see the arguments of `draw`."""
+
+    corpus: Corpus | None
+    rubric: str | None
+    figures: Path | None
+    abstracts: Mapping[str, str]
+
+    def tasks(self) -> TaskSet:
+        """Return the tasks of the corpus."""
+        return TaskSet(_needed(self.corpus))
+
+
+Read = Callable[[Sequence[str], Wanted], Iterator[tuple[Item, tuple[int, int]]]]
 
 
 def draw(
@@ -48,8 +74,13 @@ def draw(
     n: int = 50,
     seed: int = 7,
     overwrite: bool = False,
+    figures: str | Path | None = None,
+    abstracts: str | Path | None = None,
 ) -> Judgements:
     """Draw decisions at random; write ``SHEET.csv`` and its key, ``SHEET.key.json``.
+
+    Of ``extracted`` maps each is drawn with both of its questions, and ``SHEET.html`` shows it
+    beside its figure.
 
     Args:
         kind: One of `KINDS`.
@@ -58,9 +89,12 @@ def draw(
         sheet: CSV file with the columns of `HEADER`, whose last one is empty.
         corpus: Corpus of the runs, or whose surveys and mind-maps are checked.
         rubric: Rubric by which mind-maps were judged; needed for them.
-        n: Number of items; all if there are fewer.
+        n: Number of items, or of ``extracted`` maps; all if there are fewer.
         seed: Seed of the choice and of the order.
         overwrite: Whether to replace a sheet in which people have answered.
+        figures: Folder of the figures that ``extracted`` maps were read from.
+        abstracts: JSON lines of ``id``, or ``corpusid``, and ``abstract``: those of surveys, which
+            no corpus has, lest an agent read them.
 
     Returns:
         The key: item -> the machine's score by its dimension, with its source and id.
@@ -76,14 +110,19 @@ def draw(
         _refuse_answered(Path(sheet))
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
     try:
-        found = list(KINDS[kind](sources, corpus, rubric))
+        place = None if figures is None else Path(figures)
+        wanted = Wanted(corpus, rubric, place, _abstracts(abstracts))
+        found = list(KINDS[kind](sources, wanted))
     except ArenaError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError):
         raise DataError(f"{names}: damaged, or not what {kind!r} are drawn from.") from None
     if not found:
         raise DataError(f"nothing of the kind {kind!r} was decided in {names}.")
-    chosen = random.Random(seed).sample(found, min(n, len(found)))
+    step = len(_OF_A_MAP) if kind == "extracted" else 1
+    objects = [found[at : at + step] for at in range(0, len(found), step)]
+    drawn = random.Random(seed).sample(objects, min(n, len(objects)))
+    chosen = [each for of_object in drawn for each in of_object]
     rows, items = io.StringIO(newline=""), {}
     writer = csv.writer(rows, lineterminator="\n")
     writer.writerow(HEADER)
@@ -102,6 +141,8 @@ def draw(
         {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
+    if kind == "extracted":
+        atomic_write(Path(sheet).with_suffix(".html"), _page([item for item, _ in chosen]))
     write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
     return key
 
@@ -117,16 +158,42 @@ def _refuse_answered(sheet: Path) -> None:
             )
 
 
-def _mind_maps(
-    sources: Sequence[str], corpus: Corpus | None, rubric: str | None
-) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _page(items: Sequence[Item]) -> str:
+    """Return a page that shows each map beside its figure, with the numbers of its questions."""
+    parts = [_HEAD]
+    for at in range(0, len(items), len(_OF_A_MAP)):
+        asked = items[at : at + len(_OF_A_MAP)]
+        questions = "".join(
+            f"<li>item {at + place}: {escape(each.question)}</li>"
+            for place, each in enumerate(asked, 1)
+        )
+        parts.append(
+            f"<section><div>{asked[0].picture}</div><div><pre>{escape(asked[0].shown)}</pre>"
+            f"<ul>{questions}</ul></div></section>\n"
+        )
+    return "".join(parts)
+
+
+_HEAD = """<!doctype html>
+<meta charset="utf-8">
+<title>Mind-maps and their figures</title>
+<style>
+body { font: 15px sans-serif; margin: 2em }
+section { display: grid; grid-template-columns: 1fr 1fr; gap: 2em; border-top: 1px solid }
+img { max-width: 100% }
+pre { white-space: pre-wrap }
+</style>
+"""
+
+
+def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
     from arena.mindmap import render
 
-    if rubric is None:
+    if (rubric := wanted.rubric) is None:
         raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
     for run in sources:
         judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
-        played = open_finished(run, _needed(corpus), MAP)
+        played = open_finished(run, _needed(wanted.corpus), MAP)
         if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
             raise DataError(f"{run!r} was played again since it was judged. Judge it again.")
         low, high = judged.scale
@@ -169,25 +236,59 @@ def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
     return read
 
 
-def _extracted(
-    _: object, corpus: Corpus | None, *__: object
-) -> Iterator[tuple[Item, tuple[int, int]]]:
+_OF_A_MAP = {
+    "accurate": "Does the tree represent the hierarchy of the figure? 1 yes, 0 no",
+    "relevant": "Is the figure a knowledge mind-map of the survey's topic? 1 yes, 0 no",
+}
+"""The two judgements of ResearchArena, section 3.3 and Table 4."""
+
+
+def _extracted(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
     from arena.mindmap import render
 
-    question = "Is this the typology that the survey draws? 1 yes, 0 no"
-    tasks = TaskSet(_needed(corpus))
+    tasks = wanted.tasks()
     for survey in tasks.surveys.values():
         if (gold := tasks.mind_map(survey.id)) is not None:
-            shown = f"SURVEY\n{survey.title}\n{survey.id}\nMAP\n{render(gold, 'text')}"
-            yield Item("corpus", survey.id, "extracted", question, shown, 1), (0, 1)
+            figure, caption = tasks.figure(survey.id)
+            shown = (
+                f"SURVEY\n{_about(survey, wanted)}\nFIGURE\n{figure or '(none)'}\n"
+                f"{caption or '(no caption)'}\nMAP\n{render(gold, 'text')}"
+            )
+            picture = _picture(wanted.figures, survey.id, figure)
+            for name, question in _OF_A_MAP.items():
+                yield Item("corpus", survey.id, name, question, shown, 1, picture), (0, 1)
 
 
-def _selected(
-    _: object, corpus: Corpus | None, *__: object
-) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _abstracts(path: str | Path | None) -> dict[str, str]:
+    """Return id -> abstract of the lines of a file that have one."""
+    lines = [] if path is None else Path(path).read_text(encoding="utf-8").split("\n")
+    rows = [row for row in map(json_value, lines) if isinstance(row, dict)]
+    return {str(row.get("id", row.get("corpusid"))): str(row.get("abstract") or "") for row in rows}
+
+
+def _about(survey: Survey, wanted: Wanted) -> str:
+    """Return title, id and, if it is known, abstract of a survey."""
+    known = (survey.title, survey.id, wanted.abstracts.get(survey.id))
+    return "\n".join(filter(None, known))
+
+
+def _picture(figures: Path | None, survey: str, figure: str | None) -> str:
+    """Return a figure as HTML, or why it cannot be shown."""
+    folder = folder_name(survey)
+    if figure is None or folder is None:
+        return "The map was not read from a figure."
+    if figures is None:
+        return "Name the folder of figures with --figures to see it here."
+    try:
+        return f'<img alt="{escape(figure)}" src="{data_url(figures / folder / figure)}">'
+    except DataError as error:
+        return escape(f"{figure} {error}.")
+
+
+def _selected(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
     question = "Is this paper a survey of a field? 1 yes, 0 no"
-    for survey in TaskSet(_needed(corpus)).surveys.values():
-        shown = f"PAPER\n{survey.title}\n{survey.id}"
+    for survey in wanted.tasks().surveys.values():
+        shown = f"PAPER\n{_about(survey, wanted)}"
         yield Item("corpus", survey.id, "selected", question, shown, 1), (0, 1)
 
 

@@ -133,6 +133,12 @@ class TaskSet:
             self._trees[survey_id] = _tree(self._mind_maps[survey_id]["mind_map"])
         return self._trees[survey_id]
 
+    def figure(self, survey_id: str) -> tuple[str | None, str | None]:
+        """Return file name and caption of the figure that the mind-map was read from, if any."""
+        self.survey(survey_id)
+        row = self._mind_maps[survey_id]
+        return row["figure"], row["caption"]
+
     def outline(self, survey_id: str) -> MindMap | None:
         """Return the survey's own table of contents, or None if it has no readable one."""
         self.survey(survey_id)

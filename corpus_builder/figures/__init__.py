@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -12,21 +10,13 @@ from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip
 from arena.kit.files import TEMPORARY_SUFFIX, sha256_json
+from arena.mindmap.figures import LONGEST_NAME
 
 CAPTIONS = ("captions.jsonl", "captions.json")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 MOST = 100
 """Figures of one survey that are shown to a model."""
 
-MAX_BYTES = 10_000_000
-"""The largest image by default."""
-
-_KINDS = (
-    ("image/png", b"\x89PNG\r\n\x1a\n", b""),
-    ("image/jpeg", b"\xff\xd8\xff", b""),
-    ("image/webp", b"RIFF", b"WEBP"),
-)
-_LONGEST_NAME = 255  # bytes, on every usual file system
 _PLAIN_NAME = re.compile(r"[^./\\][^/\\]{0,254}")
 _LARGEST = 16 << 20  # bytes of a file of captions
 _CHARACTERS = 1_000  # of a caption
@@ -38,20 +28,6 @@ class Flaw(NamedTuple):
     step: str
     reason: str
     detail: str = ""
-
-
-def folder_name(survey: str) -> str | None:
-    """Return the name of a survey's folder: its id, with ``%`` and ``/`` percent-encoded.
-
-    None if no file system takes the name.
-
-    >>> folder_name("reportbench:2101.01507"), folder_name("arxiv:hep-th/99"), folder_name("..")
-    ('reportbench:2101.01507', 'arxiv:hep-th%2F99', '%2E%2E')
-    """
-    name = survey.replace("%", "%25").replace("/", "%2F")
-    if not name.strip("."):
-        name = name.replace(".", "%2E")
-    return name if name and "\0" not in name and len(os.fsencode(name)) <= _LONGEST_NAME else None
 
 
 def fingerprint(root: Path) -> str:
@@ -127,20 +103,5 @@ def _figure(entry: Any, directory: Path) -> tuple[Any, str, str]:
         return name, caption, "no PNG, JPEG or WebP by its name"
     if not caption:
         return name, caption, "no caption"
-    exists = len(name.encode()) <= _LONGEST_NAME and (directory / name).is_file()
+    exists = len(name.encode()) <= LONGEST_NAME and (directory / name).is_file()
     return name, caption, "" if exists else "no such file"
-
-
-def data_url(path: Path, max_bytes: int = MAX_BYTES) -> str:
-    """Return a PNG, JPEG or WebP as a ``data:`` URL; the first bytes of a file say which it is."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}") from None
-    if len(data) > max_bytes:
-        raise DataError(f"more than {max_bytes:,} bytes")
-    for kind, first, later in _KINDS:
-        if data.startswith(first) and data[8:12] == (later or data[8:12]):
-            return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
-    raise DataError(f"no PNG, JPEG or WebP: it begins with {clip(data[:12])}")

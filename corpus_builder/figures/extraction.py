@@ -25,8 +25,9 @@ from arena.llm import (
     without_thoughts,
 )
 from arena.mindmap import MindMap, read_mind_map
+from arena.mindmap.figures import MAX_BYTES, data_url, folder_name
 from corpus_builder.asking import client_options, open_model
-from corpus_builder.figures import MAX_BYTES, Flaw, data_url, folder_name, read_folder
+from corpus_builder.figures import Flaw, read_folder
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
 TEMPLATES = {

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from arena.errors import DataError
 from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.figures import data_url, fingerprint, folder_name, read_folder
+from arena.mindmap.figures import data_url, folder_name
+from corpus_builder.figures import fingerprint, read_folder
 from corpus_builder.figures.extraction import read_name, read_tree
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"tiny"

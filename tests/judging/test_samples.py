@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers import Memory
 
 import arena
 from arena.cli import main
 from arena.judging import Judgements, StatementJudgements, read_human, read_judgements
 from arena.judging.samples import HEADER
 from arena.tasks import TaskSet
+from corpus_builder.build import build
 
 
 @pytest.fixture
@@ -126,7 +128,7 @@ def test_pairs_and_themes_of_an_evaluation(tmp_path):
 
 
 def test_surveys_of_a_corpus_and_their_mind_maps(world, tmp_path):
-    for kind in ("extracted", "selected"):
+    for kind, questions in (("extracted", 2), ("selected", 1)):
         sheet = tmp_path / f"{kind}.csv"
         options = ["--corpus", str(world), "--n", "25", "--output", str(sheet)]
         assert main(["judge", "sample", "--what", kind, *options]) == 0
@@ -134,7 +136,54 @@ def test_surveys_of_a_corpus_and_their_mind_maps(world, tmp_path):
         assert titles == {survey.title for survey in TaskSet(world).surveys.values()}
         key = read_judgements(sheet.with_suffix(".key.json"))
         sheet = answered(sheet, key, lambda _: "1", tmp_path / "all.csv")
-        assert len(read_human(sheet, key)) == 8
+        assert len(read_human(sheet, key)) == 8 * questions
+
+
+def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
+    """Table 4: people see the figure, its caption, the abstract and the tree, and judge twice."""
+    surveys = [
+        {"id": f"a/{n}", "title": f"A survey of {word}", "date": "2020", "references": ["p"],
+         "mind_map": {word: {"Deep": None}}, "figure": f"{n}-Figure1-1.png",
+         "caption": f"A taxonomy of <{word}>."}
+        for n, word in enumerate(("Graphs", "Trees", "Paths"))
+    ]  # fmt: skip
+    about = [{"id": each["id"], "abstract": "All of them."} for each in surveys]
+    (tmp_path / "about.jsonl").write_text("".join(json.dumps(each) + "\n" for each in about))
+    build(Memory([{"id": "p", "title": "Old", "date": "2019"}], surveys), tmp_path / "c")
+    (tmp_path / "figures/a%2F1").mkdir(parents=True)
+    (tmp_path / "figures/a%2F1/1-Figure1-1.png").write_bytes(b"\x89PNG\r\n\x1a\n-")
+    sheet = tmp_path / "sheet.csv"
+    command = ["judge", "sample", "--what", "extracted", "--corpus", str(tmp_path / "c")]
+    command += ["--figures", str(tmp_path / "figures"), "--output", str(sheet)]
+    command += ["--abstracts", str(tmp_path / "about.jsonl")]
+    assert main([*command, "--n", "2"]) == 0
+    assert "4 of 6 decisions" in capsys.readouterr().out  # two maps, whole
+    assert main(command) == 0
+    rows, key = rows_of(sheet), read_judgements(sheet.with_suffix(".key.json"))
+    assert [[*key.items[row["item"]]["scores"]] for row in rows] == [["accurate"], ["relevant"]] * 3
+    for row in rows:
+        number = key.items[row["item"]]["id"].removeprefix("a/")
+        assert f"\nAll of them.\nFIGURE\n{number}-Figure1-1.png\nA taxonomy of <" in row["shown"]
+    page = sheet.with_suffix(".html").read_text()
+    assert page.count("<section>") == 3 and page.count("<img") == 1
+    assert '<img alt="1-Figure1-1.png" src="data:image/png;base64,iVBORw0KGgot">' in page
+    assert "2-Figure1-1.png cannot be read: No such file" in page
+    assert "A taxonomy of &lt;Paths&gt;." in page and str(tmp_path) not in page
+    # A person finds 2 of 3 maps accurate and 1 relevant: the paper's are 80 % and 60 %.
+    yes = {"accurate": iter("110"), "relevant": iter("010")}
+    with (tmp_path / "anna.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, HEADER)
+        writer.writeheader()
+        for row in rows:
+            (name,) = key.items[row["item"]]["scores"]
+            writer.writerow({**row, "answer": next(yes[name])})
+    command = ["judge", "agreement", str(sheet.with_suffix(".key.json")), "--json"]
+    capsys.readouterr()
+    assert main([*command, "--human", str(tmp_path / "anna.csv")]) == 0
+    found = json.loads(capsys.readouterr().out)["dimensions"]
+    assert {name: row["equal"] for name, row in found.items()} == {
+        "accurate": 2 / 3, "relevant": 1 / 3,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -173,7 +222,7 @@ def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_
 
     agreement = ["judge", "agreement", str(key), "--human", str(sheet)]
     assert main(agreement) == 0
-    key.write_text(key.read_text().replace('"extracted": 1', '"extracted": 0', 1))
+    key.write_text(key.read_text().replace('"accurate": 1', '"accurate": 0', 1))
     assert main(agreement) == 2
     assert "contains no judgements, or was changed" in capsys.readouterr().err
 
