@@ -10,8 +10,9 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Sequence
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip
 
@@ -26,6 +27,22 @@ GUESSED = "guessed"
 """Precision of a date that no source states."""
 GUESS_MARK = "†"
 """Mark of results of surveys whose date is guessed."""
+
+
+def last_version_month(versions: Any) -> str | None:
+    """Return the first day of the month of the last of arXiv's versions, or None if unreadable.
+
+    It is the cutoff of a survey of ReportBench, in its prompt as in its score: the month of "the
+    most recent update of the paper" (section 2.1.2).
+
+    >>> last_version_month([{"version": "v2", "created": "Mon, 18 Jul 2022 06:31:19 GMT"}])
+    '2022-07-01'
+    """
+    try:
+        last = parsedate_to_datetime(versions[-1]["created"])
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+    return last.date().replace(day=1).isoformat()
 
 
 class ResolvedDate(NamedTuple):

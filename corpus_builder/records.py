@@ -242,10 +242,10 @@ def publication_date(value: object) -> ResolvedDate | None:
     return None if str(date) < str(RecordLimits().first_year) or str(date) == UNKNOWN_DAY else date
 
 
-def version_day(versions: Any, last: bool = False) -> str | None:
-    """Return the day of the first version, or of the last, ``YYYY-MM-DD``; None if unreadable."""
+def version_day(versions: Any) -> str | None:
+    """Return the day of the first version, ``YYYY-MM-DD``; None if unreadable."""
     given = [each for each in versions or () if isinstance(each, Mapping)]
-    chosen = given[-1:] if last else [each for each in given if each.get("version") == "v1"]
+    chosen = [each for each in given if each.get("version") == "v1"]
     try:
         return parsedate_to_datetime(chosen[0]["created"]).date().isoformat()
     except (IndexError, KeyError, TypeError, ValueError):

@@ -16,16 +16,17 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from arena.dates import parse_cutoff, parse_date
+from arena.dates import last_version_month, parse_cutoff, parse_date
 from arena.errors import CorpusError, DataError, clip
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_file, write_json
 from arena.kit.options import checked
 from arena.kit.terminal import progress
 from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
-from arena.report.source import latex_references
+from arena.report.source import read_source
 from corpus_builder.asking import ask_records
 from corpus_builder.judges import JUDGES, SURVEY, Candidate, make_judge
+from corpus_builder.prompt_writing import cutoff_in
 from corpus_builder.readers.arxiv import as_paper, first_day, read_arxiv
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -34,7 +35,7 @@ LICENCES = ("licenses/by/", "licenses/by-sa/", "publicdomain/zero/", "nonexclusi
 NAME = "ReportBench_selected"
 _MANIFEST = "selection.json"
 _KIND = OutputKind("selection", _MANIFEST, {"counts": dict, "domains": dict})
-_PUBLISHED = re.compile("publish|accept", re.IGNORECASE)
+_PUBLISHED = re.compile(r"\b(?:publish|accept)", re.IGNORECASE)
 _ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
@@ -47,6 +48,7 @@ def select_surveys(
     since: str = "2020",
     before: str | None = None,
     unpublished: bool = False,
+    journal_ref: bool = False,
     any_licence: bool = False,
     venue: str | None = None,
     judge: str = "rules",
@@ -62,10 +64,12 @@ def select_surveys(
 
     The steps, in order: day, title, publication, licence, venue, judge, most cited, those with a
     LaTeX source that cites, those with a prompt, a draw. A paper is published if its comments say
-    "published" or "accepted", or if it has a journal (ReportBench, section 2.1.1, reads comments
-    alone). The draw takes the domains in turn (section 2.1.3), and one prompt of each survey;
-    without `prompts` a domain is the archive of the first category. The options are those of
-    ``arena-corpus select --help``.
+    "published" or "accepted" (ReportBench, section 2.1.1); with `journal_ref` also if it has a
+    journal. The date of a survey is the month of its last version, which prompts and scores take
+    for its cutoff (2.1.2). With `sources` a record has its text under ``sections``, for the author
+    of prompts, and ``listed_titles``, which no prompt may contain. The draw takes the domains in
+    turn (section 2.1.3), and one prompt of each survey; without `prompts` a domain is the archive
+    of the first category. The options are those of ``arena-corpus select --help``.
 
     Returns:
         ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and ``domains``
@@ -77,8 +81,8 @@ def select_surveys(
     days = (parse_cutoff(since).day, parse_cutoff(before).day if before else 2**31)
     config = {
         "title": title, "since": since, "before": before, "unpublished": unpublished,
-        "any_licence": any_licence, "venue": venue, "judge": judge, "top": top, "most": most,
-        "seed": seed,
+        "journal_ref": journal_ref, "any_licence": any_licence, "venue": venue, "judge": judge,
+        "top": top, "most": most, "seed": seed,
     }  # fmt: skip
     judged_by = make_judge(JUDGES.resolve(judge), judge_option or {})
     counts: dict[str, int] = {"papers": 0}
@@ -93,7 +97,8 @@ def select_surveys(
         counts["papers"] += 1
         date = first_day(record)
         where = f"{record.get('journal-ref') or ''} {record.get('comments') or ''}"
-        known = bool(record.get("journal-ref") or _PUBLISHED.search(record.get("comments") or ""))
+        known = bool(_PUBLISHED.search(record.get("comments") or ""))
+        known |= journal_ref and bool(record.get("journal-ref"))
         licence = str(record.get("license"))
         if (
             keep("in_time", date is not None and days[0] <= parse_date(date).day < days[1])
@@ -102,7 +107,8 @@ def select_surveys(
             and keep("licence", any_licence or any(part in licence for part in LICENCES))
             and keep("venue", bool(venue_pattern.search(where)))
         ):
-            records[record["arxiv_id"]] = record
+            cutoff = last_version_month(record.get("versions")) or date
+            records[record["arxiv_id"]] = record | as_paper(record) | {"date": cutoff}
     records = {id_: records[id_] for id_ in _judged(judged_by, records)}
     counts["judged"] = len(records)
     if citations is not None:
@@ -118,7 +124,10 @@ def select_surveys(
         counts["most_cited"] = len(records)
     bibliographies: dict[str, Sequence[dict[str, Any]]] = {}
     if sources is not None:
-        bibliographies = dict(_bibliographies(records, Path(sources)))
+        for id_, (text, works) in _sources(records, Path(sources)):
+            bibliographies[id_] = works
+            records[id_] |= {"sections": [{"heading": "", "text": text}]}
+            records[id_] |= {"listed_titles": [work["title"] for work in works if work["title"]]}
         records = {id_: record for id_, record in records.items() if bibliographies.get(id_)}
         counts["with_references"] = len(records)
     domains = {id_: _archive(record) for id_, record in records.items()}
@@ -127,6 +136,8 @@ def select_surveys(
         records = {id_: record for id_, record in records.items() if id_ in written}
         domains = {id_: str(written[id_].get("domain") or domains[id_]) for id_ in records}
         for id_, record in records.items():
+            for prompt in written[id_]["prompts"].values():
+                _check_cutoff(id_, record["date"], cutoff_in(str(prompt)))
             level = random.Random(f"{seed} {id_}").choice(sorted(written[id_]["prompts"]))
             records[id_] = {**record, "prompt": written[id_]["prompts"][level], "level": level}
         counts["with_prompts"] = len(records)
@@ -148,7 +159,7 @@ def select_surveys(
     with staged_directory(output, check, manifest=_MANIFEST) as new:
         lines = []
         for id_ in chosen:
-            record = {"prompt": "", **records[id_], **as_paper(records[id_]), "id": id_}
+            record = {"prompt": "", **records[id_], "id": id_}
             lines.append(record | {"application_domain": domains[id_]})
         _write(new / f"{NAME}.jsonl", lines)
         (new / f"{NAME}_GT").mkdir()
@@ -174,6 +185,15 @@ def draw_in_turn(domains: Mapping[str, str], most: int | None, seed: int) -> lis
         random.Random(seed).shuffle(of_domain)
         ranks |= {id_: rank for rank, id_ in enumerate(of_domain)}
     return sorted(domains, key=lambda id_: (ranks[id_], domains[id_], id_))[:most]
+
+
+def _check_cutoff(survey: str, date: str, named: str | None) -> None:
+    """Refuse a prompt that names another cutoff than the survey's date, or its month."""
+    if named is not None and named not in (date, date[:7]):
+        raise DataError(
+            f"{survey}: a prompt names {named} as cutoff, and its last version makes it {date}. "
+            "Write the prompts again, of what this command writes."
+        )
 
 
 def _pattern(option: str, words: str) -> re.Pattern[str]:
@@ -204,10 +224,10 @@ def _by_id(path: str | Path, key: str, kind: type) -> Iterator[tuple[str, dict[s
         yield str(row.get("arxiv_id", row.get("id"))), row
 
 
-def _bibliographies(
+def _sources(
     ids: Iterable[str], folder: Path
-) -> Iterator[tuple[str, Sequence[dict[str, Any]]]]:
-    """Yield id and bibliography, in the form of ReportBench's, of each paper with a source."""
+) -> Iterator[tuple[str, tuple[str, Sequence[dict[str, Any]]]]]:
+    """Yield id, text and bibliography, in the form of ReportBench's, of papers with a source."""
     if not folder.is_dir():
         raise DataError(f"{str(folder)!r} is not a folder. Name one with a source for each paper.")
     for id_ in progress(list(ids), desc="sources", unit="paper"):
@@ -215,10 +235,10 @@ def _bibliographies(
         places = [folder / name, *(folder / f"{name}{suffix}" for suffix in _ARCHIVES)]
         if found := next((place for place in places if place.exists()), None):
             try:
-                works = latex_references(found)
+                text, works = read_source(found)
             except DataError:
                 continue
-            yield id_, [_entry(work) for work in works if work.title or work.ids]
+            yield id_, (text, [_entry(work) for work in works if work.title or work.ids])
 
 
 def _entry(work: Any) -> dict[str, Any]:

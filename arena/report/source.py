@@ -6,6 +6,7 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from arena.errors import DataError
 from arena.report.latex import CITE
@@ -19,6 +20,8 @@ _INPUT = re.compile(r"\\(?:input|include|subfile)\b\s*(?:\{([^{}]{1,300})\}|([^\
 _LISTS = re.compile(
     r"\\(?:bibliography|addbibresource)\b\s*(?:\[[^\[\]]*\])?\s*\{([^{}]{1,2000})\}"
 )
+_OWN_LIST = re.compile(r"\\begin\{thebibliography\}.*?(?:\\end\{thebibliography\}|\Z)", re.DOTALL)
+_BLANKS = re.compile(r"\n\s*\n")
 _NO_CITATION = re.compile(r"\\nocite\s*\{[^{}]*\}")
 _BRACED = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _ENTRY = re.compile(
@@ -33,13 +36,21 @@ _FIELD = re.compile(
 )
 
 
-def latex_references(path: str | Path) -> tuple[Reference, ...]:
-    r"""Return the works that a LaTeX source cites in its text, in order of their first citation.
+class LatexSource(NamedTuple):
+    """The text of a paper, as LaTeX, and the works that it cites, in order of first citation."""
+
+    text: str
+    references: tuple[Reference, ...]
+
+
+def read_source(path: str | Path) -> LatexSource:
+    r"""Read the LaTeX source of a paper.
 
     The text is the file with ``\begin{document}`` that cites most, with what it reads by
     ``\input``, ``\include`` and ``\subfile``; comments and ``\nocite`` do not count. An entry is
     that of the ``.bib`` files that the text names, else of a ``.bbl`` (by BibTeX or biblatex), else
-    of ``thebibliography``. A key without an entry is left out. ReportBench, section 2.1.1.
+    of ``thebibliography``. A key without an entry is left out. ReportBench, section 2.1.1. What is
+    returned as text has neither preamble nor citations nor bibliography.
 
     Args:
         path: A folder, or an archive ``.tar`` or ``.tar.gz`` as arXiv has it.
@@ -70,7 +81,10 @@ def latex_references(path: str | Path) -> tuple[Reference, ...]:
     lines += [entries[key].replace("\0", f"k{n}", 1) + "\n\n" for n, key in enumerate(known)]
     read = {reference.key: reference for reference in read_report("".join(lines)).references}
     found = ((key, read.get(f"^k{number}")) for number, key in enumerate(known))
-    return tuple(reference._replace(key=key) for key, reference in found if reference)
+    works = tuple(reference._replace(key=key) for key, reference in found if reference)
+    body = text.partition("\\begin{document}")[2].partition("\\end{document}")[0]
+    body = _BLANKS.sub("\n\n", CITE.sub("", _LISTS.sub("", _OWN_LIST.sub("", body))))
+    return LatexSource(body.strip(), works)
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:

@@ -142,7 +142,7 @@ def prompts(
         output (FILE): JSON lines to write, for `arena-corpus build SOURCE --prompts FILE`.
         llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
         surveys (IDS|N): Only these surveys, ids with commas or the first N.
-        characters: Most characters of a survey's text in a request.
+        characters: Most characters of a survey's text, the abstract first, in a request.
 
     Example:
         arena-corpus prompts demo/world --output prompts.jsonl --llm-option model=gpt-4o
@@ -180,6 +180,7 @@ def select(
     since: str = "2020",
     before: str | None = None,
     unpublished: bool = False,
+    journal_ref: bool = False,
     any_licence: bool = False,
     venue: str | None = None,
     judge: str = "rules",
@@ -199,7 +200,8 @@ def select(
         output (DIR): Directory to write, in the form of ReportBench's data.
         title (REGEX): What a title must contain, in any case.
         since (DATE): First day of a first version: YYYY-MM-DD, YYYY-MM or YYYY.
-        unpublished: Keep papers that neither comments nor a journal call published.
+        unpublished: Keep papers whose comments do not call them published or accepted.
+        journal_ref: Keep papers with a journal reference, too.
         any_licence: Keep papers that may not be shared, too.
         venue (REGEX): What the journal or the comments must contain.
         judge (NAME): Judge of title and abstract: rules, llm or all.
@@ -207,7 +209,7 @@ def select(
         citations (FILE): JSON lines of arxiv_id and citation_count, for --top.
         top: Keep the most cited of computer science, and as many of other fields.
         sources (DIR): LaTeX sources: a folder ID or an archive ID.tar.gz for each paper; one
-            without a source or without references is left out.
+            without a source or without references is left out. Prompts are written of their text.
         prompts (FILE): What `arena-corpus prompts DIR/ReportBench_selected.jsonl` wrote; a paper
             without a prompt is left out.
         most: Draw this many, the domains in turn (default: all).
@@ -221,8 +223,9 @@ def select(
     with resumable():
         report = select_surveys(
             metadata, output, title=title, since=since, before=before, unpublished=unpublished,
-            any_licence=any_licence, venue=venue, judge=judge, judge_option=judge_option,
-            citations=citations, top=top, sources=sources, prompts=prompts, most=most, seed=seed,
+            journal_ref=journal_ref, any_licence=any_licence, venue=venue, judge=judge,
+            judge_option=judge_option, citations=citations, top=top, sources=sources,
+            prompts=prompts, most=most, seed=seed,
         )  # fmt: skip
     if json:
         print_json(report)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.answers import remarked
 from arena.corpus import Corpus, CorpusView
-from arena.dates import format_day, parse_date
+from arena.dates import format_day, last_version_month, parse_date
 from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
 from arena.kit.code import code_sha256
@@ -394,14 +393,21 @@ def read_data(folder: str) -> dict[str, GoldSurvey]:
     for where, record in _records(tables[0]):
         try:
             name, title = str(record["arxiv_id"]), str(record["title"])
-            last = parsedate_to_datetime(record["versions"][-1]["created"])
-        except (KeyError, IndexError, TypeError, ValueError):
+        except KeyError:
             raise DataError(f"{where} is not a record of ReportBench.") from None
+        cutoff = last_version_month(record.get("versions"))
+        if cutoff is None:
+            raise DataError(f"{where} is not a record of ReportBench: it has no versions.")
+        if record.get("date", cutoff) != cutoff:  # what a selection was written with
+            raise DataError(
+                f"{where}: its prompt names {clip(record['date'])} as cutoff, and its last version "
+                f"{cutoff}. Select the surveys again, and write their prompts again."
+            )
         entries = [record for _, record in _records(truth / f"{name.replace('/', '_')}.jsonl")]
         ids = tuple(key for key in (arxiv_key(name), doi_key(record.get("doi"))) if key)
         surveys[name] = GoldSurvey(
             PaperName("the survey", title, ids),
-            parse_date(last.date().replace(day=1)).day,
+            parse_date(cutoff).day,
             str(record.get("application_domain") or ""),
             distinct_works(entries),
             [str(entry.get("title") or "") for entry in entries],

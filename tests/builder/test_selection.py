@@ -4,9 +4,13 @@ import json
 
 import pytest
 from arena_suites.reportbench import read_data
+from llm_server import LLMServer
 
+from arena.dates import format_day
 from arena.errors import DataError
+from arena.tasks import TaskSet
 from corpus_builder.cli import main
+from corpus_builder.prompt_writing import DOMAINS
 from corpus_builder.selection import NAME, draw_in_turn, select_surveys
 
 BASE = {
@@ -37,14 +41,19 @@ def test_each_step_leaves_out_what_it_should(tmp_path):
         other={"title": "Deep nets"}, draft={"comments": "12 pages"}, closed={"license": "x/nc/"},
         workshop={"comments": "Published at a workshop"}, month={"versions": None},
         judged={"abstract": "Patients fill in a questionnaire."},
+        unpublished={"comments": "Unpublished notes"},
     )  # fmt: skip
-    report = select_surveys(file, tmp_path / "out", venue="icml|nets")
     steps = ("in_time", "title", "published", "licence", "venue", "judged", "selected")
-    assert [report["counts"][step] for step in steps] == [8, 7, 6, 5, 4, 3, 3]
+    # The paper reads comments alone: a journal reference counts if it is asked for.
+    report = select_surveys(file, tmp_path / "out", venue="icml|nets")
+    assert [report["counts"][step] for step in steps] == [9, 8, 5, 4, 3, 2, 2]
+    assert sorted(selected(tmp_path / "out")) == ["2312.00000", "2312.00007"]
+    report = select_surveys(file, tmp_path / "out", venue="icml|nets", journal_ref=True)
+    assert [report["counts"][step] for step in steps] == [9, 8, 6, 5, 4, 3, 3]
     assert sorted(selected(tmp_path / "out")) == ["2312.00000", "2312.00001", "2312.00007"]
     assert report["domains"] == {"cs": 3}
     own = selected(tmp_path / "out")["2312.00000"]
-    assert (own["date"], own["authors"], own["prompt"]) == ("2023-12-08", ["Ann Lee"], "")
+    assert (own["date"], own["authors"], own["prompt"]) == ("2023-12-01", ["Ann Lee"], "")
 
 
 def test_the_most_cited_of_both_fields_are_kept(tmp_path):
@@ -94,6 +103,62 @@ def test_references_and_prompts_make_data_that_builds_and_scores(tmp_path, capsy
     build = ["build", "reportbench", "--input", str(out), "--papers", str(papers)]
     assert main([*build, "--output", str(tmp_path / "corpus")]) == 0
     assert main([*words, "--prompts", str(prompts)]) == 0  # once more, over the same directory
+
+
+VERSIONS = [
+    {"version": "v1", "created": "Fri, 5 Mar 2021 06:31:19 GMT"},
+    {"version": "v2", "created": "Mon, 18 Jul 2022 06:31:19 GMT"},
+]
+
+
+def test_prompt_gold_and_score_have_the_cutoff_of_the_last_version(tmp_path, capsys, monkeypatch):
+    """Section 2.1.2: the cutoff is that of the most recent update; the gold has a work of 2022."""
+    file = metadata(tmp_path / "m.jsonl", one={"versions": VERSIONS})
+    source = tmp_path / "tex" / "2312.00000"
+    source.mkdir(parents=True)
+    text = r"\begin{document}Depth first search~\cite{lee} ends." + " So it goes." * 3000
+    (source / "a.tex").write_text(text + r"\bibliography{a}\end{document}")
+    (source / "a.bib").write_text("@misc{lee, title={Flat nets}, eprint={2203.00001}}")
+    out, prompts = tmp_path / "out", tmp_path / "p.jsonl"
+    words = ["select", str(file), "--sources", str(tmp_path / "tex"), "--output", str(out)]
+    assert main(words) == 0
+
+    def write(body):
+        text = body["messages"][0]["content"]
+        if "You sort" in text:
+            return DOMAINS[0]
+        shown = text.split("<text>\n")[1].split("\n</text>")[0]
+        assert shown.startswith("We survey nets.\n\n") and "Depth first search ends." in shown
+        assert len(shown) == 20_000  # the full text, cut (2.1.2)
+        return "Tell me of nets published before 1 July 2022."
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.chdir(tmp_path)
+    with LLMServer(write) as server:
+        command = ["prompts", str(out / f"{NAME}.jsonl"), "--output", str(prompts)]
+        ask = ["--llm-option", "model=m", "--llm-option", f"base_url={server.url}"]
+        assert main([*command, *ask]) == 0
+    assert json.loads(prompts.read_text())["failed"] == {}
+    assert main([*words, "--prompts", str(prompts)]) == 0
+    (gold,) = read_data(str(out)).values()
+    assert format_day(gold.cutoff) == "2022-07-01"
+    papers = tmp_path / "papers.jsonl"
+    papers.write_text('{"id": "x", "title": "Flat nets", "date": "2022-03-01"}\n')
+    build = ["build", "reportbench", "--input", str(out), "--papers", str(papers)]
+    assert main([*build, "--output", str(tmp_path / "corpus")]) == 0
+    (survey,) = TaskSet(tmp_path / "corpus").surveys.values()
+    assert survey.date == "2022-07-01"
+    assert TaskSet(tmp_path / "corpus").gold(survey.id).gains == {"x": 1}
+    # Prompts of the first version, and a selection made when it was the last one, are refused.
+    prompts.write_text(prompts.read_text().replace("1 July 2022", "5 March 2021"))
+    capsys.readouterr()
+    assert main([*words, "--prompts", str(prompts)]) == 2
+    told = capsys.readouterr().err
+    assert "a prompt names 2021-03-05 as cutoff, and its last version makes it 2022-07-01" in told
+    table = out / f"{NAME}.jsonl"
+    table.write_text(table.read_text().replace('"2022-07-01"', '"2021-03-05"'))
+    with pytest.raises(DataError, match="names '2021-03-05' as cutoff, and its last version"):
+        read_data(str(out))
 
 
 def test_mistakes_are_named(tmp_path):

@@ -6,7 +6,7 @@ import tarfile
 import pytest
 
 from arena.errors import DataError
-from arena.report.source import latex_references
+from arena.report.source import read_source
 
 BIB = r"""
 @string{icml = "ICML"}
@@ -31,7 +31,7 @@ MAIN = r"""
 
 
 def found(path):
-    return [(work.key, work.title, work.year, work.ids) for work in latex_references(path)]
+    return [(work.key, work.title, work.year, work.ids) for work in read_source(path).references]
 
 
 def test_what_the_text_cites_is_found_in_bibtex(tmp_path):
@@ -113,7 +113,7 @@ def test_files_that_read_each_other_twice_cost_no_more_than_one(tmp_path):
 )
 def test_no_source_takes_long(tmp_path, text):
     (tmp_path / "a.tex").write_text("\\begin{document}\\cite{a}" + text * (100_000 // len(text)))
-    assert latex_references(tmp_path) == ()
+    assert read_source(tmp_path).references == ()
 
 
 @pytest.mark.parametrize("name", ["empty", "file.pdf", "absent"])
@@ -121,4 +121,4 @@ def test_what_is_no_source_is_refused(tmp_path, name):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.pdf").write_bytes(b"%PDF")
     with pytest.raises(DataError, match=name):
-        latex_references(tmp_path / name)
+        read_source(tmp_path / name)

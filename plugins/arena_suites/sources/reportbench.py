@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from arena.dates import last_version_month
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, bibtex_keys, doi_key
 from corpus_builder.records import version_day
@@ -30,11 +31,12 @@ class ReportBench(PublishedSource):
 
     A bibliography entry is looked up by arXiv identifier, by DOI, then by title. The date of a
     survey is that of its first version, while 53 of the 54 prompts of version 1.1 name the month of
-    its last one (ReportBench, section 2.1.2). Papers later than the date do not count.
+    its last one (ReportBench, section 2.1.2), as do those of a selection (``arena-corpus select``),
+    which is dated by it. Papers later than the date do not count.
 
     Args:
         input: Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT.
-        last_version: Date a survey by its last version, so that papers between the two count.
+        last_version: Date a survey by the month of its last version, as its prompt does.
     """
 
     name: ClassVar[str] = "reportbench"
@@ -59,7 +61,8 @@ class ReportBench(PublishedSource):
             where = f"{name} line {line}"
             keys = {"arxiv_id": str, "title": str, "versions": list, "prompt": str}
             record = check_record(raw, where, keys, _WHAT)
-            day = version_day(record["versions"], self._last_version)
+            last = self._last_version or "date" in record  # so a selection has its prompts' cutoff
+            day = (last_version_month if last else version_day)(record["versions"])
             if day is None:
                 given = clip(record["versions"])
                 raise DataError(f"{where}: versions={given}: expected arXiv's, with their days.")
