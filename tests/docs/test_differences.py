@@ -6,10 +6,10 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-
-from arena.metrics import METRICS, ScoreContext, accounts, metric
 from arena.suites.bloom_eval import survey_metrics
 from arena.suites.taxobench.evaluate import NAMES
+
+from arena.metrics import METRICS, ScoreContext, accounts, metric
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _spec = importlib.util.spec_from_file_location("differences", DOCS / "differences.py")
