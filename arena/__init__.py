@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from arena.corpus import Corpus, CorpusView, search_batch
     from arena.papers import Hit, Paper, Section
     from arena.results.comparison import compare
-    from arena.results.experiments import run_experiment
     from arena.runs import replay, rescore, rollouts, run, score
     from arena.tools import tool_schemas
 
@@ -41,7 +40,6 @@ __all__ = [
     "rescore",
     "rollouts",
     "run",
-    "run_experiment",
     "score",
     "search_batch",
     "tool_message",
@@ -54,7 +52,6 @@ _HOMES = {
     "arena.corpus": ("Corpus", "CorpusView", "search_batch"),
     "arena.papers": ("Hit", "Paper", "Section"),
     "arena.results.comparison": ("compare",),
-    "arena.results.experiments": ("run_experiment",),
     "arena.runs": ("replay", "rescore", "rollouts", "run", "score"),
     "arena.tools": ("tool_schemas",),
 }

@@ -23,9 +23,9 @@ from arena.kit.files import sha256_file, write_json
 from arena.kit.options import checked
 from arena.kit.terminal import progress
 from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
-from arena.report.source import read_source
 from corpus_builder.asking import ask_records
 from corpus_builder.judges import JUDGES, SURVEY, Candidate, make_judge
+from corpus_builder.latex_source import read_source
 from corpus_builder.prompt_writing import cutoff_in
 from corpus_builder.readers.arxiv import as_paper, first_day, read_arxiv
 from corpus_builder.sources.jsonl import JsonLinesFile

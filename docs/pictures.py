@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import yaml
+from arena_suites.experiments import run_experiment
 from playwright.sync_api import Browser, sync_playwright
 
-from arena import run_experiment
 from arena.kit.plots import COLOURS, draw
 from arena.results.viewing import as_view
 from arena.runs import run

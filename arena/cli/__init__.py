@@ -16,7 +16,7 @@ from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "run": run, "score": score, "rescore": rescore,
-    "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
+    "compare": results.compare, "replay": replay, "show": show,
     "view": view, "list": list_names, "audit": audit, "warm": warm, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
@@ -40,7 +40,6 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "arena judge agreement judgements.json --human scores.jsonl",
         {
             "run": judge.run,
-            "statements": judge.statements,
             "sample": judge.sample,
             "agreement": judge.agreement,
             "compare": judge.compare,

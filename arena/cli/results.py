@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.app import add_command, add_group, print_json, print_table, resumable
-from arena.cli.run import parse_surveys
 from arena.errors import DataError
 from arena.text.display import count, printable
 
@@ -110,84 +109,6 @@ def _funnels(comparison: Comparison, corpus: Any) -> dict[str, Funnel]:
         for run in comparison.runs
         if run.opened is not None and run.pooled == 1
     }
-
-
-def experiment(
-    config: str,
-    *,
-    corpus: str,
-    output: str,
-    tasks: str | None = None,
-    tables: tuple[str, ...] | None = None,
-    agents: tuple[str, ...] | None = None,
-    surveys: str | None = None,
-    add: dict[str, Any] | None = None,
-    set: dict[str, Any] | None = None,
-    llm_option: dict[str, Any] | None = None,
-    judge_option: dict[str, Any] | None = None,
-    dry_run: bool = False,
-    overwrite: bool = False,
-    json: bool = False,
-) -> dict[str, Any] | None:
-    r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
-
-    Args:
-        config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
-            researcharena, taxobench, reportbench, honest-dates.
-        output (DIR): Directory for runs and tables.
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
-        tables (NAMES): Tables with commas (default: all).
-        agents (NAMES): Rows or agents, with commas: only these (default: all).
-        surveys (IDS|N): Survey ids with commas, or the first N.
-        add (LABEL=AGENT): Agent that becomes a row of every table, such as Mine=mine.py:Mine.
-        set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10
-            or retrievers.BM25=lucene.
-        llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
-        judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
-            or most=... (docs/reportbench.md).
-        overwrite: Play the runs from scratch.
-
-    Example:
-        arena experiment researcharena --corpus demo/world --output runs/paper \
-            --agents title,random,clustering
-    """
-    from arena.corpus import Corpus
-    from arena.results.experiments import preview, printed, run_experiment
-    from arena.tasks import TaskSet
-
-    opened = Corpus.open(corpus, tasks=tasks)
-    options: dict[str, Any] = {
-        "tables": tables,
-        "agents": agents,
-        "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
-        "add": add or {},
-        "changes": (set or {})
-        | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
-        | {f"judge.{name}": value for name, value in (judge_option or {}).items()},
-        "overwrite": overwrite,
-    }
-    if dry_run:
-        planned = preview(config, opened, output, ask=True, **options)
-        if not json:
-            _print_plan(planned)
-        return {"runs": [run._asdict() for run in planned]}
-    with resumable():
-        results = run_experiment(config, opened, output, **options)
-    if json:
-        print_json(results)
-        return None
-    print(printed(results))
-    print(f"\nFiles in {output}: tables.md, tables.tex, tables.json, runs/.")
-    return None
-
-
-def _print_plan(planned: list[Any]) -> None:
-    print_table(
-        [(p.run, p.agent, p.retriever, p.episodes, p.done, p.state) for p in planned],
-        ("run", "agent", "retriever", "episodes", "played", "state"),
-    )
-    left = sum(p.episodes - min(p.done, p.episodes) for p in planned)
-    print(f"{count(len(planned), 'run')}, {count(left, 'episode')} to play.")
 
 
 def add_evaluate(commands: Any, suites: bool) -> None:

@@ -1,5 +1,4 @@
 """What was achieved: runs compared with each other, and grids of runs laid out as tables.
 
-`arena.results.comparison` compares finished runs (docs/comparing.md); `arena.results.experiments`
-runs a grid of agents and retrievers (docs/experiments.md).
+`arena.results.comparison` compares finished runs (docs/comparing.md).
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.errors import DataError, clip
-from arena.judging import Page
 from arena.report.bibliography import address_ids
 from arena.suites import json_lines
+from arena_suites.verification.evidence import Page
 
 
 def read_pages(path: str | Path) -> dict[str, Page]:

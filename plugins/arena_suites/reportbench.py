@@ -31,7 +31,8 @@ from arena_suites._library import CorpusPaper, Library
 from arena_suites._pages import read_pages
 
 if TYPE_CHECKING:
-    from arena.judging import Page, StatementJudgements
+    from arena_suites.verification.evidence import Page
+    from arena_suites.verification.statements import StatementJudgements
 
 REFERENCES = ("reference_precision", "reference_recall", "reference_f1", "reference_count")
 COUNTS = ("cited_statements", "uncited_statements")
@@ -208,8 +209,8 @@ def _judge(
     voters: Sequence[str],
     more: Mapping[str, Any],
 ) -> StatementJudgements:
-    from arena.judging import judge_reports
     from arena.llm import Client
+    from arena_suites.verification.statements import judge_reports
 
     views: dict[str, CorpusView] = {}
     status: dict[str, dict[str, str]] = {}

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from arena_suites.experiments import run_experiment
 from helpers import Memory
 from llm_server import LLMServer, Trouble, last_text
 
@@ -126,7 +127,7 @@ def test_the_abstracts_of_more_papers_than_reads(tmp_path):
             }}}
             for kind in ("expert", "oracle")
         }}  # fmt: skip
-        found = arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")["tables"]
+        found = run_experiment(config, tmp_path / "corpus", tmp_path / "out")["tables"]
         shown = [part(body, "papers").count("Abstract: p") for body in server.requests]
     assert sorted(shown) == [99, 130]
     said = "Begin with the experts' papers, undated: expert."

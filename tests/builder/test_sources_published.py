@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_suites.experiments import run_experiment
 from test_sources_joins import write
 
 import arena
@@ -210,7 +211,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
         "tables": {"T": {"task": "organization", "metrics": ["ari"], "title": "Maps",
                          "rows": {"Random": "random"}}},
     }  # fmt: skip
-    found = arena.run_experiment(config, corpus, output)
+    found = run_experiment(config, corpus, output)
     notes = found["tables"]["T"]["notes"]
     assert any(sentence.startswith(note) for sentence in notes)
     assert notes[-1] == "2 papers have a guessed date, which tells what surveys list."

@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from arena_suites.verification.statements import rates_of
 from helpers import Memory, arena_surveys
 from llm_server import LLMServer, Trouble
 
 import arena
 from arena.errors import DataError
 from arena.judging import agreement, judge_reports, read_human
-from arena.judging.statements import rates_of
 from arena.llm import Client
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
 from corpus_builder.build import build

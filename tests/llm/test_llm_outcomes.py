@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from arena_suites.experiments import run_experiment
 from llm_server import HELLO, LLMServer, Trouble, says
 
 import arena
@@ -105,7 +106,7 @@ def test_an_experiment_marks_the_row_and_says_why(world, tmp_path):
     }  # fmt: skip
     with LLMServer(lambda body: ended("stop")) as server:
         config["llm"] = {"model": "scripted", "base_url": server.url, "mode": "live"}
-        result = arena.run_experiment(config, world, tmp_path / "out")
+        result = run_experiment(config, world, tmp_path / "out")
     asks, title = result["tables"]["1"]["blocks"][0]["rows"]
     assert asks[-1].endswith(" ‡") and not title[-1].endswith("‡")
     notes = " ".join(result["tables"]["1"]["notes"])

@@ -6,7 +6,7 @@ import tarfile
 import pytest
 
 from arena.errors import DataError
-from arena.report.source import read_source
+from corpus_builder.latex_source import read_source
 
 BIB = r"""
 @string{icml = "ICML"}

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_suites.experiments import preview, run_experiment
 from llm_server import LLMServer
 
-import arena
 from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError
 from arena.llm.agent import shared_client
-from arena.results.experiments import preview
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -86,7 +85,7 @@ def read(directory: Path) -> Any:
 def grid(world, tmp_path_factory):
     """The whole grid, played once."""
     output = tmp_path_factory.mktemp("experiment") / "out"
-    return output, arena.run_experiment(CONFIG, world, output)
+    return output, run_experiment(CONFIG, world, output)
 
 
 def test_the_figures_by_hand(grid):
@@ -163,7 +162,7 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path,
     output, found = grid
     before = tree(output)
     monkeypatch.setattr(AGENTS.get("title"), "act", lambda *_: 1 / 0)
-    assert arena.run_experiment(CONFIG, world, output) == found
+    assert run_experiment(CONFIG, world, output) == found
     assert tree(output) == before
     told = json.dumps(found) + (output / "experiment.json").read_text()
     assert str(output) not in told
@@ -175,32 +174,32 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path,
 
 def test_a_part_first_and_the_rest_later(grid, world, tmp_path):
     output = tmp_path / "out"
-    found = arena.run_experiment(CONFIG, world, output, tables=["3"], agents=["Found"])
+    found = run_experiment(CONFIG, world, output, tables=["3"], agents=["Found"])
     assert sorted(found["runs"]) == ["runs/organization/found/bm25"]
     assert (output / "runs/discovery/title/bm25/metrics.json").is_file()  # what it begins with
-    arena.run_experiment(CONFIG, world, output)
+    run_experiment(CONFIG, world, output)
     assert tree(output) == tree(grid[0])
 
 
 def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp_path):
     output = tmp_path / "out"
     config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
-    arena.run_experiment(config, world, output)
+    run_experiment(config, world, output)
     before = tree(output)
     with pytest.raises(CorpusError, match="contains the experiment 'grid', this is 'other'"):
-        arena.run_experiment(config | {"name": "other"}, world, output)
+        run_experiment(config | {"name": "other"}, world, output)
     with pytest.raises(CorpusError, match=r"title/bm25: .* differs in .*sha256 of corpus"):
-        arena.run_experiment(config | {"surveys": 1}, mini, output)
+        run_experiment(config | {"surveys": 1}, mini, output)
     assert tree(output) == before
     with pytest.raises(CorpusError, match=r"title/bm25: .* contains another run"):
-        arena.run_experiment(config, world, output, changes={"seed": 5})
+        run_experiment(config, world, output, changes={"seed": 5})
     assert tree(output) == before
-    arena.run_experiment(config, world, output, changes={"seed": 5}, overwrite=True)
+    run_experiment(config, world, output, changes={"seed": 5}, overwrite=True)
     assert read(output / "runs/discovery/title/bm25")["seed"] == 5
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
     with pytest.raises(CorpusError, match="contains other files and no experiment"):
-        arena.run_experiment(config, world, tmp_path / "thesis")
+        run_experiment(config, world, tmp_path / "thesis")
     assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
 
 
@@ -225,7 +224,7 @@ FAILING = CONFIG | {
 def test_a_run_that_fails(world, tmp_path):
     output = tmp_path / "out"
     with pytest.raises(ArenaError, match=r"runs/discovery/failing/bm25: .*ValueError: 'no more'"):
-        arena.run_experiment(FAILING, world, output)
+        run_experiment(FAILING, world, output)
     assert not (output / "tables.json").exists()
 
 

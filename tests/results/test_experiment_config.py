@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from arena_suites.experiments import preview, read_experiment, run_experiment
 
 import arena
 from arena.cli import main
 from arena.cli.repair import build_command
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.results.experiments import preview, read_experiment
 
 ROOT = Path(arena.__file__).parent.parent
 PAPER = ROOT / "configs" / "researcharena.yaml"
@@ -107,7 +107,7 @@ def test_a_missing_index_is_told_with_the_command_before_anything_is_played(
 ):
     edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense\n  Two: hybrid(bm25,lucene)")
     with pytest.raises(CorpusError) as caught:
-        arena.run_experiment(config, world, tmp_path / "out")
+        run_experiment(config, world, tmp_path / "out")
     assert [build_command(part) for part in caught.value.parts] == [
         f"arena-corpus index {world} --engine {engine}" for engine in ("dense", "lucene")
     ]
@@ -198,7 +198,7 @@ def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
 
 def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
     agents = ["clustering", "organizer", "scout", "random", "oracle"]
-    found = arena.run_experiment("taxobench", world, tmp_path / "out", surveys=2, agents=agents)
+    found = run_experiment("taxobench", world, tmp_path / "out", surveys=2, agents=agents)
     rows = {
         (name, row[0]): dict(zip(block["header"], row, strict=True))
         for name, table in found["tables"].items()

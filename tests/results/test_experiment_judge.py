@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
+from arena_suites.experiments import preview, run_experiment
 from helpers import Memory
 from llm_server import LLMServer
 
-import arena
-from arena.results.experiments import preview
 from corpus_builder.build import build
 
 PAPERS = [
@@ -39,7 +38,7 @@ def test_a_judge_fills_its_columns(tmp_path):
 
     def play(**judge):
         config = {**CONFIG, "judge": judge}
-        return arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
+        return run_experiment(config, tmp_path / "corpus", tmp_path / "out")
 
     without = play()["tables"]["one"]
     assert without["blocks"][0]["rows"] == [["Ceiling", "1.0000", None]]
@@ -72,13 +71,13 @@ def test_a_judge_of_mind_maps_fills_columns(tmp_path):
     with LLMServer(lambda body: json.dumps(scores)) as server:
         options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
         config = {**CONFIG, "tables": {"one": table}, "judge": options}
-        found = arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
+        found = run_experiment(config, tmp_path / "corpus", tmp_path / "out")
         assert len(server.requests) == 1  # a map without headings is not judged
     rows = [["Ceiling", "1.0000", "3.5000", "3.0000"], ["No map", "0.0000", "1.0000", "1.0000"]]
     assert found["tables"]["one"]["blocks"][0]["rows"] == rows
     assert "Judge of Avg., Logic: scripted." in found["tables"]["one"]["notes"]
     # Its verdicts stand where no judge is named.
-    again = arena.run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
+    again = run_experiment(config | {"judge": {}}, tmp_path / "corpus", tmp_path / "out")
     assert again["tables"] == found["tables"]
 
 
@@ -93,12 +92,12 @@ def test_a_table_of_the_judges_columns_alone(tmp_path):
     config, places = {**CONFIG, "tables": {"judge": table}}, (tmp_path / "corpus", tmp_path / "out")
     (planned,) = preview(config, *places)
     assert (planned.episodes, planned.state) == (1, "to do")
-    assert arena.run_experiment(config, *places)["tables"]["judge"]["blocks"][0]["rows"] == [
+    assert run_experiment(config, *places)["tables"]["judge"]["blocks"][0]["rows"] == [
         ["Ceiling", None, None, None, None]
     ]
     with LLMServer(lambda body: json.dumps(scores)) as server:
         options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
-        found = arena.run_experiment(config | {"judge": options}, *places)
+        found = run_experiment(config | {"judge": options}, *places)
     assert found["tables"]["judge"]["blocks"][0]["rows"] == [
         ["Ceiling", "5.0000", "4.0000", "3.0000", "2.0000"]
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from arena_suites.experiments import run_experiment
 from helpers import forgotten
 
 import arena
@@ -137,7 +138,7 @@ def test_functions_load_files(world, runs, file, title_run, tmp_path):
         "surveys": 1,
     }
     with forgotten():
-        content = arena.run_experiment(config, world, tmp_path / "experiment", plugins=[file])
+        content = run_experiment(config, world, tmp_path / "experiment", plugins=[file])
     assert "7.0" in json.dumps(content)
     with forgotten(), pytest.raises(CorpusError, match=r"--plugin table\.py"):
         arena.replay(long, world)

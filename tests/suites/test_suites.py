@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from arena_suites.experiments import read_experiment
 
 import arena
 from arena import cli
-from arena.results.experiments import read_experiment
 from arena.suites import SUITES, Evaluation, Made
 from corpus_builder.sources import SOURCES
 

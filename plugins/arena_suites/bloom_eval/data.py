@@ -12,8 +12,8 @@ from arena.errors import DataError, clip
 from arena.failures import failure_of_answer
 from arena.report import Reference, read_report
 from arena.report.listing import plain
-from arena.report.recognised import article_report, find_citations, find_records, year_of
 from arena_suites.bloom_eval.article import Article, Heading, Work, article_of
+from arena_suites.recognised import article_report, find_citations, find_records, year_of
 
 Side = Literal["human", "llm"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
 from arena.judging.judge import MAP, REPORT, record_maps, rubric_of_maps
-from arena.judging.statements import NUMBERS, record_statements
 from arena.tasks import Task
+from arena_suites.verification.statements import NUMBERS, record_statements
 
 Record = Callable[[str | Path, Corpus | str | Path, Mapping[str, Any], str], Any]
 

@@ -13,11 +13,11 @@ from arena.kit.files import atomic_write, write_json
 from arena.kit.terminal import Table, escape_markdown
 from arena.llm.outcomes import UNREAD, is_unread
 from arena.metrics import METRICS
-from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
-from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.retrieval import parse_name
 from arena.tasks import EXPERT, EXPERT_PAPERS
 from arena.text.display import count
+from arena_suites.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
+from arena_suites.experiments.grid import JUDGED, reported_metrics
 
 VERSION = 1
 TABLES = "tables"

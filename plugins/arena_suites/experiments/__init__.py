@@ -1,7 +1,8 @@
 """Run a grid of agents and retrievers, and lay the scores out as tables such as the paper's.
 
 >>> import arena
->>> arena.run_experiment("researcharena", "demo/world", "runs/paper",
+from arena_suites.experiments import run_experiment
+>>> run_experiment("researcharena", "demo/world", "runs/paper",
 ...                      agents=["title", "random"])  # doctest: +SKIP
 """
 
@@ -19,12 +20,12 @@ from arena.kit.files import sha256_json, write_json
 from arena.kit.terminal import progress
 from arena.kit.workdir import OutputKind, output_directory
 from arena.plugins import load
-from arena.results.experiments.config import Experiment, read_experiment
-from arena.results.experiments.grid import Cell, make_grid
-from arena.results.experiments.scores import score_runs
-from arena.results.experiments.tables import make_tables, printed
 from arena.runs import run
 from arena.tasks import TaskSet
+from arena_suites.experiments.config import Experiment, read_experiment
+from arena_suites.experiments.grid import Cell, make_grid
+from arena_suites.experiments.scores import score_runs
+from arena_suites.experiments.tables import make_tables, printed
 
 __all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
 

@@ -14,10 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-
-from arena import metrics
-from arena.corpus import Corpus, CorpusView, search_batch
-from arena.judging.evidence import (
+from arena_suites.verification.evidence import (
     LONGEST,
     Page,
     Passage,
@@ -31,6 +28,9 @@ from arena.judging.evidence import (
     pieces,
     vote,
 )
+
+from arena import metrics
+from arena.corpus import Corpus, CorpusView, search_batch
 from arena.judging.judge import REPORT, Judgements, open_finished
 from arena.kit.files import sealed, sha256_json, write_json
 from arena.kit.options import checked, parameters_of

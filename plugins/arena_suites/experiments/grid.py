@@ -23,10 +23,10 @@ from arena.errors import (
 from arena.kit.options import check_names, check_options, parameters_of
 from arena.kit.settings import Place
 from arena.mindmap.extractors import EXTRACTORS
-from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet, choose_surveys, open_task, play_order, with_topic
+from arena_suites.experiments.config import FINDS, Experiment, Row, directory_of
 
 JUDGED = "judge."
 """Prefix of the numbers that the configuration's judge reports; see `arena.judging`."""
@@ -174,7 +174,7 @@ def _scored_name(task: str, metric: str) -> str:
 
 
 def _judged_name(task: str, metric: str) -> str:
-    from arena.judging import judge_of
+    from arena_suites.experiments.judges import judge_of
 
     name, judge = metric.removeprefix(JUDGED), judge_of(open_task(task))
     if judge is None:

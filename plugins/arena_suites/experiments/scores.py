@@ -15,10 +15,10 @@ from arena.llm.outcomes import describe_answers
 from arena.metrics import METRICS
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.opening import open_runs, read_compared_run
-from arena.results.experiments.config import Experiment
-from arena.results.experiments.grid import JUDGED, reported_metrics
 from arena.runs import rescore
 from arena.tasks import open_task
+from arena_suites.experiments.config import Experiment
+from arena_suites.experiments.grid import JUDGED, reported_metrics
 
 
 def score_runs(
@@ -55,7 +55,7 @@ def score_runs(
         scores[key] = _score(experiment, output / key, corpus, own)
         if len(own) == len(names):
             continue
-        from arena.judging import judge_of
+        from arena_suites.experiments.judges import judge_of
 
         judge = judge_of(open_task(record["task"]))
         assert judge is not None  # the columns were checked
