@@ -73,6 +73,10 @@ class AnswerKind(ABC):
         """Return the answer that a JSON value stands for, or raise DataError."""
         return value
 
+    def readers(self) -> list[type]:
+        """Return the plug-in classes that such an answer is read with, for the hashes of code."""
+        return []
+
     def to_json(self, answer: Any) -> Any:
         """Return an answer as a JSON value."""
         return answer

@@ -35,6 +35,12 @@ class Map(AnswerKind):
 
         return read_mind_map(value)[0]
 
+    def readers(self) -> list[type]:
+        """Return the readers of texts and objects."""
+        from arena.mindmap.readers import mind_map_readers
+
+        return [type(reader) for reader in mind_map_readers()]
+
     def to_json(self, answer: MindMap) -> Any:
         """Return the tree as an object."""
         return answer.to_json()

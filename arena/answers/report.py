@@ -27,6 +27,12 @@ class Report(Ranking):
     writes = True
     files = ("run.trec", "run.*.trec", "reports.jsonl", "reports/*.md")
 
+    def readers(self) -> list[type]:
+        """Return the reader of reports."""
+        from arena.report.readers import report_reader_in_use
+
+        return [type(report_reader_in_use())]
+
     def fits(self, value: Any) -> bool:
         """Return whether a value is a text."""
         return isinstance(value, str)

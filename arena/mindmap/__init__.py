@@ -7,10 +7,7 @@ Example:
     {'heading_soft_recall': 1.0}
 """
 
-from arena.mindmap._builder import read_outline
 from arena.mindmap._files import read_mind_map_file, read_others
-from arena.mindmap._markdown import read_markdown
-from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import (
     FLOORS_NOTE,
     evaluate,
@@ -20,9 +17,12 @@ from arena.mindmap._scoring import (
     score_directories,
     score_pairs,
 )
+from arena.mindmap.builder import read_outline
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import cosines, forget_labels, unit_vectors
 from arena.mindmap.metrics.heading_overlap import cardinality
+from arena.mindmap.readers import MindMapReader, mind_map_reader
+from arena.mindmap.reading import read_mind_map
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "MindMap",
+    "MindMapReader",
     "beside",
     "cardinality",
     "cosines",
@@ -40,8 +41,8 @@ __all__ = [
     "format_of",
     "identity",
     "matches",
+    "mind_map_reader",
     "random_map",
-    "read_markdown",
     "read_mind_map",
     "read_mind_map_file",
     "read_others",

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.mindmap._builder import Notes, describe
-from arena.mindmap._markdown import parse_document, read_markdown
-from arena.mindmap._read import begins_like_json, is_node, parse_json, read_mind_map
+from arena.mindmap.builder import Notes, describe
+from arena.mindmap.readers import mind_map_readers
+from arena.mindmap.reading import begins_like_json, is_node, parse_json, read_mind_map
 from arena.mindmap.tree import MindMap
 from arena.text.display import count
 
 _LINES = frozenset({".jsonl", ".ndjson"})
-_MARKDOWN = frozenset({".md", ".markdown"})
 _MAPS = ("mind_map", "tree", "typology", "gt")
 _IDS = ("id", "survey", "corpusid", "corpus_id", "paper_id")
 _NONE = frozenset({"", "none", "null"})  # a typology of ResearchArena may be the text "None"
@@ -52,7 +51,7 @@ def read_mind_map_file(
                 raise DataError(
                     f"it has one mind-map and no records: leave out the {option} {clip(record)}."
                 )
-            return read_markdown(content) if _is_markdown(path, content) else read_mind_map(content)
+            return _of_its_own_form(path, content) or read_mind_map(content)
         (where, value), notes = _choose(content, record, option)
         with naming(where):
             tree, repairs = read_mind_map(value)
@@ -94,7 +93,7 @@ def _content(path: Path) -> str | Iterator[_Record]:
     text = _decoded(data)
     if not text.strip():
         raise DataError("it is empty.")
-    if not begins_like_json(text) or _is_markdown(path, text):
+    if not begins_like_json(text) or _of_its_own_form(path, text):
         return text
     try:
         value = parse_json(text)
@@ -110,8 +109,10 @@ def _content(path: Path) -> str | Iterator[_Record]:
     return ((f"record {number}", value) for number, value in enumerate(values, 1))
 
 
-def _is_markdown(path: Path, text: str) -> bool:
-    return path.suffix.lower() in _MARKDOWN and parse_document(text).headings > 0
+def _of_its_own_form(path: Path, text: str) -> tuple[MindMap, list[str]] | None:
+    """Return the map in a file whose name says its form, although it may begin like JSON."""
+    found = (reader.read_file(path.suffix.lower(), text) for reader in mind_map_readers())
+    return next(filter(None, found), None)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -15,8 +15,8 @@ from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.kit.terminal import progress
 from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
-from arena.mindmap._builder import as_read
 from arena.mindmap._files import naming, read_mind_map_file
+from arena.mindmap.builder import as_read
 from arena.mindmap.extractors import EXTRACTORS, Extractor
 from arena.mindmap.metrics import entities, headings, kept, unit_vectors
 from arena.mindmap.tree import MindMap

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import arena.counted as re
-from arena.report.bibliography import address_ids, addresses_in, bare_ids
+from arena.report.addresses import address_ids, addresses_in, bare_ids
 from arena.report.model import Bibliography, Inline, Mark, Reference, unaccented
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``

@@ -1,24 +1,17 @@
-"""Reading a report in Markdown or HTML: its blocks, its sections and the statements in them."""
+"""Reading a report in Markdown: its blocks, its sections and the statements in them."""
 
 from __future__ import annotations
 
 import functools
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from html.parser import HTMLParser
 from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import arena.counted as re
 from arena.errors import DataError, clip
-from arena.report.bibliography import (
-    is_bibliography,
-    is_contents,
-    part,
-    read_bibliography,
-    repair_addresses,
-)
+from arena.report.addresses import repair_addresses
 from arena.report.latex import from_latex
 from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, unwrap
 from arena.report.model import (
@@ -32,6 +25,7 @@ from arena.report.model import (
     ReportSection,
     TextBlock,
 )
+from arena.report.readers import ReportReader, report_reader_in_use
 from arena.report.sentences import MARK, Draft, add_statements, as_statements
 from arena.text.cleaning import with_line_breaks
 
@@ -53,7 +47,7 @@ _LISTED = re.compile(  # "Sources:" right above the first entry
 
 
 def read_report(source: str | bytes | Path, styles: Collection[str] | None = None) -> Report:
-    """Read a report in Markdown or HTML.
+    """Read a report in Markdown, or in a form that a registered reader knows.
 
     Args:
         source: Text, bytes, or the path of a file; a str is always a text.
@@ -77,7 +71,8 @@ def _read(text: str, styles: Collection[str] | None) -> Report:
 def _read_text(text: str, styles: Collection[str] | None) -> Report:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
-    text = repair_addresses(to_markdown(text) if _PAGE.match(text) else text)
+    reader = report_reader_in_use()
+    text = repair_addresses(reader.as_markdown(text))
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
     text = _LISTED.sub(r"\1\n\n", unwrap(text).replace("[cite_start]", ""))
@@ -87,10 +82,10 @@ def _read_text(text: str, styles: Collection[str] | None) -> Report:
     title, start = "", 0
     if blocks and blocks[0].level == 1:
         first = blocks[0].inline.text
-        if not (is_contents(first) or is_bibliography(first)):
+        if not (reader.is_contents(first) or reader.is_list(first)):
             title, start = " ".join(first.split()), blocks.pop(0).end
-    body, listed = part(blocks)
-    chapters = _chapters(body, listed)
+    body, listed = reader.part(blocks)
+    chapters = _chapters(body, listed, reader)
     lines = text.split("\n")
     shown = {block.line for block in body}
     for block in blocks:
@@ -106,7 +101,7 @@ def _read_text(text: str, styles: Collection[str] | None) -> Report:
     for place, block in enumerate(body):
         if block.level:
             section += 1
-        elif not is_contents(sections[section].heading):
+        elif not reader.is_contents(sections[section].heading):
             bibliography = next(each for end, each in chapters if place < end)
             marks = find_marks(block.inline, bibliography, chosen, used)
             for reference in (each for mark in marks for each in mark.references):
@@ -121,7 +116,7 @@ def _read_text(text: str, styles: Collection[str] | None) -> Report:
 
 
 def _chapters(
-    body: Sequence[TextBlock], listed: Sequence[TextBlock]
+    body: Sequence[TextBlock], listed: Sequence[TextBlock], reader: ReportReader
 ) -> list[tuple[int, Bibliography]]:
     """Return the lists of a report, and before which of its blocks the text that cites each ends.
 
@@ -131,9 +126,9 @@ def _chapters(
     groups: dict[int, list[TextBlock]] = {}
     for block in listed:
         groups.setdefault(bisect_left(lines, block.line), []).append(block)
-    lists = [read_bibliography(group) for group in groups.values()]
+    lists = [reader.references(group) for group in groups.values()]
     if sum("1" in each.names for each in lists) < 2:
-        groups, lists = {}, [read_bibliography(listed)]
+        groups, lists = {}, [reader.references(listed)]
     chapters: list[tuple[int, Bibliography]] = []
     taken, start = set[str](), 0
     for end, each in zip([*list(groups)[:-1], len(body)], lists, strict=True):
@@ -318,97 +313,3 @@ def _parser() -> MarkdownIt:
     parser.inline.ruler.before("escape", "math", _math)
     parser.inline.ruler.before("math", "group", _group)
     return parser
-
-
-# A page of HTML as Markdown
-
-_PAGE = re.compile(
-    r"\s*+(?><!--.*?-->\s*)*+<(?:!doctype html|html|head|body|article|main|div|h1|p)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_UNSEEN = {"script", "style", "head", "nav", "template", "noscript", "svg"}
-_BLOCKS = {"p", "div", "section", "article", "main", "table", "tr", "ul", "ol", "dl", "blockquote"}
-_INLINE = {"br": "\n", "sup": "<sup>", "/sup": "</sup>", "td": " | ", "th": " | "}
-_CODE = {"pre": "\n```\n", "code": "`"}
-_MARKUP = re.compile(r"([\\`*_<>#~])")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-# What begins a tag and does not end before the next: the standard library would look for the end of
-# each to the end of the page.
-_UNENDED = re.compile(
-    r"""<(?=[a-z/!?])(?!(?!!--)(?:[^<>"']|(["'])(?:(?!\1|<[a-z/!?]).)*+\1)*+>)""",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def to_markdown(page: str) -> str:
-    """Return the headings, paragraphs, lists, links, code and superscripts of a page."""
-    reader = _Page()
-    commented, end, rest = page.rpartition("-->")
-    reader.feed(_UNENDED.sub("&lt;", _COMMENT.sub("", commented + end) + rest))
-    reader.close()
-    return "".join(reader.parts)
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._unseen: list[str] = []
-        self._code = ""
-        self._links: list[str] = []
-        self._lists: list[int] = []  # number of each open list's last item; -1 without numbers
-
-    def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Read ``<![`` as a comment where the standard library raises an error."""
-        try:
-            return super().parse_marked_section(i, report)
-        except AssertionError:
-            return self.parse_bogus_comment(i, report)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _UNSEEN:
-            self._unseen.append(tag)
-        if self._unseen or self._code:
-            return
-        text = _INLINE.get(tag, "")
-        if tag in _CODE:
-            self._code, text = tag, _CODE[tag]
-        elif tag == "a":
-            self._links.append(dict(attrs).get("href") or "")
-            text = "[" if self._links[-1] else ""
-        elif tag == "li" and self._lists and self._lists[-1] >= 0:
-            self._lists[-1] += 1
-            text = f"\n\n{self._lists[-1]}. "
-        elif tag == "li":
-            text = "\n\n- "
-        elif re.fullmatch("h[1-6]", tag):
-            text = f"\n\n{'#' * int(tag[1])} "
-        elif tag in _BLOCKS and not "".join(self.parts[-1:]).endswith((". ", "- ")):
-            text = "\n\n"
-        if tag in ("ol", "ul"):
-            self._lists.append(0 if tag == "ol" else -1)
-        self.parts.append(text)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._unseen:
-            if tag == self._unseen[-1]:
-                self._unseen.pop()
-        elif self._code:
-            if tag == self._code:
-                self.parts.append(_CODE[tag])
-                self._code = ""
-        elif tag == "a" and self._links:
-            address = re.sub(r"[<>\s]", "", self._links.pop())
-            self.parts.append(f"](<{address}>)" if address else "")
-        elif tag in _BLOCKS or re.fullmatch("h[1-6]|li", tag):
-            self.parts.append("\n\n")
-        else:
-            self.parts.append(_INLINE.get(f"/{tag}", ""))
-        if tag in ("ol", "ul") and self._lists:
-            self._lists.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self._code:
-            self.parts.append(data)
-        elif not self._unseen:
-            self.parts.append(_MARKUP.sub(r"\\\1", re.sub(r"\s+", " ", data)))

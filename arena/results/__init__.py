@@ -1,4 +1,4 @@
-"""What was achieved: runs compared with each other, and grids of runs laid out as tables.
+"""What was achieved: runs compared with each other, and pages to look at.
 
 `arena.results.comparison` compares finished runs (docs/comparing.md).
 """

@@ -109,6 +109,8 @@ def resolved(env: gymnasium.Env[Any, Any], corpus: Corpus, encoder: str | None) 
     found: list[Resolved] = [("environment", task.environment_id, type(env.unwrapped))]
     found += [("task", each.name, each) for each in (type(task), *task.declared)]
     found += [("answer", kind.name, type(kind)) for kind in task.kinds]
+    readers = {reader: None for kind in task.kinds for reader in kind.readers()}
+    found += [("reader", reader.__name__, reader) for reader in readers]
     found += [
         ("metric", metric.name.partition("@")[0], metric.score)
         for metric in (*task.own_metrics, *paid)

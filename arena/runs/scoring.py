@@ -220,6 +220,7 @@ class Scorer:
         """Return the hash of the code that makes the scores."""
         plug_ins: list[Any] = [ENCODERS.get(self._context.encoder)] if self._needs else []
         plug_ins += [EXTRACTORS.get(self._extractor[0])] if "extractor" in self._needs else []
+        plug_ins += [reader for kind in self.task.kinds for reader in kind.readers()]
         return code_sha256("arena.runs.scoring", *(each.score for each in self._used), *plug_ins)
 
 

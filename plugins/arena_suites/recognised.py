@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arena.report.bibliography import read_bibliography
 from arena.report.marks import as_cited, find_marks
 from arena.report.model import (
     BREAK,
@@ -24,6 +23,7 @@ from arena.report.model import (
 )
 from arena.report.sentences import Draft, add_statements, as_statements
 from arena.text.identifiers import normal_title
+from arena_suites.reports import read_bibliography
 
 _STYLES = ("numbers", "author-year")
 _ALIKE = 0.85

@@ -8,19 +8,12 @@ import re
 from pathlib import Path
 
 import pytest
+from arena_suites.maps import read_markdown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError, UnknownNameError
-from arena.mindmap import (
-    FORMATS,
-    MindMap,
-    cut,
-    format_of,
-    read_markdown,
-    read_mind_map,
-    render,
-)
+from arena.mindmap import FORMATS, MindMap, cut, format_of, read_mind_map, render
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = MindMap(

@@ -7,17 +7,12 @@ import re
 import time
 
 import pytest
+from arena_suites.maps import read_markdown
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.mindmap import (
-    MindMap,
-    read_markdown,
-    read_mind_map,
-    read_mind_map_file,
-    read_outline,
-)
+from arena.mindmap import MindMap, read_mind_map, read_mind_map_file, read_outline
 
 
 def shape(tree: MindMap) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as standard
 import re
 
-from arena.mindmap._markdown import ID
 from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
 from arena.text.display import count, shown
@@ -42,6 +41,7 @@ def json(tree: MindMap) -> str:
 
 # Markdown: the title a heading, the rest nested bullets, escaped where it looks like more
 
+ID = re.compile(r"&#|\d{4}|[^\W\d]\D*+\d|\d[^\W\d]")  # no number, task or word: [1], [x], [NLP]
 _LONG = 120  # what `read_mind_map` takes for the label of a bullet that is not bold
 _MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|\{(?=[-:#.\s])|^[-+=>#{]|#(?=#*$)")
 _NUMBER = re.compile(r"\(?(?:\d{1,9}(?=[\s.):–—-]|$)|(?:[A-Za-z]|[IVXivx]+)(?=[.):]))")

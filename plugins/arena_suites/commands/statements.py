@@ -69,6 +69,4 @@ def statements(
     total, failed = found.judge["total"]["calls"], found.counts["failed"]
     reports, calls = count(len(found.reports), "report"), count(total, "call")
     print(f"{reports} in {calls}; {count(failed, 'verdict is', 'verdicts are')} missing.")
-    print(
-        f"{Path(run) / 'judgements' / 'statements.json'}: every verdict with its evidence and reason"
-    )
+    print(f"{Path(run, 'judgements', 'statements.json')}: verdicts, evidence and reasons")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from arena.report import ReportSection
-from arena.report.bibliography import is_bibliography
 from arena_suites.bloom_eval.article import Article, is_listed
 from arena_suites.bloom_eval.base import Finding, SurveyPair, survey_metric
+from arena_suites.reports import is_bibliography
 
 _NUMBER = r"\W*(?:(?:section|chapter|part)\s+)?(?:\d+|[IVX]+(?=\W))?[\W_]*"
 _ABSTRACT = re.compile(rf"{_NUMBER}(?:abstract\b|(?:executive )?summary\b)", re.IGNORECASE)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from arena.counted import reading
 from arena.errors import DataError, clip
-from arena.mindmap._builder import Branch, Builder, Notes, describe, is_pair, read_pairs
-from arena.mindmap._markdown import (
-    Document,
-    note_dropped,
-    parse_document,
-    read_document,
-    with_breaks,
-)
-from arena.mindmap._mermaid import read_mermaid
-from arena.mindmap._shapes import SCHEMA, reshaped
+from arena.mindmap.builder import Branch, Builder, describe, is_pair, read_pairs
+from arena.mindmap.readers import mind_map_readers
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
-_OPEN, _CLOSE = "<typology>", "</typology>"
+_NO_HEADINGS = frozenset(
+    {
+        "id", "level", "edges", "links", "nodes", "text", "title", "topic", "paper_ids", "parent",
+        "parent_id",
+    }
+)  # fmt: skip
+"""Keys of objects that describe nodes: two of them in one object are no headings."""
 _NOISE = frozenset({"example", "examples", "e.g."})
 
 
@@ -74,7 +70,7 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
     tree = Builder()
     with reading(value if isinstance(value, str) else None):
         try:
-            return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
+            return _read_text(value, tree) if isinstance(value, str) else read_value(value, tree)
         except RecursionError:
             problem = f"the mind-map nests deeper than {MAX_DEPTH} levels of labels."
             raise DataError(problem) from None
@@ -85,66 +81,11 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
 
 def _read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]]:
     text = text.removeprefix("\ufeff")
-    if begins_like_json(text):
-        return _read_value(parse_json(text), tree)
-    text = with_breaks(text, tree)
-    if _OPEN in text and _CLOSE in text:
-        return _read_text(_tagged(text, tree.notes), tree)
-    document = parse_document(text)
-    if not document.headings:
-        if diagram := read_mermaid(text, tree):
-            return diagram
-        if found := _json_fence(document):
-            note_dropped(replace(document, fences=[]), tree.notes)
-            for block in document.blocks:
-                tree.notes.add("list items beside the JSON dropped", block.text[:100])
-            return _read_value(parse_json(found), tree)
-        _refuse_bare_json(document)
-    if document.blocks or len(document.fences) == 1:
-        return read_document(document, tree)
-    try:
-        value = parse_json(text)
-    except DataError as error:
-        raise DataError(
-            f"{str(error).removesuffix('.')}. Give an object; a text may also be a list of "
-            "[level, heading] pairs, or Markdown with headings (#) or list items (-)."
-        ) from None
-    return _read_value(value, tree)
-
-
-def _tagged(text: str, notes: Notes) -> str:
-    if text.count(_CLOSE) > 1:
-        raise DataError(f"the text has {text.count(_CLOSE)} {_CLOSE} tags: give one mind-map.")
-    before, _, after = text.partition(_CLOSE)
-    # A model may name the tag before it uses it.
-    before, opening, inside = before.rpartition(_OPEN)
-    if not opening:
-        raise DataError(f"the text has {_CLOSE} before {_OPEN}: put the mind-map between them.")
-    for part in (before, after):
-        if part.strip():
-            notes.add("text around the tag dropped", " ".join(part[:200].split()))
-    return inside
-
-
-def _json_fence(document: Document) -> str | None:
-    contents = [
-        content
-        for language, content in document.fences
-        if language.startswith("json") or begins_like_json(content)
-    ]
-    if len(contents) > 1:
-        raise DataError(f"the text has {len(contents)} blocks of JSON: give one mind-map.")
-    return contents[0] if contents else None
-
-
-def _refuse_bare_json(document: Document) -> None:
-    lines = itertools.chain(*document.paragraphs, *(block.lines for block in document.blocks))
-    for line in lines:
-        if line.startswith("{"):
-            raise DataError(
-                f"the text has JSON ({describe(line)}) after other text: give the JSON alone, in a "
-                f"fenced block, or in {_OPEN}...{_CLOSE}."
-            )
+    if not begins_like_json(text):
+        for reader in mind_map_readers():
+            if found := reader.read_text(text, tree):
+                return found
+    return read_value(parse_json(text), tree)
 
 
 def begins_like_json(text: str) -> bool:
@@ -184,13 +125,17 @@ def parse_json(text: str) -> Any:
 # Objects and lists
 
 
-def _read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
+def read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
+    """Read a mind-map from an object or a list, see `read_mind_map`."""
     if not isinstance(value, dict | list | tuple):
         raise DataError(
             f"a mind-map is a JSON object, not {describe(value)}; give one such as "
             '{"label": "...", "children": [], "papers": []}.'
         )
-    if (other := reshaped(value)) is not value:
+    other: object = value
+    for reader in mind_map_readers():
+        other = reader.reshaped(other)
+    if other is not value:
         keys = sorted(value if isinstance(value, dict) else value[0])
         tree.notes.add("another shape of objects read", ", ".join(keys))
         value = other if isinstance(other, list) else dict(other)
@@ -260,7 +205,7 @@ def _read_typology(tree: Builder, value: object, node: Branch) -> None:
     if isinstance(value, dict) and is_node(value):
         _read_child(tree, value, node)
     elif isinstance(value, dict | list | tuple):
-        if isinstance(value, dict) and len(keys := SCHEMA & value.keys()) > 1:
+        if isinstance(value, dict) and len(keys := _NO_HEADINGS & value.keys()) > 1:
             raise DataError(
                 f"under {node} there is an object with the keys {', '.join(sorted(keys))}, which "
                 'are no headings: give {"label": "...", "children": [], "papers": []}.'

@@ -12,10 +12,6 @@ _BELOW = ("children", "subtopics", "nodes", "topics", "subcategories", "sections
 _PAPERS = ("papers", "paper_ids", "references")
 _PARENT = ("parent", "parent_id")
 _ENDS = (("source", "target"), ("from", "to"), ("parent", "child"))
-SCHEMA = frozenset(
-    {"id", "level", "edges", "links", "nodes", "text", "title", "topic", "paper_ids", *_PARENT}
-)
-"""Keys of objects that describe nodes: two of them in one object are no headings."""
 
 
 def reshaped(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import arena.counted as re
-from arena.mindmap._builder import Builder, OutlineEntry, grow
+from arena.mindmap.builder import Builder, OutlineEntry, grow
 from arena.mindmap.tree import MindMap
 from arena.text.cleaning import read_entities
 

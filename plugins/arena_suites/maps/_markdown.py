@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import arena.counted as re
 from arena.errors import DataError, clip
-from arena.mindmap._builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
+from arena.mindmap.builder import ROMANS, Builder, Notes, OutlineEntry, grow, too_long
+from arena.mindmap.formats.text import ID
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 from arena.text.cleaning import with_line_breaks
 
@@ -63,7 +64,6 @@ _ATTRIBUTES = re.compile(r"(?<!\\)\{(?:-|:?\s*(?:#[\w-]|\.[^\W\d])[^{},]*)\}$")
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
 _PAPER = re.compile(r"\[((?:[^\[\]\\]|\\.){1,2000})\](?=[:\s]|$)")  # [p1] Title
-ID = re.compile(r"&#|\d{4}|[^\W\d]\D*+\d|\d[^\W\d]")  # no number, task or word: [1], [x], [NLP]
 _TASK = re.compile(r"\[[ xX]\]\s+")
 _LEAD = re.compile(r"(\*\*|__)((?:[^*_\\]|\\.|\*(?!\*)|_(?!_))+)\1(.*)", re.DOTALL)
 _AFTER_LEAD = re.compile(r"\s*(?:$|:|\.(?=\s|$)|[–—]|-\s)")

@@ -1,0 +1,33 @@
+"""Mind-maps as models and other systems write them: Markdown, Mermaid, JSON of other shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.mindmap.builder import Builder
+from arena.mindmap.readers import MindMapReader, mind_map_reader
+from arena.mindmap.tree import MindMap
+from arena_suites.maps._markdown import parse_document, read_markdown
+from arena_suites.maps._shapes import reshaped
+from arena_suites.maps._texts import read_text
+
+__all__ = ["read_markdown"]
+
+
+@mind_map_reader("markdown")
+class WrittenMaps(MindMapReader):
+    """Markdown, Mermaid, typologies in tags, and JSON with other names of keys."""
+
+    def read_text(self, text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
+        """Return the map in a text that does not begin like JSON, and notes."""
+        return read_text(text, tree)
+
+    def read_file(self, suffix: str, text: str) -> tuple[MindMap, list[str]] | None:
+        """Return the map in a file of Markdown with headings, and notes."""
+        if suffix in (".md", ".markdown") and parse_document(text).headings > 0:
+            return read_markdown(text)
+        return None
+
+    def reshaped(self, value: Any) -> Any:
+        """Return nodes with other keys, or with edges, as nested objects."""
+        return reshaped(value)
