@@ -114,14 +114,6 @@ def test_a_replay_gives_the_same_bytes_without_the_server(world, asker, tmp_path
     }  # fmt: skip
 
 
-def test_options_that_shape_answers_make_another_run(world, asker, tmp_path):
-    with LLMServer(helpful) as server:
-        play(world, asker, tmp_path / "run", server)
-        for options in ({"temperature": 0.5}, {"most": 1}, {"limits": {"max_calls": 9}}):
-            with pytest.raises(ArenaError, match="differs in agent_options"):
-                play(world, asker, tmp_path / "run", server, **options)
-
-
 def test_templates_are_part_of_a_run(world, asker, tmp_path):
     with LLMServer(helpful) as server:
         play(world, asker, tmp_path / "run", server)
@@ -179,17 +171,6 @@ def test_a_survey_with_a_failed_step_is_still_scored(answer, world, asker, tmp_p
         assert len(episode["notes"]["llm"]["failed"]) == 1
         assert episode["notes"]["llm"]["total"]["calls"] == again
     assert content(tmp_path / "run") == content(tmp_path / "replay")
-
-
-def test_a_limit_ends_the_episode_and_not_the_run(world, asker, tmp_path):
-    with LLMServer(lambda body: "no tag") as server:  # the second question is one too many
-        summary = play(world, asker, tmp_path / "run", server, limits={"max_calls": 0})
-        assert server.requests == []
-        few = play(world, asker, tmp_path / "few", server, limits={"max_calls": 1})
-    assert summary["counts"]["scored"] == 4
-    assert summary["mean"]["recall@100"] == 0
-    assert [e["notes"]["llm"]["stopped"] for e in episodes(tmp_path / "run")] == ["max_calls"] * 4
-    assert few["mean"]["recall@100"] > 0  # the step failed, and the agent went on
 
 
 def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(world, asker, tmp_path):

@@ -108,18 +108,6 @@ def test_replay_needs_no_key(make_client, monkeypatch):
         make_client(None).complete(says("another"))
 
 
-def test_so_many_a_minute(make_client, monkeypatch):
-    waits = []
-    monkeypatch.setattr("arena.llm.server.time.sleep", waits.append)
-    with LLMServer(echo) as server:
-        client = make_client(server, max_per_minute=1)
-        for n in range(3):
-            client.complete(says(str(n)))
-    # Nobody really slept, so the third call is to wait for nearly two minutes.
-    assert len(waits) == 2
-    assert 0 < waits[0] <= 60 < waits[1] <= 120
-
-
 def test_halves_of_characters_are_sent_and_kept_as_something_readable(make_client):
     with LLMServer(
         [Trouble(body=b'{"choices": [{"message": {"content": "a\\ud83d b"}}]}')]
@@ -127,33 +115,6 @@ def test_halves_of_characters_are_sent_and_kept_as_something_readable(make_clien
         client = make_client(server)
         assert client.complete(says("half \ud83d and \ud83d\ude00")).text == "a\ufffd b"
         assert server.requests[0]["messages"][0]["content"] == "half \ufffd and \U0001f600"
-
-
-def test_messages_of_other_shapes(make_client):
-    shapes = [
-        ({"content": None}, ""),
-        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "ab"),
-        ({"content": 5, "tool_calls": "none"}, ""),
-        (
-            {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}, 3]},
-            "",
-        ),
-    ]
-    with LLMServer([message for message, _ in shapes]) as server:
-        client = make_client(server)
-        answers = [client.complete(says(str(n))) for n in range(len(shapes))]
-    assert [answer.text for answer in answers] == [text for _, text in shapes]
-    assert answers[3].tool_calls == (
-        {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}},
-    )
-
-
-def test_nothing_is_asked_where_the_answer_could_not_be_kept(tmp_path):
-    with LLMServer(["fine"]) as server:
-        client = Client("m", base_url=server.url, store=tmp_path / "none" / "answers.db")
-        with pytest.raises(LLMError, match=r"cannot be written into its directory"):
-            client.complete(HELLO)
-        assert server.requests == []
 
 
 def test_no_further_answer_is_paid_while_one_cannot_be_kept(tmp_path, monkeypatch):

@@ -100,29 +100,6 @@ def test_limits_of_an_episode(limits, answered, make_client):
         assert len(server.requests) == answered
 
 
-def test_a_limit_of_seconds_stops_a_replay_at_the_same_call(make_client):
-    with LLMServer([Trouble(500, slow=0.3), "a", "b", "c"]) as server:
-        counts = []
-        for mode in ("record", "replay"):
-            session = ModelSession(make_client(server, mode=mode), {"max_seconds": 0.25})
-            counts.append(0)
-            with pytest.raises(LimitReachedError, match="max_seconds"):
-                for n in range(3):
-                    session.complete(says(str(n)))
-                    counts[-1] += 1
-    assert counts == [1, 1]
-
-
-def test_a_batch_that_does_not_fit_is_not_begun(make_client):
-    with LLMServer(echo) as server:
-        session = ModelSession(make_client(server), {"max_calls": 3})
-        session.complete_many([says("a"), says("b")])
-        with pytest.raises(LimitReachedError):
-            session.complete_many([says("c"), says("d")])
-        assert session.complete(says("c")).text == "You said c"
-        assert len(server.requests) == 3
-
-
 def test_limits_of_the_client_count_what_is_really_asked(make_client):
     with LLMServer(echo) as server:
         for start in (0, 2, 4):  # a process that begins again may ask as much again

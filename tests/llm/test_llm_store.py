@@ -94,27 +94,6 @@ for number in range(8):
     assert all(store.get(key) is not None for key in said)
 
 
-def test_two_processes_write_the_same_requests_at_the_same_time(path):
-    """Both end up with one answer to each, and it is the same for both."""
-    code = """
-import hashlib
-store, name = Store(sys.argv[1]), sys.argv[2]
-
-own = range(0, 300) if name == "one" else range(150, 450)
-order = own if name == "one" else reversed(own)
-texts = {n: store.put(record(str(n), f"{name} {n}"))["text"] for n in order}
-print(hashlib.sha256(repr([texts[n] for n in range(150, 300)]).encode()).hexdigest())
-"""
-    processes = [child(code, path, name) for name in ("one", "two")]
-    outputs = [process.communicate() for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], outputs
-    hashes = [out.splitlines()[-1] for out, _ in outputs]
-    assert hashes[0] == hashes[1]
-    store = Store(path)
-    assert len(store) == 450
-    assert all(store.get(str(n)) for n in range(450))
-
-
 def test_a_byte_that_changes_never_gives_another_answer(path):
     store = Store(path)
     for key in ("a", "b", "c"):
@@ -135,18 +114,6 @@ def test_a_byte_that_changes_never_gives_another_answer(path):
     path.write_bytes(whole.replace(b"text of b", b"text of B"))
     with pytest.raises(LLMError, match="is not as it was written"):
         Store(path).get("b")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"id,title\na,b\n", b"a file of notes without an end of line", b"\x1f\x8b\x08" * 50,
-     b'{"arena.llm":"answers","version":1}\n{"key":"a","model":"m","sum":"0"}\n'],
-)  # fmt: skip
-def test_other_files_are_refused_and_left_alone(content, path):
-    path.write_bytes(content)
-    with pytest.raises(LLMError, match="is not a file of answers"):
-        Store(path)
-    assert path.read_bytes() == content
 
 
 def test_databases_of_others_and_of_later_versions_are_refused(path):
@@ -171,16 +138,3 @@ def test_a_directory_and_a_missing_file(path):
         Store(path)
     with pytest.raises(LLMError, match="cannot be written: unable to open database file"):
         Store(path.parent / "none" / "x.db").put(record("a"))
-
-
-def test_stores_are_merged_by_sqlite(path, tmp_path):
-    """As docs/llm.md says: of two answers to one request that of the first file counts."""
-    other = tmp_path / "other.db"
-    Store(path).put(record("a", "mine"))
-    Store(other).put(record("a", "yours"))
-    Store(other).put(record("b", "yours"))
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("ATTACH ? AS other", (str(other),))
-        database.execute("INSERT OR IGNORE INTO main.answers SELECT * FROM other.answers")
-    merged = Store(path)
-    assert [merged.get(key)["text"] for key in "ab"] == ["mine", "yours"]
