@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 from pathlib import Path
 
@@ -209,35 +207,6 @@ def test_the_command_line(world, file, tmp_path, capsys):
         error = capsys.readouterr().err
         assert message in error
         assert error.count("\n") == 1
-
-
-def test_nothing_in_the_package_leads_to_labels():
-    """Neither its own imports nor the names that it gives to agents."""
-    allowed = {
-        "arena.agents",
-        "arena.counted",
-        "arena.dates",
-        "arena.errors",
-        "arena.plugins",
-        "arena.kit.files",
-        "arena.kit.lazy",
-        "arena.kit.options",
-        "arena.kit.settings",
-        "arena.text.display",
-    }
-    root = Path(arena.llm.__file__).parent
-    for path in root.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            for name in names:
-                ours = name.startswith("arena") and not name.startswith("arena.llm")
-                assert not ours or name in allowed, (path, name)
-    for name in arena.llm.__all__:
-        assert not inspect.ismodule(getattr(arena.llm, name)), name
 
 
 def test_a_model_is_needed(world, asker, tmp_path):
