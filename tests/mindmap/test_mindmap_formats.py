@@ -5,17 +5,15 @@ from __future__ import annotations
 import html
 import json
 import re
-from pathlib import Path
 
 import pytest
 from arena_suites.maps import read_markdown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DataError, UnknownNameError
-from arena.mindmap import FORMATS, MindMap, cut, format_of, read_mind_map, render
+from arena.errors import DataError
+from arena.mindmap import MindMap, cut, read_mind_map, render
 
-ROOT = Path(__file__).resolve().parents[2]
 TREE = MindMap(
     "Neural *ranking*",
     (
@@ -72,27 +70,6 @@ def test_text():
     assert render(MindMap("", (MindMap("a\x1b[31m\nb"), MindMap("")))) == "·\n├── a[31m b\n└── ·\n"
 
 
-def test_markdown():
-    assert render(TREE, "markdown") == (
-        "# Neural \\*ranking\\*\n"
-        "\n"
-        "- Dense: 50% off\n"
-        "  - 1\\. Training\n"
-        "    - [p4]\n"
-        '- The "best" \\[sic\\]\n'
-        "  - [p2]\n"
-        "  - [p3]\n"
-    )  # fmt: skip
-    forest = MindMap(
-        "", (MindMap("1 Data"), MindMap("name: x"), MindMap("- a:"), MindMap("y" * 121))
-    )
-    assert render(forest, "markdown") == (
-        f"- &#49; Data\n- name\\: x\n- \\- a&#58;\n- **{'y' * 121}**\n"
-    )
-    # Without the empty heading, the only bullet would be read as the root.
-    assert render(MindMap("", (MindMap("a", (MindMap("b"),)),)), "markdown") == "#\n\n- a\n  - b\n"
-
-
 @settings(max_examples=300, deadline=None)
 @given(trees(LABELS), st.booleans())
 def test_markdown_is_read_back(tree, nameless):
@@ -146,19 +123,6 @@ def test_real_maps_are_read_back(real_data):
         tree, _ = read_mind_map(json.loads(line)["tree"])
         assert read_mind_map(render(tree, "json")) == (tree, [])
         assert read_markdown(str(render(tree, "markdown")))[0] == tree
-
-
-def test_mermaid():
-    assert render(TREE, "mermaid") == (
-        "mindmap\n"
-        '  n0(("Neural #42;ranking#42;"))\n'
-        '    n1("Dense#58; 50#37; off")\n'
-        '      n2["1#46; Training"]\n'
-        '    n3("The #34;best#34; #91;sic#93;")\n'
-    )  # fmt: skip
-    assert render(MindMap("", (MindMap("- www.a.b"),)), "mermaid") == (
-        'mindmap\n  n0(("#160;"))\n    n1("#45; www#46;a.b")\n'
-    )
 
 
 @settings(max_examples=200, deadline=None)

@@ -225,24 +225,6 @@ def test_labels_carry_no_instruction_for_queries(monkeypatch):
     assert identity("instructed")["config"] == {"query_instruction": ""}
 
 
-def test_an_encoder_of_the_caller_is_asked_once_a_call_and_not_remembered():
-    asked = []
-
-    class Counting(Chosen):
-        def queries(self, texts):
-            asked.extend(texts)
-            return super().queries(texts)
-
-    encoder = Counting(x=[1, 0], y=[0, 1])
-    names = [*NAMES, "tree_semantic_distance"]
-    assert evaluate(tree("x"), tree("x", "y"), names, encoder) == {
-        NAMES[0]: near(0.5), "tree_semantic_distance": 1.0
-    }  # fmt: skip
-    assert sorted(asked) == ["x", "y"]
-    encoder.vectors["y"] = encoder.vectors["x"]
-    assert evaluate(tree("x"), tree("x", "y"), NAMES, encoder) == {NAMES[0]: 1.0}
-
-
 def test_an_encoder_may_take_many_labels_at_once():
     class Together:
         calls = 0

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from picture_helpers import overlaps, read_picture, struck
 
-from arena.mindmap import MindMap, beside, matches, render
-from arena.mindmap.formats.pictures import BRANCHES
+from arena.mindmap import MindMap, matches, render
 from arena.text.display import shown
 
 WORDS = ["graph", "neural", "retrieval", "of", "dense", "検索拡張", "מידע", "survey-based", "x",
@@ -61,31 +58,6 @@ trees = st.recursive(
 @given(trees)
 def test_no_labels_overlap(tree):
     check(render(tree, "svg"), tree)
-
-
-@settings(max_examples=15, deadline=None)
-@given(trees, trees, texts, texts)
-def test_no_labels_overlap_side_by_side(left, right, one, other):
-    check(beside(left, right, (one, other)))
-
-
-def test_a_map_grows_to_the_right_in_order():
-    tree = MindMap("root", tuple(MindMap(f"{n:02}") for n in range(40)))
-    texts = sorted(read_picture(render(tree, "svg")).texts, key=lambda area: area.top)
-    (root,) = (area for area in texts if area.text == "root")
-    right = [area.text for area in texts if area.left > root.right]
-    assert right == [f"{n:02}" for n in range(40)]
-
-
-def test_numbers_of_papers():
-    tree = MindMap("root", (MindMap("one", papers=("a",)), MindMap("none")), ("a", "b"))
-    picture = read_picture(render(tree, "svg"))
-    assert picture.titles == ["root - 2 papers", "one - 1 paper", "none"]
-    assert {area.text for area in picture.texts} == {
-        "root (2)", "one (1)", "none", "(n): papers filed under the heading itself",
-    }  # fmt: skip
-    without = read_picture(render(MindMap("root", (MindMap("one"),)), "svg"))
-    assert {area.text for area in without.texts} == {"root", "one"}
 
 
 def test_any_text_is_safe():

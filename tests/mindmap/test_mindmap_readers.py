@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
 from arena_suites.maps import read_markdown
@@ -466,33 +465,3 @@ def test_real_reports(real_data):
         if not tree.label:
             without_title.add(path.parent.name)
     assert without_title == {"HumanSurvey"}  # two have a second heading of the first level
-
-
-def test_files_of_records(real_data):
-    directory = real_data.directory
-    with pytest.raises(DataError, match=r"it has 333 mind-maps, 'taxoalign:csur:1705\.04396', "):
-        read_mind_map_file(directory / "taxonomies.jsonl")
-    tree, _ = read_mind_map_file(directory / "taxonomies.jsonl", "taxoalign:csur:1705.04396")
-    assert tree == read_mind_map_file(directory / "taxonomies.jsonl", "1")[0]
-    assert tree.label.startswith("Recent Advances in Transfer Learning for Cross-Dataset")
-    typology, notes = read_mind_map_file(directory / "researcharena" / "survey.jsonl")
-    assert typology.size == 32
-    assert notes[0] == "records without a mind-map passed over (1): '263621678'."
-    experts = [
-        read_mind_map_file(directory / "taxobench" / "data.jsonl", str(number))[0]
-        for number in (2, 3)
-    ]
-    assert experts[0] != experts[1]
-
-
-@pytest.mark.parametrize(
-    "item",
-    ["<!--" * 240, "[" * 990, "![" * 490, "[a](" * 240, "[`]`" * 240, "[" * 50 + "*a " * 300],
-)
-def test_brackets_that_are_left_open_take_little_time(item):
-    """The links of one line took 50 milliseconds to find, in all lines of a text."""
-    read_markdown("- warm\n- up")
-    text = "# Topic\n" + "".join(f"- {n} {item}\n" for n in range(300))
-    start = time.process_time()
-    read_markdown(text)
-    assert time.process_time() - start < 2

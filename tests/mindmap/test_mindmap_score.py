@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from arena.cli import main
-from arena.encoders import make_encoder
 from arena.errors import DataError, UnknownNameError
 from arena.metrics import METRICS
 from arena.mindmap import (
     MindMap,
     evaluate,
     floors,
-    read_mind_map_file,
     score_directories,
     score_pairs,
 )
@@ -35,15 +31,6 @@ PREDICTED = "# Another title\n\n- Dense retrieval\n  - Losses\n- Google\n"
 class Capitals:
     def entities(self, labels):
         return [{word for word in label.split() if word[:1].isupper()} for label in labels]
-
-
-class Signs:
-    """x and y are alike, z is at cosine -0.6 to both."""
-
-    known = {"x": [1, 0], "y": [1, 0], "z": [-0.6, 0.8], "w": [0.6, 0.8]}  # noqa: RUF012
-
-    def queries(self, texts):
-        return np.array([self.known[text] for text in texts])
 
 
 def run(*arguments: object) -> int:
@@ -150,42 +137,6 @@ def test_a_gold_map_without_headings():
 
 
 # Siblings of one label
-
-
-def test_maps_made_in_python_are_scored_as_their_files_are(tmp_path):
-    """Two siblings "a" are one heading; a blank heading is none."""
-    made = MindMap("", (MindMap("a", (MindMap("x"),)), MindMap("b"), MindMap(" a", (MindMap("y"),)),
-                        MindMap(" ", (MindMap("c"),))))  # fmt: skip
-    gold = MindMap("", (MindMap("b"), MindMap("b")))
-    files = []
-    for name, tree in (("made", made), ("gold", gold)):
-        files.append(tmp_path / f"{name}.json")
-        files[-1].write_text(json.dumps(tree.to_json()))
-    read = [read_mind_map_file(file)[0] for file in files]
-    for names, encoder in ((SCORES, "static"), (["tree_edit_distance"], Signs())):
-        scores = evaluate(made, gold, names, encoder, Capitals())
-        assert scores == evaluate(*read, names, encoder, Capitals())
-    assert evaluate(made, gold, ["tree_edit_distance"]) == {"tree_edit_distance": 4.0}
-    of_objects, of_files = (
-        score_one(*pair, extractor=Capitals()) for pair in ((made, gold), tuple(read))
-    )
-    assert of_objects == of_files
-    assert of_files["merged"] == {"gold": 1, "predicted": 2}
-    assert of_files["nodes"] == {"gold": 1, "predicted": 5}
-
-
-def test_merged_siblings_are_counted(tmp_path, capsys):
-    for folder in ("gold", "made"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.json").write_text(json.dumps(["b", "b", "b"]))
-        (tmp_path / folder / "b.json").write_text(json.dumps(["b", "c"]))
-    (tmp_path / "made" / ".0a.atomic-write.tmp").write_bytes(b"left by a kill")
-    file = tmp_path / "gold" / "a.json"
-    assert run("--gold", file, "--predicted", file) == 0
-    line = "2 headings of the gold map merged with a sibling of the same label, or left out"
-    assert line in capsys.readouterr().out
-    found = score_directories(tmp_path / "made", tmp_path / "gold", extractor=None)
-    assert found["floors"]["merged"] == {"gold": 1, "predicted": 1}
 
 
 # How papers are filed
@@ -298,21 +249,6 @@ def test_folders(folders, capsys):
     assert found["mean"]["tree_edit_distance"] == (2 + 3) / 2
     assert found["without_gold"] == ["stranger.md"]
     assert "1 of the predicted maps have no gold map and are left out: stranger.md" in captured.err
-
-
-def test_a_mean_is_over_what_was_scored(folders):
-    gold, made = folders
-    found = score_directories(made, gold, extractor=Capitals())
-    entities = [entry["heading_entity_recall"] for entry in found["maps"]]
-    # Of Dense, Training, Evaluation, Paris one is in the predicted map; X, Y, Z; no label at all.
-    assert entities == [1 / 4, 0.0, None]
-    assert found["mean"]["heading_entity_recall"] == 1 / 8
-    (gold / "a.json").unlink()
-    (gold / "b.json").write_text(json.dumps({"x": None}))
-    shutil.copy(gold / "b.json", made)
-    found = score_directories(made, gold, extractor=Capitals())
-    assert found["mean"]["heading_entity_recall"] is None
-    assert found["counts"]["scored"]["heading_entity_recall"] == 0
 
 
 def test_mistakes_in_folders(folders, tmp_path):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import random
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from arena.encoders import make_encoder
-from arena.mindmap import forget_labels, read_mind_map, score_pairs
 
 pytestmark = pytest.mark.slow  # a local language model
 
@@ -48,14 +44,6 @@ def test_company_place_and_threads_do_not_show(minilm):
         torch.set_num_threads(before)
 
 
-def test_a_label_is_nearly_a_query(minilm):
-    a, b = minilm.labels(LABELS).astype(float), minilm.queries(LABELS).astype(float)
-    assert np.abs(a - b).max() < 2e-6
-    cosines = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
-    assert cosines.min() > 1 - 1e-9
-    assert minilm.labels([]).shape == (0, 384)
-
-
 def test_labels_and_documents_in_a_forked_process(minilm):
     """A fork inherits no thread of torch's pool; it encodes with one and does not wait."""
     code = (
@@ -69,16 +57,3 @@ def test_labels_and_documents_in_a_forked_process(minilm):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.stdout, done.stderr) == ("0\n", "")
-
-
-def test_scores_of_many_pairs_are_those_of_each(minilm, real_data):
-    """Encoded all together or pair by pair."""
-    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
-        maps = [read_mind_map(json.loads(next(file))["tree"])[0] for _ in range(8)]
-    pairs = list(itertools.pairwise(maps))
-    # What an object makes is kept for one call only: each call encodes its labels again.
-    together = score_pairs(pairs, minilm, None)
-    for pair, found in zip(pairs[:3], together, strict=False):
-        assert score_pairs([pair], minilm, None) == [found]
-    forget_labels()
-    assert score_pairs(pairs, "minilm", None)[0] == together[0]
