@@ -180,26 +180,6 @@ def test_deep_and_large_maps():
         assert "leaf 9999" in str(render(wide, name))
 
 
-def test_registry():
-    names = ["json", "markdown", "mermaid", "svg", "text"]
-    assert [name for name in FORMATS.names() if name in names] == names
-    assert all(FORMATS.describe().values())
-    suffixes = [suffix for name in names for suffix in FORMATS.get(name).suffixes]
-    assert len(set(suffixes)) == len(suffixes)
-    with pytest.raises(UnknownNameError, match="no mind-map format named 'markdow'"):
-        render(TREE, "markdow")
-
-
-def test_suffixes():
-    assert [format_of(name) for name in ("a.b/x.SVG", "x.md", "x.mmd", "x.json")] == [
-        "svg", "markdown", "mermaid", "json",
-    ]  # fmt: skip
-    with pytest.raises(DataError, match=r"'x.svgg': its suffix is that of no .* mean '.svg'"):
-        format_of("x.svgg")
-    with pytest.raises(DataError, match=r"'svg': .* Or name one: --format"):
-        format_of("svg")
-
-
 def test_cut():
     assert cut(TREE, 9) == TREE
     assert cut(TREE, 1) == MindMap(

@@ -72,38 +72,6 @@ def test_any_text_is_safe():
     assert svg.count("http") == 1  # the name space; nothing is fetched
 
 
-def test_what_is_cut_stands_in_the_title():
-    label = " ".join(f"word{n}" for n in range(60))
-    picture = read_picture(render(MindMap("root", (MindMap(label),)), "svg"))
-    lines = [
-        area.text for area in sorted(picture.texts, key=lambda a: a.top) if area.text != "root"
-    ]
-    assert len(lines) == 3
-    assert lines[-1].endswith("…")
-    assert label.startswith(" ".join(lines).removesuffix("…"))
-    assert picture.titles[1] == label
-
-
-def test_matched_headings_have_equal_colours_and_marks():
-    left = MindMap("t", (MindMap("Dense Retrieval"), MindMap("Volcanoes"), MindMap("Data")))
-    right = MindMap("t", (MindMap("data"), MindMap("dense retrieval", (MindMap("Music"),))))
-    assert matches(left, right, None) == (
-        {"Dense Retrieval": 1, "Data": 2}, {"dense retrieval": 1, "data": 2},
-    )  # fmt: skip
-    svg = beside(left, right, ("mine", "gold"))
-    texts = {area.text for area in read_picture(svg).texts}
-    assert {"=1 Dense Retrieval", "=1 dense retrieval", "=2 Data", "=2 data"} < texts
-    assert {"Volcanoes", "Music"} < texts
-    fills = {
-        title: re.search(r'<rect[^>]*fill="([^"]*)"', group)[1]
-        for title, group in re.findall(r"<g><title>(.*?)</title>(.*?)</g>", svg, re.S)
-        if "<rect" in group
-    }
-    assert fills["Dense Retrieval"] == fills["dense retrieval"] == BRANCHES[0]
-    assert fills["Data"] == fills["data"] == BRANCHES[1]
-    assert fills["Volcanoes"] not in BRANCHES
-
-
 def test_matches_by_meaning():
     class Plane:
         known = {"x": [1, 0], "y": [0.9, 0.435], "z": [0, 1]}  # noqa: RUF012 - cosine of x, y: 0.9

@@ -88,18 +88,6 @@ def test_the_keys(files, capsys):
     assert found["repairs"] == {"gold": [], "predicted": []}
 
 
-def test_the_table(files, capsys):
-    needs_spacy()
-    assert run("--gold", files[0], "--predicted", files[1]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[0] == ["score", "other", "topics", "random", "map"]
-    assert [row[0] for row in rows[2 : 2 + len(SCORES)]] == SCORES
-    (distances,) = (row for row in rows if row[0] == "tree_edit_distance")
-    assert distances[:3] == ["tree_edit_distance", "2.0000", "-"]
-    line = "3 gold and 3 predicted headings; model static, extractor spacy"
-    assert line.split() in rows
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -118,13 +106,6 @@ def test_a_mistake_is_one_line(files, more, message, capsys):
     assert status == 2
     assert message in (error := capsys.readouterr().err)
     assert error.count("\n") == 1
-
-
-def test_plugins_are_recorded_under_their_names():
-    tree = MindMap("", (MindMap("Dense retrieval"),))
-    encoder = make_encoder("static", {})
-    found = score_one(tree, tree, encoder, Capitals())
-    assert (found["model"], found["extractor"]) == ("static", "Capitals")
 
 
 def test_a_gold_map_without_headings():

@@ -115,28 +115,6 @@ def test_the_figures_by_hand(grid):
     assert block["rows"] == [["Title", *(f"{value:.4f}" for value in recall + precision)]]
 
 
-def test_a_table_with_one_column_for_each_metric(grid):
-    output, found = grid
-    block = found["tables"]["3"]["blocks"][0]
-    assert block["header"] == ["Oracle", "Agent", "Soft", "Distance"]
-    rows = []
-    for group, label in (("Yes", "Clustering"), ("No", "Found")):
-        mean = read(output / f"runs/organization/{label.lower()}/bm25")["mean"]
-        distance = f"{mean['tree_semantic_distance']:.2f}"
-        rows.append([group, label, f"{mean['heading_soft_recall']:.4f}", distance])
-    assert block["rows"] == rows
-    means = [read(output / f"runs/organization/{each}/bm25") for each in ("clustering", "found")]
-    assert "heading_soft_recall_paper" not in means[0]["mean"]  # no metric of the task
-    written = [found["runs"][f"runs/organization/{each}/bm25"]["mean"]["heading_soft_recall_paper"]
-               for each in ("clustering", "found")]  # fmt: skip
-    notes = found["tables"]["3"]["notes"]
-    assert "Encoder of headings: static; the paper's Sentence-BERT, here minilm, differs." in notes
-    assert "Vectors of Clustering: static." in notes  # as in this paper
-    assert (
-        f"As written: Clustering (BM25) {written[0]:.4f}, Found (BM25) {written[1]:.4f}." in notes
-    )
-
-
 def test_what_is_not_of_the_paper_stands_apart(grid):
     output, found = grid
     main_block, more, paper = found["tables"]["1"]["blocks"]
