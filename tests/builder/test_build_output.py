@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SMALL, Memory, contents, names
+from helpers import SMALL, contents, names
 
 from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder.build import build
 from corpus_builder.manifest import verify
-from corpus_builder.sources import LocatedRecord
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -39,47 +37,6 @@ def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bo
     assert names(tmp_path) == ["c"]
 
 
-@pytest.mark.parametrize("name", ["notes.txt", ".thesis/chapter1"])
-def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path, name: str) -> None:
-    output = tmp_path / "c"
-    build(SMALL, output)
-    (output / name).parent.mkdir(exist_ok=True)
-    (output / name).write_text("mine")
-    with pytest.raises(CorpusError, match=r"already contains a corpus\. Pass --overwrite"):
-        build(SMALL, output)
-    with pytest.raises(
-        CorpusError, match=rf"contains other files, '{name.partition('/')[0]}' for one"
-    ):
-        build(SMALL, output, overwrite=True)
-    assert (output / name).read_text() == "mine"
-
-
-class Meanwhile(Memory):
-    """Does something when its surveys are read, in the middle of a build."""
-
-    def __init__(self, action: Any) -> None:
-        super().__init__(SMALL._papers, SMALL._surveys)
-        self.action = action
-
-    def surveys(self) -> Iterator[LocatedRecord]:
-        self.action()
-        return super().surveys()
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_what_comes_meanwhile_is_kept(tmp_path: Path, overwrite: bool) -> None:
-    output = tmp_path / "c"
-
-    def come() -> None:
-        output.mkdir()
-        (output / "notes.txt").write_text("mine")
-
-    with pytest.raises(CorpusError, match="contains other files"):
-        build(Meanwhile(come), output, overwrite=overwrite)
-    assert (output / "notes.txt").read_text() == "mine"
-    assert names(tmp_path) == ["c"]
-
-
 def test_an_empty_directory_and_links(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -92,24 +49,6 @@ def test_an_empty_directory_and_links(tmp_path: Path) -> None:
     assert names(tmp_path) == ["link", "new", "nowhere", "real"]
     build(SMALL, tmp_path / "a" / "b" / "c")
     assert verify(tmp_path / "a/b/c")["problems"] == {}
-
-
-@pytest.mark.parametrize("name", ["a?b", "we[i]rd's", 'q"--;'])
-def test_odd_names(tmp_path: Path, name: str) -> None:
-    other = tmp_path / "a1b" / "staging"  # what a pattern could match
-    other.mkdir(parents=True)
-    (other / "papers.parquet").write_text("not ours")
-    build(SMALL, tmp_path / name)
-    assert verify(tmp_path / name)["problems"] == {}
-    assert json.loads((tmp_path / name / layout.MANIFEST).read_text())["counts"]["papers"] == 1
-
-
-def test_output_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "c").write_text("mine")
-    with pytest.raises(CorpusError, match=r"is a file\. Name a new directory"):
-        build(SMALL, tmp_path / "c", overwrite=True)
-    with pytest.raises(OSError, match="cannot write"):
-        build(SMALL, tmp_path / "c" / "below")
 
 
 def test_overwrite(tmp_path: Path, mini: Path) -> None:

@@ -16,8 +16,7 @@ import pytest
 
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
-from arena.kit.files import sha256_json
-from corpus_builder.cli import main, make_parser
+from corpus_builder.cli import main
 from corpus_builder.manifest import verify
 
 
@@ -114,16 +113,6 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
     assert "already contains a corpus. Pass --overwrite to replace it." in build()
 
 
-def test_bad_command_lines(capsys: Any) -> None:
-    assert "Did you mean 'verify'?" in fails(capsys, "verfy", "x")
-    assert "Did you mean 'jsonl'?" in fails(capsys, "build", "json")
-    assert "--papers, --output" in fails(capsys, "build", "jsonl")
-    assert "required" in fails(capsys)
-    status, out, _ = run(capsys, "build", "jsonl", "--help")
-    assert status == 0
-    assert "arena-corpus build jsonl --papers papers.jsonl.gz --surveys surveys.jsonl" in out
-
-
 def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("x")
@@ -159,23 +148,6 @@ def test_the_same_build_again_changes_nothing(capsys: Any, copy: Path, tmp_path:
     assert run(capsys, *command, "--fields", "title")[0] == 2
     papers.write_text('{"id": "a", "title": "Two", "date": "2020"}\n')
     assert run(capsys, *command)[0] == 2
-
-
-def test_a_corpus_of_the_version_before_is_built_again(capsys: Any, tmp_path: Path) -> None:
-    command = ("build", "example", "--output", tmp_path / "c")
-    assert run(capsys, *command)[0] == 0
-    path = tmp_path / "c" / layout.MANIFEST
-    manifest = json.loads(path.read_text()) | {"format_version": 3}
-    del manifest["manifest_sha256"]
-    path.write_text(json.dumps(manifest | {"manifest_sha256": sha256_json(manifest)}))
-    for reads in ("info", "verify"):
-        assert re.search(
-            "version 3; .* version 4. Build it again", fails(capsys, reads, path.parent)
-        )
-    status, _, error = run(capsys, *command)
-    assert status == 2 and "Pass --overwrite to replace it" in error
-    assert run(capsys, *command, "--overwrite")[0] == 0
-    assert json.loads(path.read_text())["format_version"] == layout.FORMAT_VERSION
 
 
 def files(directory: Path) -> list[str]:
@@ -218,24 +190,6 @@ def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> No
     assert status == 2 and len(json.loads(out)["problems"]) == 4
 
 
-def test_a_cut_or_missing_file_does_not_open(copy: Path) -> None:
-    for name in files(copy):
-        if name.endswith(layout.MANIFEST):
-            continue
-        path = copy / name
-        data = path.read_bytes()
-        for damage in ("cut", "missing", "longer"):
-            if damage == "missing":
-                path.unlink()
-            else:
-                path.write_bytes(data[:-1] if damage == "cut" and data else data + b"\0")
-            expected = re.escape(path.name) + ".* (is missing|has .* bytes, not)"
-            with pytest.raises(CorpusError, match=expected):
-                Corpus.open(copy).at("2030").search("dense")
-        path.write_bytes(data)
-    assert Corpus.open(copy).at("2030").search("dense")
-
-
 def test_python_m_and_broken_pipe(mini: Path) -> None:
     command = [sys.executable, "-m", "corpus_builder.cli", "info", str(mini)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -245,28 +199,6 @@ def test_python_m_and_broken_pipe(mini: Path) -> None:
     with os.fdopen(write, "w") as closed:
         done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(
-    "words", ["", "build", "build library", "build s2orc", "download", "download openalex",
-              "list collections", "tasks"],
-)  # fmt: skip
-def test_the_asked_command_alone_has_options(capsys: Any, words: str) -> None:
-    with pytest.raises(SystemExit):
-        make_parser().parse_args([*words.split(), "--help"])
-    whole = capsys.readouterr().out
-    assert run(capsys, *words.split(), "--help") == (0, whole, "")
-    assert not make_parser([]).parse_args(["build", "library"]).__dict__
-
-
-def test_help_needs_no_database() -> None:
-    code = (
-        "import contextlib, sys, corpus_builder.cli as c\n"
-        "with contextlib.suppress(SystemExit): c.main(['build', '--help'])\n"
-        "print(sorted({'duckdb', 'numba', 'pyarrow.parquet', 'ray'} & set(sys.modules)))"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "s2orc" in told.stdout and told.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,6 @@ import pytest
 from helpers import contents
 from toy_release import ToyRelease, write_toy
 
-from arena.cli import main as arena
-from corpus_builder.cli import main
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 
@@ -50,33 +46,3 @@ def test_the_work_of_a_damaged_report_is_done_again(
             (stages / name.split("/")[0] / "stage.json").unlink()
         run(toy, output)
         assert contents(output) == before and contents(stages) == whole
-
-
-def test_a_damaged_table_of_a_stage_is_named(
-    built: tuple[ToyRelease, Path], tmp_path: Path
-) -> None:
-    toy, output = built
-    shutil.copytree(output.with_name("c.stages"), tmp_path / "c.stages")
-    (tmp_path / "c.stages/parse/corpus.parquet").write_bytes(b"damaged")
-    with pytest.raises(Exception, match=r"the build of '.*/c' stopped: .*[Rr]emove the damaged"):
-        run(toy, tmp_path / "c")
-
-
-COMMANDS = [["info"], ["verify"], ["card"], ["index", "--engine", "bm25", "--overwrite"]]
-
-
-@pytest.mark.parametrize("change", [{"counts": []}, {"files": 3}, {"indexes": None}, None])
-def test_a_damaged_manifest_is_named(
-    mini: Path, tmp_path: Path, change: dict[str, Any] | None, capsys: Any
-) -> None:
-    corpus = Path(shutil.copytree(mini, tmp_path / "c"))
-    path = corpus / "manifest.json"
-    text = json.dumps(json.loads(path.read_bytes()) | change) if change else "{"
-    path.write_text(text)
-    search = ["search", "--corpus", str(corpus), "--query", "x", "--before", "2015"]
-    assert arena(search) == 2
-    assert f"{corpus!s}/manifest.json' " in capsys.readouterr().err
-    for command, *options in COMMANDS:
-        assert main([command, str(corpus), *options]) == 2
-        error = capsys.readouterr().err
-        assert f"{corpus!s}/manifest.json' " in error and error.count("\n") == 1

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,25 +51,6 @@ def test_every_task_once(workers: int, tasks: int) -> None:
         assert sorted(executor.run(squared, iter([3, 2]))) == [4, 9]  # and again
     finally:
         executor.close()
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_tasks_are_taken_as_they_are_needed(workers: int) -> None:
-    taken, done, ahead = 0, 0, 0
-
-    def tasks() -> Iterator[int]:
-        nonlocal taken
-        for number in range(60):
-            taken += 1
-            yield number
-
-    executor = make_executor("local", workers)
-    for _ in executor.run(squared, tasks()):
-        done += 1
-        ahead = max(ahead, taken - done)
-    executor.close()
-    assert done == 60
-    assert ahead <= 2 * workers
 
 
 def test_processes_start_no_threads_of_their_own() -> None:

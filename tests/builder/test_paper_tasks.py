@@ -21,7 +21,6 @@ from arena.tasks import TaskSet
 from arena.testing import audit
 from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
-from corpus_builder.cli import main
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.sources.example import Example
 
@@ -156,20 +155,6 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
     assert experiment["sha256"]["tasks"] == manifest["tasks_sha256"]
 
 
-def test_the_same_command_again_changes_nothing(tiny, tmp_path, capsys):
-    command = ["tasks", str(tiny), "--output", str(tmp_path / "t")]
-    command += ["--least", "1", "--test", "s1"]
-    assert main(command) == 0
-    before = {path: path.read_bytes() for path in (tmp_path / "t").rglob("*") if path.is_file()}
-    assert main(command) == 0
-    assert "made before from the same input" in capsys.readouterr().out
-    assert before == {p: p.read_bytes() for p in (tmp_path / "t").rglob("*") if p.is_file()}
-    assert main([*command, "--seed", "1"]) == 2
-    (tmp_path / "t" / "tasks" / "gold.parquet").write_bytes(b"damaged")
-    assert main(command) == 2
-    assert "exists. Name a new directory" in capsys.readouterr().err
-
-
 def test_an_audit_of_them_is_clean(world, world_tasks, monkeypatch):
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     environments = ["arena/Discovery-v0", "arena/Selection-v0"]
@@ -203,27 +188,6 @@ def test_an_audit_finds_tasks_that_are_not_what_the_papers_say(tiny, tasks, name
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), file)
     assert {check for check, *_ in StoredCorpus(tiny, tasks).broken_rules()} == {"files.gold"}
-
-
-def test_other_and_damaged_directories_are_refused(tiny, tasks, world, tmp_path):
-    with pytest.raises(CorpusError, match="contains tasks of corpus") as error:
-        gymnasium.make("arena/Discovery-v0", corpus=world, tasks=tasks)
-    assert "\n" not in str(error.value)
-    with pytest.raises(CorpusError, match="not the manifest of a task set"):
-        Corpus(tiny, tasks=tiny)
-    corpus, gold = Corpus(tiny, tasks=tasks), tasks / "tasks" / "gold.parquet"
-    content = bytearray(gold.read_bytes())
-    content[-20] ^= 1
-    gold.write_bytes(content)
-    with pytest.raises(CorpusError, match="make the tasks again"):
-        TaskSet(corpus).gold("p3")
-    gold.write_bytes(content[:-1])
-    with pytest.raises(CorpusError, match="bytes"):
-        Corpus(tiny, tasks=tasks)
-    manifest = tasks / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"least": 1', '"least": 2'))
-    with pytest.raises(CorpusError, match="not what was written"):
-        Corpus(tiny, tasks=tasks)
 
 
 @pytest.mark.parametrize(

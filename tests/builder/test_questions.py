@@ -17,7 +17,7 @@ from arena.testing import audit as audit_leaks
 from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.question_tasks import audit, write_question_tasks
+from corpus_builder.question_tasks import write_question_tasks
 from corpus_builder.questions import Question, read_questions
 from corpus_builder.sources.matching import PaperQuery
 
@@ -212,14 +212,6 @@ def test_the_month_of_the_newest_gold_is_a_cutoff_only_on_demand(corpus, asked, 
         "2019-01-01",
         "2019-04-01",
     ]
-
-
-def test_parts_keep_groups_together():
-    sources = "aabbccddeeff"
-    asked = [Question(str(n), f"text {n}", "2020", (), source=s) for n, s in enumerate(sources)]
-    found = audit(asked)
-    assert [found[q.id]["group"] for q in asked] == ["0", "0", "2", "2", "4", "4", "6", "6",
-                                                     "8", "8", "10", "10"]  # fmt: skip
 
 
 def test_the_parts_are_the_whole(corpus, tmp_path):

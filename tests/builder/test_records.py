@@ -147,13 +147,6 @@ def test_the_total_is_never_below_the_list(given_total: int | None, total: int) 
     assert survey.n_references_total == total
 
 
-def test_mind_map_comes_before_taxonomy() -> None:
-    both = {**SURVEY, "mind_map": {"name": "x"}, "taxonomy": {"name": "y"}}
-    assert parse_survey(both).mind_map == '{"name": "x"}'
-    assert parse_survey({**both, "mind_map": None}).mind_map == '{"name": "y"}'
-    assert parse_survey(SURVEY).mind_map is None
-
-
 @pytest.mark.parametrize("record", [{**SURVEY, "date": None}, {"id": "s", "title": "t"}])
 def test_a_survey_needs_a_date(record: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="a survey needs a date"):

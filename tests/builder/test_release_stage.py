@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from release_helpers import as_bytes, citation, full_text, paper, write_shard
+from release_helpers import citation, full_text, paper, write_shard
 
 from arena.errors import DataError
 from corpus_builder.sources.s2orc import S2orc
@@ -136,40 +135,6 @@ def test_full_text_only(bad, tmp_path):
     assert [row["id"] for row in corpus(tmp_path / "c")] == ["10", "11", "12"]
     assert [row["listed"] for row in corpus(tmp_path / "c")] == [1, 1, 1]
     assert report["without_full_text"] == 99
-
-
-def test_unmatched_citations_are_no_rejects(tmp_path):
-    """A fifth of all citations in the official sample cite a paper that was not recognised."""
-    write_shard(tmp_path / "r" / "papers" / "a.gz", [paper(1)])
-    lines = [citation(n, None) for n in range(90)] + [citation(n, 1) for n in range(2, 12)]
-    write_shard(tmp_path / "r" / "citations" / "a.gz", lines)
-    counts = parse(S2orc(tmp_path / "r"), tmp_path / "c", max_rejected=0)["datasets"]["citations"]
-    assert counts["lines"] == 100
-    assert counts["rows"] == {"citations": 10}
-    assert counts["rejected"] == {}
-    assert rejects(tmp_path / "c") == []
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    folder = tmp_path / "many"
-    for shard in range(6):
-        numbers = range(shard * 50, shard * 50 + 50)
-        write_shard(folder / "papers" / f"{shard}.gz", [paper(n) for n in numbers])
-        write_shard(folder / "citations" / f"{shard}.gz", [citation(n, 1) for n in numbers])
-        write_shard(folder / "s2orc" / f"{shard}.gz", [text_of(n) for n in numbers])
-    return folder
-
-
-def test_another_input_is_read_again(many, tmp_path):
-    first = parse(S2orc(many), tmp_path / "c")
-    (many / "papers" / "0.gz").write_bytes(gzip.compress(as_bytes(paper(0, title="New"))))
-    second = parse(S2orc(many), tmp_path / "c")
-    assert first["papers"] == 300
-    assert second["papers"] == 251
-    assert {row["id"]: row["title"] for row in corpus(tmp_path / "c")}["0"] == "New"
-    (many / "papers" / "5.gz").unlink()
-    assert parse(S2orc(many), tmp_path / "c")["papers"] == 201
 
 
 def test_a_release_of_the_past_cannot_hold_papers_of_the_future(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -92,24 +91,6 @@ def test_a_packed_file_that_is_cut_off(tmp_path: Path, cut: int) -> None:
     message = refusal(tmp_path, packed[:cut])
     assert message.startswith((f"{path!r} is damaged after line ", "papers.jsonl line "))
     assert "Get the file again." in message
-
-
-def test_no_such_file(tmp_path: Path) -> None:
-    good = tmp_path / "good"
-    good.write_bytes(PLAIN)
-    os.mkfifo(tmp_path / "pipe")
-    for name, problem in (
-        ("absent", "does not exist"),
-        ("", "is a directory"),
-        ("pipe", "is not a regular file"),
-        ("good/below", "does not exist"),
-        ("nul\0", "does not exist"),
-    ):
-        path = tmp_path / name
-        for papers, surveys in ((path, good), (good, path)):
-            with pytest.raises(DataError) as caught:
-                JsonLines(papers, surveys)
-            assert str(caught.value) == f"{str(path)!r} {problem}. Name a file of JSON lines."
 
 
 def test_the_real_files(real_data: Any) -> None:

@@ -229,12 +229,6 @@ def test_reportbench_gives_prompts_and_first_versions(tmp_path, papers):
     assert survey["n_references_total"] == 4
 
 
-def test_the_last_version_counts_if_asked_for(tmp_path, papers):
-    folder = reportbench(tmp_path / "r")
-    (survey,) = surveys("reportbench", folder, papers, last_version=True)
-    assert survey["date"] == "2021-06-01"
-
-
 def test_reportbench_end_to_end(tmp_path, papers, capsys):
     """Counts by hand; the preprint of the survey cannot be found, the prompt is in the corpus."""
     folder, output = reportbench(tmp_path / "r"), tmp_path / "corpus"
@@ -294,17 +288,6 @@ def test_an_article_cites_by_id_what_its_own_list_explains(tmp_path, papers):
 def test_an_outline_is_a_mind_map_if_asked_for(tmp_path, papers):
     (survey,) = surveys("bloom-eval", bloom_eval(tmp_path / "b"), papers, outline_maps=True)
     assert arena.mindmap.read_mind_map(survey["mind_map"])[0].labels() == ["Trees", "Woods", "Nets"]
-
-
-def test_bloom_eval_without_numbered_citations(tmp_path, papers):
-    folder = bloom_eval(tmp_path / "b", reference=["A. 2019. Trees."])
-    assert "influential" not in surveys("bloom-eval", folder, papers)[0]
-
-
-def test_the_year_of_the_table_of_topics(tmp_path, papers):
-    folder = bloom_eval(tmp_path / "b", title="Grass", date=None)
-    (folder / "experimental_topics.csv").write_text("topic_id,year\ngs_01,2023\n")
-    assert surveys("bloom-eval", folder, papers)[0]["date"] == 2023
 
 
 def test_taxoalign_dates_by_identifiers(tmp_path, papers):

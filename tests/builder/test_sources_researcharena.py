@@ -10,7 +10,6 @@ import pytest
 from test_sources_joins import write
 
 import arena
-from arena.errors import DataError
 from arena.tasks import TaskSet
 from corpus_builder.card import write_card
 from corpus_builder.cli import main
@@ -114,20 +113,6 @@ def test_texts_alone_with_titles(tmp_path):
         path.unlink()
     corpus = build(folder, tmp_path / "corpus", "--input", str(folder))
     assert [hit.id for hit in corpus.at("2024").search("alone", 9)] == ["78"]
-
-
-@pytest.mark.parametrize("name", ["survey.jsonl.gz", "public_00.jsonl.gz"])
-def test_another_folder(tmp_path, capsys, name):
-    folder = data_set(tmp_path / "data")
-    for path in folder.glob(f"{name[:6]}*"):
-        path.unlink()
-    if name[0] == "p":
-        (folder / "corpus_019b4979.jsonl.gz").unlink()
-    with pytest.raises(DataError, match=f"'data' has no {name[:6]}"):
-        ResearchArena(folder)
-    for options in (["--input", str(tmp_path / "none")], ["--input", str(folder / name)]):
-        assert main(["build", "researcharena", *options, "--output", str(tmp_path / "x")]) == 2
-        assert "Name the folder with survey.jsonl.gz." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from arena.corpus import layout
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.cli.info import print_card
 from corpus_builder.index import FIELDS, build_index
 from corpus_builder.manifest import verify
 from corpus_builder.sources import SOURCES
@@ -161,18 +160,6 @@ def test_what_is_done_is_not_done_again(toy: ToyRelease, built: Path, tmp_path: 
     assert verify(output)["problems"] == {}
 
 
-def test_one_stage_after_the_other(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
-    output = tmp_path / "c"
-    with pytest.raises(DataError, match=r"stage 'parse' comes before 'index' and is not done"):
-        run(toy, output, "index")
-    with pytest.raises(DataError, match=r"no stage named 'indx'. Did you mean 'index'\?"):
-        run(toy, output, "indx")
-    for number, name in enumerate(NAMES, 1):
-        assert list(run(toy, output, name)) == NAMES[:number]
-        assert output.exists() == (number >= 5)
-    assert contents(output) == contents(built)
-
-
 def test_an_output_that_holds_something_else(toy: ToyRelease, tmp_path: Path) -> None:
     output = tmp_path / "c"
     survey = {"id": "s", "title": "S", "date": "2020", "references": ["a"]}
@@ -237,23 +224,6 @@ def test_a_paper_with_a_duplicate_id_is_not_taken(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
-def test_a_pair_with_an_unknown_paper_counts_once(tmp_path: Path) -> None:
-    """Found in two shards, or twice in one; surveys and undated papers have no references."""
-    papers = [
-        PAPER | {"references": ["x", "y", "a"]},
-        {"id": "undated", "title": "Undated", "references": ["x"]},
-        SURVEY | {"references": ["a", "x"]},
-    ]
-    toy = bad_release(tmp_path / "r", line(*papers))
-    again = line(PAPER | {"references": ["y", "z"]}, {"id": "b", "title": "B", "references": ["x"]})
-    (tmp_path / "r" / "1.gz").write_bytes(gzip.compress(b"\n".join(again), mtime=0))
-    reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.05})
-    assert reports["references"]["dangling_references"] == 3  # of a: x, y, z
-    survey = {"id": "s", "title": "A survey", "date": "2020", "references": ["a"]}
-    manifest = build(Memory([*papers[:2], papers[2] | {"id": "t"}], [survey]), tmp_path / "d")
-    assert manifest["counts"]["dangling_references"] == 2
-
-
 def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     shutil.copytree(toy._directory, tmp_path / "r")
     cut = tmp_path / "r" / "001.gz"
@@ -274,24 +244,6 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     assert contents(tmp_path / "c") == contents(built)
 
 
-EXPIRED = b"<Error><Code>Expired token</Code>\n<Message>Sign again</Message></Error>\n"
-PACKED = gzip.compress(EXPIRED, mtime=0)
-
-
-@pytest.mark.parametrize(
-    ("page", "why"),
-    [
-        (EXPIRED, r"after line 2 for one \(it is not gzip\)"),
-        (PACKED, r"after line 2 for one \(no line is a record: not JSON\)"),
-    ],
-)
-def test_a_page_in_place_of_a_shard_is_damage(toy, tmp_path, page, why) -> None:
-    shutil.copytree(toy._directory, tmp_path / "r")
-    (tmp_path / "r" / "001.gz").write_bytes(page)
-    with pytest.raises(DataError, match=f"1 of 4 shards are damaged, 'papers/001.gz' {why}"):
-        run(ToyRelease(tmp_path / "r"), tmp_path / "c", changes={"max_rejected": 0.9})
-
-
 @pytest.mark.parametrize(
     ("survey", "why"),
     [
@@ -309,29 +261,6 @@ def test_no_survey_can_be_a_task(tmp_path: Path, survey: dict[str, Any], why: st
         run(toy, tmp_path / "c")
     assert f"no survey can be a task: {why}." in str(raised.value)
     assert not (tmp_path / "c").exists()
-
-
-def test_as_many_tasks_as_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY | {"date": None}))
-    report = run(toy, tmp_path / "c", changes={"references.min_tasks": 0})
-    assert report["references"]["surveys"] == {
-        "kept": 0, "dropped": {"undated": 1}, "by_coverage": {},
-    }  # fmt: skip
-    assert report["index"]["counts"]["surveys"] == 0 and verify(tmp_path / "c")["problems"] == {}
-    print_card(layout.read_manifest(tmp_path / "c"), "c")
-    assert "there is no survey task: the corpus" in capsys.readouterr().out
-    toy = bad_release(tmp_path / "s", line(PAPER, SURVEY))
-    with pytest.raises(DataError, match=r"^1 survey can be a task"):
-        run(toy, tmp_path / "d", changes={"references.min_tasks": 2})
-
-
-def test_a_survey_that_is_no_task_stays_hidden(tmp_path: Path) -> None:
-    idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
-    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
-    reports = run(toy, tmp_path / "c")
-    assert reports["references"]["surveys"]["dropped"] == {"too few references": 1}
-    assert reports["index"]["counts"]["searchable"] == 1
-    assert reports["index"]["counts"]["survey_papers"] == 2
 
 
 def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
@@ -427,36 +356,6 @@ def test_the_command(
         assert main(words(toy, tmp_path / "d", *options)) == 2
         errors = capsys.readouterr().err
         assert extra in errors and errors.count("\n") == 1
-
-
-SLOW = """
-import os, signal, threading
-from corpus_builder.stages import {module}
-class Slow(str):
-    def format(self, **_):
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        return "SELECT sum(hash(range) % 7) FROM range(99999999999)"
-def slow(connection):
-    from corpus_builder.database import execute
-    execute(connection, Slow().format())
-{module}.{name} = {value}
-"""
-
-
-@pytest.mark.usefixtures("toy_is_a_source")
-@pytest.mark.parametrize(
-    ("module", "name", "value"),
-    [("references", "create_documents", "slow"), ("reading", "_REPEATED", "Slow()")],
-)
-def test_ctrl_c(
-    toy: ToyRelease, built: Path, tmp_path: Path, module: str, name: str, value: str
-) -> None:
-    code = SLOW.format(module=module, name=name, value=value)
-    result = command(toy, tmp_path / "c", code=code)
-    assert result.returncode == 130
-    assert result.stderr == "arena-corpus: interrupted. The same command continues from here.\n"
-    assert main(words(toy, tmp_path / "c")) == 0
-    assert contents(tmp_path / "c") == contents(built)
 
 
 @pytest.mark.usefixtures("toy_is_a_source")

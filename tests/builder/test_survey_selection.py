@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from kills import kill_when
 from llm_server import LLMServer
@@ -72,24 +71,6 @@ def test_the_pattern(tmp_path, title, ids):
 def test_patterns_that_cannot_be(title):
     with pytest.raises(DataError, match=r"surveys\.title="):
         title_pattern(title)
-
-
-def test_which_abstract_counts(tmp_path):
-    """That of the table of abstracts, the first by shard and line; else the full text's."""
-    papers = [
-        {"id": "1", "title": "survey 1", "abstract": "late", "text_abstract": "text"},
-        {"id": "2", "title": "survey 2", "text_abstract": "of the text"},
-        {"id": "3", "title": "survey 3", "abstract": "  ", "text_abstract": "better than blank"},
-        {"id": "1", "title": "survey 1", "abstract": "early"},
-        {"id": "4", "title": "survey 4", "abstract": "é" * 20_000},
-    ]
-    # Lines 1 and 4: by turns, line 4 stands in shard 0, and line 1 in shard 1.
-    plan = parsed(tmp_path / "out", papers, configured(judge="all"))
-    run_surveys(plan)
-    rows = pq.read_table(plan.stage("surveys") / "found.parquet").to_pylist()
-    assert [row["abstract"] for row in rows] == [
-        "early", "of the text", "better than blank", "é" * 10_000,
-    ]  # fmt: skip
 
 
 def test_the_judge_reads_what_the_corpus_shows(tmp_path):

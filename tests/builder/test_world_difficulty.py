@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from helpers import NEVER, full_text, other_words, resolve
+from helpers import NEVER, full_text, resolve
 
 from corpus_builder.world import World, WorldConfig
 
@@ -104,16 +104,3 @@ def test_the_hard_world_is_harder_but_not_hopeless(default_search):
     recall, hits = np.mean(search.by_title()), search.hits_by_title()
     assert hits[:, :10].mean() > hits.mean()
     assert 0.1 < recall < np.mean(default_search.by_title()) - 0.1
-
-
-def test_other_words_read_in_the_hits_find_clearly_more(default_search):
-    search, gains = default_search, []
-    for survey in search.surveys:
-        by_title = search.scores(survey["title"], survey)
-        term = survey["mind_map"]["name"].lower()
-        scores = by_title
-        for k in np.argsort(-by_title, kind="stable")[:100]:
-            for other in other_words(term, search.texts[k]):
-                scores = np.maximum(scores, search.scores(other, survey))
-        gains.append(search.found(scores, survey) - search.found(by_title, survey))
-    assert np.mean(gains) > 0.08
