@@ -27,8 +27,6 @@ from corpus_builder.index import build_index
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
-CUTOFF = "2012-01-01"
-
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -122,21 +120,6 @@ def test_a_checked_file_is_not_read_again(
     read.clear()
     arena.Corpus.open(corpus)
     assert sorted(read) == sorted([*layout.DECIDE_DATES, layout.PAPERS])
-
-
-@pytest.mark.parametrize("content", [None, b"[1]"])
-def test_no_cache_is_no_error(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
-) -> None:
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("ARENA_CACHE", str(cache))
-    if content is None:
-        cache.write_text("a file, so that no folder can be made there")
-    else:
-        arena.Corpus.open(corpus)
-        for path in (cache / "checked").iterdir():
-            path.write_bytes(content)
-    assert len(arena.Corpus.open(corpus).at(CUTOFF)) > 0
 
 
 PLAY = """

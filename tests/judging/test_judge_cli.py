@@ -87,29 +87,6 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 2
 
 
-def test_bad_input_is_one_line(clustering_run, world, title_run, capsys):
-    def refused(*words):
-        assert main(["judge", *map(str, words)]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        return error
-
-    run = ("run", clustering_run, "--corpus", world, "--rubric")
-    assert "which model? Give `--llm-option model=NAME`" in refused(*run, "taxobench")
-    model = ("--llm-option", "model=m")
-    assert "Did you mean 'taxobench' or" in refused(*run, "taxbench", *model)
-    prompt = refused(*run, "taxobench", *model, "--prompt", "nowhere.txt")
-    assert "the template 'nowhere.txt' cannot be read" in prompt
-    other = refused("run", title_run, *run[2:], "taxobench", *model)
-    assert "submits no map" in other
-    path = clustering_run / "manifest.json"
-    assert "contains no judgements" in refused("agreement", path, "--human", "human.jsonl")
-    manifest = json.loads(path.read_text())
-    del manifest["files"]
-    path.write_text(json.dumps(manifest))
-    assert "is not finished: 8 of 8 episodes" in refused(*run, "taxobench", *model)
-
-
 def test_two_judges_do_not_write_one_file(clustering_run, world, capsys):
     with LLMServer(scores_of) as server, FileLock(".scores.json.lock"):
         assert judge(clustering_run, world, server, "--output", "scores.json") == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from arena_suites.verification.evidence import LONGEST, best_passage, passages_of, pieces
+from arena_suites.verification.evidence import best_passage, passages_of, pieces
 from helpers import Memory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,28 +48,8 @@ def test_the_best_passage(statement, heading, begins, view):
     assert passage.text.startswith(begins)
 
 
-def test_several_passages_keep_their_order(view):
-    passage = best_passage(passages_of(view, "p"), "By the spectral gap walks mix.", 2)
-    assert (passage.title, passage.heading) == ("Mixing", "Bounds; Walks")
-    assert passage.text.startswith("The spectral gap bounds mixing.\n\n[...]\n\nWalks mix.")
-    assert len(best_passage(passages_of(view, "p"), "Walks mix.", 99).text) > len(LONG)
-
-
-def test_no_passage(view):
-    for paper in ("q", "s", "nowhere", None):
-        assert best_passage(passages_of(view, paper), "Walks mix.") is None
-
-
 @given(st.lists(st.text("ab \n", max_size=60), max_size=8).map("\n\n".join), st.integers(5, 50))
 def test_pieces_keep_every_letter(text, longest):
     found = list(pieces(text, longest))
     assert all(0 < len(piece) <= longest for piece in found)
     assert "".join("".join(found).split()) == "".join(text.split())
-
-
-def test_short_paragraphs_stay_together():
-    assert list(pieces("aa\n\nbb\n\ncc", 6)) == ["aa\n\nbb", "cc"]
-    assert list(pieces("aa bb cc", 5)) == ["aa bb", "cc"]
-    assert list(pieces("aa\nbb cc dd", 8)) == ["aa", "bb cc dd"]
-    assert list(pieces("x" * (LONGEST + 1), LONGEST)) == ["x" * LONGEST, "x"]
-    assert not list(pieces(" \n\n ", 5))

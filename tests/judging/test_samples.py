@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from helpers import Memory
 
 import arena
 from arena.cli import main
-from arena.judging import Judgements, StatementJudgements, read_human, read_judgements
+from arena.judging import Judgements, StatementJudgements, read_judgements
 from arena.judging.samples import HEADER
 from arena.tasks import TaskSet
 from corpus_builder.build import build
@@ -127,18 +126,6 @@ def test_pairs_and_themes_of_an_evaluation(tmp_path):
         assert shown == expected
 
 
-def test_surveys_of_a_corpus_and_their_mind_maps(world, tmp_path):
-    for kind, questions in (("extracted", 2), ("selected", 1)):
-        sheet = tmp_path / f"{kind}.csv"
-        options = ["--corpus", str(world), "--n", "25", "--output", str(sheet)]
-        assert main(["judge", "sample", "--what", kind, *options]) == 0
-        titles = {row["shown"].split("\n")[1] for row in rows_of(sheet)}
-        assert titles == {survey.title for survey in TaskSet(world).surveys.values()}
-        key = read_judgements(sheet.with_suffix(".key.json"))
-        sheet = answered(sheet, key, lambda _: "1", tmp_path / "all.csv")
-        assert len(read_human(sheet, key)) == 8 * questions
-
-
 def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
     """Table 4: people see the figure, its caption, the abstract and the tree, and judge twice."""
     surveys = [
@@ -225,27 +212,6 @@ def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_
     key.write_text(key.read_text().replace('"accurate": 1', '"accurate": 0', 1))
     assert main(agreement) == 2
     assert "contains no judgements, or was changed" in capsys.readouterr().err
-
-
-def test_maps_that_were_played_again_since_they_were_judged(judged, world, tmp_path, capsys):
-    path = Path(judged[0], "judgements", "taxobench.json")
-    made = replace(read_judgements(path), sha256={"trajectories.jsonl": "0" * 64})
-    path.write_text(json.dumps(made.to_json()))
-    command = ["judge", "sample", judged[0], "--what", "mind-maps", "--rubric", "taxobench"]
-    assert main([*command, "--corpus", str(world), "--output", str(tmp_path / "s.csv")]) == 2
-    assert "was played again since it was judged" in capsys.readouterr().err
-
-
-def test_long_texts_and_dimensions_that_an_item_lacks(tmp_path, capsys):
-    items = {str(n): {"scores": {name: 1}, "reasons": {}} for n, name in enumerate("ab")}
-    key = Judgements("mind-maps", ("a", "b"), (0, 1), {}, {}, items)
-    (tmp_path / "key.json").write_text(json.dumps(key.to_json()))
-    (tmp_path / "a.csv").write_text(f"item,shown,answer\n0,{'x' * 200_000},1\n1,,0\n")
-    (tmp_path / "b.jsonl").write_text('{"id": "0", "a": 1, "b": 0}\n')
-    for name, pairs in (("a.csv", 2), ("b.jsonl", 1)):
-        command = ["judge", "agreement", str(tmp_path / "key.json"), "--json"]
-        assert main([*command, "--human", str(tmp_path / name)]) == 0
-        assert json.loads(capsys.readouterr().out)["overall"]["pairs"] == pairs
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from helpers import Memory, arena_surveys
 from llm_server import LLMServer, Trouble
 
 import arena
-from arena.errors import DataError
-from arena.judging import agreement, judge_reports, read_human
+from arena.judging import judge_reports
 from arena.llm import Client
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
 from corpus_builder.build import build
@@ -250,18 +249,6 @@ def test_what_cannot_be_read_is_a_class_of_its_own(views, make_client):
     assert rates["match_rate_all"] == rates["official_factual_accuracy"] == 0.0
 
 
-def test_at_most_so_many_statements_are_judged(views, make_client):
-    text = " ".join(f"Depth first search visits {n} vertices [@a]." for n in "abcdefg")
-    with LLMServer(lambda body: "NOT_FOUND") as server:
-        found = judge_reports({"s": read(text)}, views, make_client(server), votes=0, most=3)
-    assert [row["statement"][26] for row in found.reports["s"]["cited"]] == ["a", "c", "e"]
-    assert [found.counts[name] for name in ("cited_statements", "judged_statements")] == [7, 3]
-    with pytest.raises(DataError, match="most=0"):
-        judge_reports({}, {}, make_client(server), most=0)
-    nothing = judge_reports({"s": None}, views, make_client(server))
-    assert set(nothing.rates.values()) == {None} and set(nothing.counts.values()) == {0}
-
-
 def test_means_over_reports_and_over_pairs(views, make_client):
     def matching(body):
         if kind(body) == "evidence":
@@ -320,43 +307,6 @@ def test_a_model_finds_the_citations_of_a_report_without_marks(views, make_clien
     assert found.counts["supported_statements"] == 1
 
 
-def test_a_long_report_is_cut_at_sections(views, make_client):
-    sections = [
-        f"# Part {i}\n\n" + "\n\n".join(f"Fact {i} and {j} holds. " + "x" * 900 for j in range(9))
-        for i in range(4)
-    ]
-    sections.append("# Part 4\n\n" + "\n\n".join("Fact 4 holds. " + "y" * 900 for _ in range(20)))
-    with LLMServer(lambda body: "[]") as server:
-        judge_reports(
-            {"s": read("# Title\n\n" + "\n\n".join(sections))},
-            views, make_client(server), extract="rules",
-        )  # fmt: skip
-        texts = [between(body, "report") for body in server.requests]
-    # Four sections of 8,200 characters each; the fifth has 18,300, and one request holds 12,000.
-    assert len(texts) == 6
-    assert all(len(text) <= 12_000 for text in texts)
-    for i in range(4):
-        assert [f"Fact {i} and 0 holds" in text for text in texts].count(True) == 1
-        assert [f"Fact {i} and 8 holds" in text for text in texts].count(True) == 1
-    assert sum(text.count("Fact 4 holds") for text in texts) == 20
-
-
-def test_agreement_of_matches_with_people(views, make_client, tmp_path):
-    with LLMServer(script) as server:
-        found = judge_reports({"s": read(REPORT)}, views, make_client(server), votes=0)
-    matches = found.matches()
-    assert matches.counts == {"items": 6, "judged": 3, "empty": 3, "missing": 0}
-    assert matches.mean == {"match": 1 / 6}
-    # The model: 1, 0, 0. People: 1, 0, 1, and one that was not judged. By chance 4/9 are equal
-    # (1/3 of 2/3 and 2/3 of 1/3), and 2/3 were: kappa is (2/3 - 4/9) / (1 - 4/9).
-    path = tmp_path / "people.jsonl"
-    labels = {"s/1": 1, "s/2": 0, "s/3": 1, "s/4": 1}
-    path.write_text("".join(f'{{"id": "{name}", "match": {n}}}\n' for name, n in labels.items()))
-    compared = agreement(matches, read_human(path, matches))
-    assert compared["dimensions"]["match"]["kappa"] == pytest.approx(0.4)
-    assert compared["empty"] == 1
-
-
 def test_no_request_holds_what_comes_later(world, make_client):
     corpus = arena.Corpus.open(world)
     survey = arena_surveys(world)
@@ -387,26 +337,3 @@ def test_no_request_holds_what_comes_later(world, make_client):
     abstracts = {paper["abstract"] for paper in hidden} - {""}
     assert len(abstracts) > 50
     assert not any(abstract in request for abstract in abstracts for request in sent)
-
-
-def test_schemas_of_answers(views, make_client):
-    import jsonschema
-
-    def held(body):
-        name, text = kind(body), script(body)
-        if name == "evidence":
-            assert "response_format" not in body
-            return text
-        form = body["response_format"]["json_schema"]
-        assert form["name"] == name
-        answer = {"statements": json.loads(text)} if name == "claims" else json.loads(text)
-        jsonschema.validate(answer, form["schema"])
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(answer | {"more": 1}, form["schema"])
-        return json.dumps(answer)
-
-    reports = {"s": read(REPORT.replace("Every graph is planar.", ""))}
-    with LLMServer(held) as server:
-        found = judge_reports(reports, views, make_client(server), votes=2, schemas=True)
-    assert (found.counts["match"], found.counts["mismatch"]) == (1, 1)
-    assert [row["outcome"] for row in found.reports["s"]["claims"]] == ["true", "true"]

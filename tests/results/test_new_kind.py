@@ -8,7 +8,6 @@ import re
 import zlib
 from pathlib import Path
 
-import gymnasium
 import pytest
 from arena_suites.experiments import run_experiment
 from helpers import forgotten
@@ -17,7 +16,7 @@ import arena
 from arena import plugins
 from arena.cli import main
 from arena.corpus import Corpus
-from arena.errors import CorpusError, UnknownNameError
+from arena.errors import CorpusError
 from arena.results.comparison import as_html
 from arena.results.viewing import as_view
 from arena.tasks import TaskSet
@@ -108,15 +107,6 @@ def file(tmp_path):
         "    return 7.0\n"
     )
     return path
-
-
-@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
-def test_environments_load_files(tiny, file, make):
-    with forgotten():
-        env = make("arena/Discovery-v0", corpus=tiny, reward="worth", plugins=[file])
-        env.close()
-    with forgotten(), pytest.raises(UnknownNameError, match="worth"):
-        make("arena/Discovery-v0", corpus=tiny, reward="worth")
 
 
 def test_functions_load_files(world, runs, file, title_run, tmp_path):

@@ -15,7 +15,6 @@ import pytest
 import arena
 import arena.cli
 import arena.envs
-import corpus_builder.cli
 from arena import plugins
 from arena.errors import CorpusError, DataError
 from arena.kit.code import source_sha256
@@ -171,27 +170,6 @@ def test_what_the_command_line_says_twice_and_differently(world, tmp_path, capsy
     error = capsys.readouterr().err
     assert f"{option[-2]} {option[-1]} and --env-option {setting} say different things" in error
     assert not (tmp_path / "run").exists()
-
-
-def test_an_engine_of_a_file(mini, tmp_path, capsys, monkeypatch):
-    corpus, file = shutil.copytree(mini, tmp_path / "corpus"), tmp_path / "engine.py"
-    file.write_text("from toy_engine import Toy\nclass Lengths(Toy):\n    'Any order.'\n")
-    assert corpus_builder.cli.main(["index", str(corpus), "--engine", f"{file}:Lengths"]) == 0
-    assert (corpus / "index" / "lengths" / "lengths.txt").is_file()
-    search = ["search", "--corpus", str(corpus), "--query", "x", "--before", "2030", "--retriever"]
-    hits = []
-    for name in (f"{file}:Lengths", "lengths"):
-        capsys.readouterr()
-        assert arena.cli.main([*search, name, "--json"]) == 0
-        hits.append(json.loads(capsys.readouterr().out))
-    assert hits[0] == hits[1]
-    arena.run(corpus, "discovery", "title", tmp_path / "run", retriever=f"{file}:Lengths")
-    recorded = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert recorded["environment"]["retriever"] == "lengths"
-    done = subprocess.run(
-        [sys.executable, "-m", "arena", *search, "lengths"], capture_output=True, text=True
-    )
-    assert (done.returncode, "--plugin" in done.stderr) == (2, True)
 
 
 def test_what_is_opened_loads_no_file(world, tmp_path):

@@ -295,25 +295,6 @@ def test_an_unreadable_report_is_a_row_with_its_reason(score, name, text, reason
     assert next(iter(result["mean"].values())) == (None if official else 0)
 
 
-def test_wrong_folders(tmp_path, data, score, capsys):
-    (tmp_path / "empty").mkdir()
-    command = ["evaluate", "reportbench", "--data", str(data), "--reports"]
-    for words, message in [
-        ([*command, str(tmp_path / "empty")], "has no report"),
-        ([*command, str(tmp_path / "nowhere")], "nowhere"),
-        ([*command[:3], str(tmp_path), "--reports", str(tmp_path)], "no ReportBench_*.jsonl"),
-    ]:
-        assert cli.main(words) == 2
-        printed = capsys.readouterr().err
-        assert message in printed and printed.count("\n") == 1
-    (data / "ReportBench_v1.1_GT" / "2004.05937.jsonl").unlink()
-    with pytest.raises(DataError, match="is missing"):
-        read_data(str(data))
-    lines(data / "ReportBench_v1.1.jsonl", [{"id": 1}])
-    with pytest.raises(DataError, match="line 1 is not a record of ReportBench"):
-        read_data(str(data))
-
-
 def test_the_command(score, data, tmp_path, capsys):
     score({"2004.05937.md": REPORT})
     command = ["evaluate", "reportbench", "--data", str(data), "--reports"]

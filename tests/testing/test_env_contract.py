@@ -14,16 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from gymnasium.utils import EzPickle
-from helpers import contents, reseal
+from helpers import reseal
 
-import arena
 from arena.cli import main
 from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet
 from arena.testing import AuditReport, audit
 from arena.testing.checked import CheckedEnv, random_play, record, replay
 from arena.testing.contract import CONTRACT, check_contract
-from arena.testing.labels import relabelled
 from arena.testing.values import strings
 
 
@@ -463,31 +461,6 @@ def test_another_reward_and_other_arguments(world):
 
 
 # What the checks are made of.
-
-
-def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
-    before, own = contents(world), TaskSet(world)
-    for keep in (False, True):
-        copies = [tmp_path / f"{keep}-{number}" for number in range(2)]
-        for number, copy in enumerate(copies):
-            relabelled(world, copy, number, keep_references=keep)
-            after = {name: (copy / name).read_bytes() for name in before}
-            changed = {name for name in after if before[name] != after[name]}
-            labels = {f"tasks/{name}.parquet" for name in ("gold", "mind_maps", "articles")}
-            assert changed == {"manifest.json", *labels}
-            assert arena.Corpus.open(copy).at("2015").search("membrane", 3)
-        one, two = map(TaskSet, copies)  # which compare the hashes of the files
-        for survey in own.surveys:
-            gains, old, new = (tasks.gold(survey).gains for tasks in (own, one, two))
-            if keep:
-                assert list(old) == list(new) == list(gains)
-                assert all(new[paper] != old[paper] for paper in new)
-            else:
-                assert set(old) | set(new) == set(gains)
-                assert not set(old) & set(new)
-                assert 0 < len(old) < len(new)
-            assert one.article(survey) != two.article(survey) != own.article(survey)
-            assert one.mind_map(survey) != two.mind_map(survey) != own.mind_map(survey)
 
 
 def test_recorded_episodes_do_something(world):

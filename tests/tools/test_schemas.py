@@ -65,31 +65,6 @@ def test_every_environment_describes_its_tools(world, name):
     assert arena.tool_schemas(vectors) == described
 
 
-def test_the_schema_of_search(world):
-    env = make_env(world, max_k=7)
-    search = schemas_of(env)["search"]
-    assert search["description"] == (
-        "Find papers by words. Returns hits with id, title, date and score, best first."
-    )
-    assert search["parameters"]["required"] == []  # a call has query or queries
-    properties = search["parameters"]["properties"]
-    assert {
-        key: {k: v for k, v in p.items() if k != "description"} for key, p in properties.items()
-    } == {
-        "query": {"type": "string"},
-        "k": {"type": "integer", "minimum": 1, "maximum": 7, "default": 7},
-        "offset": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 0},
-        "retriever": {"type": "string", "enum": ["bm25"]},
-        "queries": {
-            "type": "array",
-            "items": {"type": "string"},
-            "minItems": 2,
-            "maxItems": 16,
-        },
-        "fuse": {"type": "boolean", "default": True},
-    }
-
-
 def test_other_environments_have_none():
     with pytest.raises(DataError, match="has no tools"):
         arena.tool_schemas(gymnasium.make("CartPole-v1"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import gymnasium
 import pytest
 from helpers import act, arena_surveys, call, playing
 from hypothesis import given
@@ -92,18 +91,6 @@ def test_a_long_result_is_cut_in_every_list(mini):
     assert found["cut"] == "1 of 3"
 
 
-def test_a_vector_makes_them_in_one_batch(world, monkeypatch):
-    vectors = gymnasium.make_vec("arena/Discovery-v0", num_envs=2, corpus=world)
-    vectors.reset(seed=1)
-    from arena.retrieval.bm25 import BM25Retriever
-
-    batches, real = [], BM25Retriever.search_batch
-    counted = lambda self, requests: batches.append(len(requests)) or real(self, requests)  # noqa: E731
-    monkeypatch.setattr(BM25Retriever, "search_batch", counted)
-    vectors.step([call("search", queries=["membrane", "protein"]), call("search", query="x")])
-    assert batches == [3]
-
-
 def test_a_desk_searches_together(mini):
     env = playing(mini, "sv:1", max_searches=3)
     observation, _ = env.reset(options={"survey": "sv:1"})
@@ -124,17 +111,3 @@ def test_a_desk_searches_together(mini):
     ((first, *_),) = play(desk.search_together(["index", "dense", "leap"]))  # one search is left
     assert (first.id, desk.budget["searches"]) == ("p:old", 0)
     assert play(desk.search_together(["index", "dense"])) == []
-
-
-def test_a_comparison_counts_each_query(world, tmp_path):
-    class Together(arena.Researcher):
-        def discover(self, desk):
-            ((*hits,),) = yield from desk.search_together([desk.topic, "membrane", "protein"])
-            desk.ranking = [hit.id for hit in hits]
-
-    summary = arena.run(world, "discovery", Together, tmp_path / "run", surveys=2)
-    assert {row["searches"] for row in summary["per_survey"].values()} == {3}
-    (run,) = arena.compare([tmp_path / "run"]).runs
-    episode = next(iter(run.episodes.values()))
-    assert episode.queries[0].text.endswith(" | membrane | protein")
-    assert episode.curve[:3] == (0.0, 0.0, 0.0) and len(episode.curve) == 4

@@ -270,15 +270,6 @@ def test_finish_without_a_selection_submits_nothing(mini):
     assert set(info["metrics"].values()) == {0.0}
 
 
-def test_no_more_than_a_ranking_may_be_selected(env, monkeypatch):
-    monkeypatch.setattr("arena.tools.select.MAX_SUBMITTED", 3)
-    assert act(env, "select", paper_ids=["p:last", "p:day", "p:day"]) == {"selected": 2}
-    assert act(env, "select", paper_ids=["p:old", "p:year"])["error"] == (
-        "that would make 4 selected papers. Select at most 3."
-    )
-    assert act(env, "select", paper_ids=["p:old"]) == {"selected": 3}
-
-
 def test_submit_by_hand(env):
     wrong = act(env, "submit", paper_ids=["p:leap", "nowhere:3", "p:same"])["error"]
     assert (
