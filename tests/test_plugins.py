@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,17 +66,6 @@ def test_unknown_name(name: object) -> None:
         things.get(name)  # type: ignore[arg-type]
     assert str(caught.value).startswith(f"no retriever named {name!r}.")
     assert "bm25" in str(caught.value)
-
-
-def test_duplicate_name() -> None:
-    things: Registry[object] = Registry("thing", listed=False)
-    things.register("a")(test_get_names_describe)
-    twice = r"'a' is registered twice, as .*describe of .* and as .*unknown"
-    with pytest.raises(DataError, match=twice):
-        things.register("a")(test_unknown_name)
-    with pytest.raises(DataError, match="registered twice"):
-        things.register("a")(object())
-    assert things.get("a") is test_get_names_describe
 
 
 def test_discovers_public_modules_lazily(write: Write) -> None:
@@ -196,24 +184,3 @@ def test_a_file_that_does_not_import(tmp_path) -> None:
     for _ in range(2):
         with pytest.raises(DataError, match="does not import: ZeroDivisionError"):
             plugins.load([tmp_path / "mine.py"])
-
-
-@pytest.mark.usefixtures("fresh")
-def test_files_of_the_environment_variable(tmp_path, monkeypatch) -> None:
-    (tmp_path / "listed.py").write_text(REWARD.format("pays_listed"))
-    monkeypatch.setenv("ARENA_PLUGINS", str(tmp_path / "listed.py"))
-    assert "pays_listed" in REWARDS.names()
-
-
-def test_many_threads_ask_first(write: Write) -> None:
-    write("hub_k.py", HUB.format("plug_k"))
-    for name in "abcdef":
-        write(f"plug_k/{name}.py", f"from hub_k import THINGS\nTHINGS.register('{name}')('{name}')")
-    things = __import__("hub_k").THINGS
-    seen: list[list[str]] = []
-    threads = [threading.Thread(target=lambda: seen.append(things.names())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=30)
-    assert seen == [list("abcdef")] * 8

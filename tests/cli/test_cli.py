@@ -7,17 +7,12 @@ import json
 import re
 import subprocess
 import sys
-from importlib import metadata
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import arena
-import researcharena
 from arena.cli import main
 from arena.envs import EnvConfig
-from corpus_builder.cli import main as corpus_main
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -148,18 +143,6 @@ def test_list(world, capsys):
     assert "needs --corpus" in capsys.readouterr().err
 
 
-def test_a_wheel_names_the_pages_that_it_brought(world, tmp_path, monkeypatch, capsys):
-    (tmp_path / "bad.yaml").write_text("[]")
-    words = ["experiment", str(tmp_path / "bad.yaml"), "--corpus", str(world), "--output", "out"]
-    page = metadata.PackagePath("../share/doc/researcharena/experiments.md")
-    page.dist = SimpleNamespace(locate_file=lambda path: Path("/venv/lib") / path)
-    for files, said in ((None, "docs"), ([page], "/venv/share/doc/researcharena")):
-        monkeypatch.setattr(metadata, "files", lambda name, files=files: files)
-        assert main(words) == 2
-        printed = capsys.readouterr().err
-        assert printed.endswith(f"contains no experiment. See {said}/experiments.md.\n")
-
-
 WORLD = "--corpus WORLD"
 BAD = [
     ("", "the following arguments are required: COMMAND. See `arena --help`."),
@@ -195,12 +178,6 @@ def test_bad_input_is_one_line_and_status_2(world, tmp_path, capsys, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_real_process_shows_no_traceback():
-    done = run("search", "--corpus", "/nowhere", "--query", "x", "--before", "2020")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-
-
 def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom\nboom")
@@ -214,13 +191,6 @@ def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
         main(arguments)
 
 
-def test_titles_cannot_write_to_the_terminal():
-    from arena.text.display import printable
-
-    assert printable("red \x1b[31m\r\n title\x9b", 40) == "red [31m   title"
-    assert printable("x" * 50, 10) == "x" * 9 + "…"
-
-
 def test_a_closed_pipe_is_no_error(world):
     command = (
         f"{sys.executable} -m arena list surveys --corpus {world} --json | head -n 1; "
@@ -228,12 +198,6 @@ def test_a_closed_pipe_is_no_error(world):
     )
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_help_of_arena_corpus_has_an_example(capsys):
-    with pytest.raises(SystemExit):
-        corpus_main(["--help"])
-    assert "example:\n  arena-corpus " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", [[], ["search"], ["run"], ["score"], ["list"]])
@@ -257,15 +221,6 @@ def test_the_help_lists_the_settings_of_the_environment(capsys):
             "max_k                  Most hits of one search, from 1 to 1000 (default: 100)"
             in listed
         )
-
-
-def test_ctrl_c_while_the_command_is_imported_is_one_line(monkeypatch, capsys):
-    def interrupted(name):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("importlib.import_module", interrupted)
-    assert researcharena.arena_corpus() == 130
-    assert capsys.readouterr().err == "arena-corpus: interrupted.\n"
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])

@@ -7,14 +7,14 @@ import shutil
 
 import pytest
 from helpers import Memory, act, call, contents, make_env, playing
-from llm_server import LLMServer, Trouble, last_text
+from llm_server import LLMServer, last_text
 
 import arena
 from arena.cli.repair import build_command
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.errors import CorpusError, DataError
 from arena.inputs import read_contributions, read_items, read_summary
-from arena.llm import LLMError, ParseError
+from arena.llm import ParseError
 from arena.testing import audit
 from corpus_builder.build import build
 from corpus_builder.cli import main
@@ -23,7 +23,6 @@ from corpus_builder.manifest import verify
 
 NAME = "arena/Organization-v0"
 REFERENCES = ["p:leap", "p:day", "p:month", "p:year", "12345", "p:last"]  # of all surveys
-SEARCHABLE = 11
 
 
 @pytest.fixture(autouse=True)
@@ -143,48 +142,6 @@ def test_the_same_answers_make_the_same_bytes_without_a_server(corpus, tmp_path)
         make_digests(corpus, "summary", llm, characters=1_000)
     make_digests(corpus, "summary", llm, overwrite=True)
     assert contents(corpus) == before
-
-
-def test_a_break_keeps_the_answers(corpus):
-    script = [answer, answer, Trouble(401)]
-
-    def breaking(body):
-        return script.pop(0)(body) if callable(script[0]) else script[0]
-
-    with LLMServer(breaking) as server, pytest.raises(LLMError):
-        make_digests(corpus, "summary", options(server, max_parallel=1))
-    assert "digests" not in json.loads((corpus / "manifest.json").read_bytes())
-    assert verify(corpus)["problems"] == {}
-    with LLMServer(answer) as server:
-        make_digests(corpus, "summary", options(server))
-    # Six papers, two of them answered before; the one that fails is asked once more.
-    assert len(server.requests) == len(REFERENCES) - 2 + 1
-
-
-def test_all_papers(corpus):
-    (manifest,) = digested(corpus, "summary", every=True)
-    assert manifest["counts"]["papers"] == SEARCHABLE
-    digests = Corpus.open(corpus).digests("summary")
-    assert digests.complete
-    assert digests.text("p:same")
-    assert not digests.text("s:flag")
-    assert not digests.text("p:null")
-
-
-def test_what_cannot_be_made(corpus, tmp_path, capsys):
-    with LLMServer(lambda body: "No.") as server:
-        with pytest.raises(ArenaError, match=r"no digest was made of 6 papers\. p:leap: There is"):
-            make_digests(corpus, "summary", options(server))
-        for name, llm, message in (
-            ("sumary", {}, "no input named 'sumary'. Did you mean 'summary'"),
-            ("title_abstract", {}, "the input 'title_abstract' has no digests"),
-            ("summary", {"modle": "x"}, "no option 'modle'. Did you mean 'mod"),
-            ("summary", {"model": None}, "which model"),
-        ):
-            with pytest.raises((DataError, UnknownNameError)) as error:
-                make_digests(corpus, name, options(server) | llm)
-            assert message in str(error.value)
-    assert verify(corpus)["problems"] == {}
 
 
 def test_damage_is_found(corpus, capsys):

@@ -11,7 +11,6 @@ import arena
 from arena.errors import DataError, UnknownNameError
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate
-from arena.rewards import Progress, make_rewards
 from arena.tasks import TaskSet
 
 DISCOVERY, ORGANIZATION, SURVEY = (
@@ -79,12 +78,6 @@ def test_of_several_stages_that_counts_which_reports_the_metric(mini):
     )
 
 
-def test_a_survey_without_labels_pays_nothing(mini):
-    env = playing(mini, "sv:3", DISCOVERY, reward="mrr", surveys=["sv:3"])
-    assert env.step(call("finish"))[4]["reward_terms"] == {"mrr": 0.0}
-    assert make_rewards("ari")[0].terms(Progress(0, 0, 0, 0, 0, 0, True, None)) == {"ari": 0.0}
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -99,13 +92,6 @@ def test_wrong_names(mini, name, message):
     with pytest.raises((DataError, UnknownNameError)) as error:
         make_env(mini, DISCOVERY, reward=name)
     assert message in str(error.value).replace("'ari' scores", "ari scores")
-
-
-def test_wrong_kinds_and_options(mini):
-    with pytest.raises(DataError, match="scores a ranking, and the task 'organization' has none"):
-        make_env(mini, ORGANIZATION, reward="gain+recall@100")
-    with pytest.raises(DataError, match="reward ari has no option 'k'"):
-        make_env(mini, ORGANIZATION, reward="ari", reward_options={"ari": {"k": 1}})
 
 
 def test_vectors_and_runs_pay_alike(world, tmp_path):

@@ -133,15 +133,6 @@ def test_numbers_of_citations(tmp_path: Path, written: Any, count: int | None) -
     assert read(tmp_path).works[0].citations == count
 
 
-def test_odd_text_can_be_compared(tmp_path: Path) -> None:
-    name = "reference_" + "9" * 5000  # more digits than Python reads
-    content, outline = "# \ud800\n\n## A \ud800\n\nB [1].", [[1, "A \ud800"]]
-    write(tmp_path / "a", content=content, outline=outline, reference={name: {"title": "\ud800"}})
-    article = read(tmp_path)
-    assert (article.title, article.works[0].title) == ("?", "?")
-    assert compare(SurveyPair(article, article), ["sts"])["sts"]["finding"].scores == {"": 1.0}
-
-
 def test_reports_are_found_by_topic(tmp_path: Path) -> None:
     names = ["cs_02", "bloom-eval-cs_03-482f66e24c040c43", "storm_gs_02", "notes"]
     (tmp_path / "reports").mkdir()

@@ -62,11 +62,6 @@ def test_every_number_by_hand(folders):
     assert {"human", "generated", "encoder", "code", "matcher"} <= result["settings"].keys()
 
 
-def test_topics_are_chosen(folders):
-    assert list(score(**folders, only=("b", "a"))["topics"]) == ["b", "a"]
-    assert score(**folders, only=("c", "a", "c"))["missing"] == ["c"]
-
-
 @pytest.mark.parametrize("tier", table3()["averages"])
 def test_the_paper_averages_the_f1_and_the_ds_of_a_metric_first(tier):
     printed = table3()["averages"][tier]
