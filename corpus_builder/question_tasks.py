@@ -116,6 +116,8 @@ def _write(
         about["article"] = replace_groups(q.answer, partial(_cited, places)) or None
         asked.append(about | {"n_references_total": len(names)})
         gold += [{"citing": q.id, "cited": name, "influential": False} for name in sorted(names)]
+    if not kept:
+        raise DataError("the files of questions contain no question for these tasks.")
     if not asked:
         raise DataError("no question says on which day it was asked. Name a file with --days.")
     for name, given in (("surveys", (asked, _ASKED)), ("survey_references", (gold, _GOLD))):

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.corpus import layout
 from arena.kit.files import read_json
-from arena.retrieval import RETRIEVERS
+from arena.retrieval import engine_of
 
 
 def build_command(part: Path) -> str:
@@ -33,7 +33,7 @@ def build_command(part: Path) -> str:
         listed = False
     return index_command(
         corpus,
-        engine if isinstance(engine, str) else name if name in RETRIEVERS.names() else "ENGINE",
+        engine if isinstance(engine, str) else engine_of(name) or "ENGINE",
         name,
         fields if listed else None,
         options if isinstance(options, dict) else None,
@@ -52,7 +52,7 @@ def index_command(
 ) -> str:
     """Return the ``arena-corpus index`` command with these arguments, as a shell takes it."""
     words = ["arena-corpus", "index", str(corpus), "--engine", engine]
-    if name is not None and name != engine:
+    if name is not None and name != engine.lower():
         words += ["--name", name]
     if fields is not None:
         words += ["--fields", ",".join(fields)]

@@ -12,7 +12,7 @@ from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.kit.files import sha256_file, sha256_json
 from arena.plugins import recorded_name
-from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, parse_name
+from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, engine_of, parse_name
 
 
 def index_names(corpus: Path) -> list[str]:
@@ -165,9 +165,9 @@ class Engines:
 
         where, directory = str(self._directory), layout.index_directory(self._directory, name)
         if not has_index(self._directory, name):
-            if name not in RETRIEVERS.names():
+            if (engine := engine_of(name)) is None:
                 raise self._unknown(name)
-            kind = RETRIEVERS.get(name)
+            kind = RETRIEVERS.get(engine)
             if issubclass(kind, Combiner):
                 kind.refuse_alone()
             raise CorpusError(f"{where!r} has no index {name!r}. Build it first.", directory)

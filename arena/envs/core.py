@@ -97,6 +97,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         load(plugins)
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
+        if not isinstance(epochs, bool):
+            raise DataError(f"epochs={clip(epochs)}: give True or False.")
         self.config = EnvConfig.of(task, settings)
         self.render_mode = render_mode
         EzPickle.__init__(

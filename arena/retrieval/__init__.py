@@ -14,6 +14,7 @@ from arena.retrieval.base import (
     Request,
     Retriever,
     Scope,
+    engine_of,
     parse_name,
     retriever,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Request",
     "Retriever",
     "Scope",
+    "engine_of",
     "parse_name",
     "retriever",
 ]

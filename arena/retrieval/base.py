@@ -208,6 +208,11 @@ retriever = RETRIEVERS.register
 """Decorator: ``@retriever("name")``."""
 
 
+def engine_of(index: str) -> str | None:
+    """Return the registered engine whose index has this name by default; None without one."""
+    return next((name for name in RETRIEVERS.names() if name.lower() == index), None)
+
+
 class Name(NamedTuple):
     """The name of an index or engine, or of a combiner with parts; canonical as a string."""
 
@@ -221,21 +226,25 @@ class Name(NamedTuple):
 def parse_name(text: str) -> Name:
     """Parse ``NAME`` or ``COMBINER(part,part,...)``; parts may be combinations.
 
-    White space around names does not count. The names need not exist. ``FILE.py:NAME`` stands for
-    the index that an engine of a file has by default, the name of the engine in lower case.
+    White space around names does not count. The names need not exist. An engine's name, also as
+    ``FILE.py:NAME``, stands for the index that it has by default, its name in lower case.
 
     >>> str(parse_name("hybrid( bm25, hybrid(titles,dense) )"))
     'hybrid(bm25,hybrid(titles,dense))'
     """
     if ".py:" in text:
-        return Name(RETRIEVERS.resolve(text).lower())
+        return Name(_own_index(RETRIEVERS.resolve(text)))
     if not any(mark in text for mark in "(),"):
-        return Name(text.strip())
+        return Name(_own_index(text.strip()))
     tokens = [token for match in _TOKEN.findall(text) if (token := match.strip())]
     name = _parse(tokens, text, 0)
     if tokens:
         _refuse(text, f"{clip(tokens[0])} comes after its end")
     return name
+
+
+def _own_index(name: str) -> str:
+    return name.lower() if name in RETRIEVERS.names() else name
 
 
 def _parse(tokens: list[str], text: str, depth: int) -> Name:
@@ -244,7 +253,7 @@ def _parse(tokens: list[str], text: str, depth: int) -> Name:
         _refuse(text, "a name is missing")
     name = tokens.pop(0)
     if not tokens or tokens[0] != "(":
-        return Name(name)
+        return Name(_own_index(name))
     if depth == _MAX_DEPTH:
         _refuse(text, f"it is nested deeper than {_MAX_DEPTH}")
     parts: list[Name] = []

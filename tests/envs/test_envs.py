@@ -159,6 +159,7 @@ def test_a_survey_may_be_chosen(world):
         ({"retrievers": ["dense"]}, "has no index 'dense'"),
         ({"retriever_options": 5}, "retriever_options=5: give a mapping"),
         ({"render_mode": "human"}, "give 'ansi' or None"),
+        ({"epochs": "no"}, "epochs='no': give True or False"),
     ],
 )
 def test_bad_arguments(world, options, message):

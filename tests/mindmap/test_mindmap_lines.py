@@ -27,6 +27,7 @@ BEES = ("Bees", ("Sleep", ("Day",), ("Night",)), ("Dance", ("Waggle",)))
         "# Bees\n1. Sleep\n   a) Day\n   b) Night\n2. Dance\n   a) Waggle\n",
         "# Bees\nI. Sleep\n\t(a) Day\n\t(b) Night\nII. Dance\n\t(a) Waggle\n",
         "# Bees\nA. Sleep\n   i. Day\n   ii. Night\nB. Dance\n   i. Waggle\n",
+        "# Bees\nA. Sleep\nA.1 Day\nA.2. Night\nB. Dance\n    B.1 Waggle\n",
         "# Bees\n■ Sleep\n  – Day\n  – Night\n■ Dance\n  · Waggle\n",
         "# Bees\n▶ Sleep\n  ▫ Day\n  ▫ Night\n▶ Dance\n  ⁃ Waggle\n",
         "# Bees\n①Sleep\n  - Day\n  - Night\n② Dance\n  - Waggle\n",

@@ -70,7 +70,6 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
     counts = {
         "that no run played, left out": len(found) - len(made),
         "that cannot be read, scored as nothing submitted": len(made) - len(read),
-        "without an answer, scored as nothing submitted": len(surveys) - len(made),
     }
     remarks = [f"{name}: {count(n, tasks.unit)} {what}." for what, n in counts.items() if n]
     return ComparedRun(

@@ -42,7 +42,7 @@ _LETTERED = re.compile(
 )
 _STARRED = re.compile(r"^([*+-])\1{1,5}(?= [^\s*])", re.MULTILINE)
 _STARS = re.compile(r"^([*+-])\1{0,5}(?= )", re.MULTILINE)
-_SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
+_SUBITEM = re.compile(r"((?:\d{1,2}|[A-Z])(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
 _ESCAPE_OR_CODE = r"\\.|(?<!`)(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
 # The parser's own rule of links takes quadratic time where many brackets are left open.
@@ -201,8 +201,9 @@ def parse_document(text: str) -> Document:
     They are those of CommonMark without indentation. The columns of list items alone say which is
     below which: two columns more than the item above make a deeper item, whatever the marker.
     Bullets of Word, ``①`` and the like are markers; so are ``a.``, ``(B)`` and ``iv)`` where those
-    of a column count up, and ``2.1`` below an item 2, wherever it begins, and ``2.2`` after that. A
-    rule under a paragraph of several lines makes no heading of it. Without ``#``, ``**`` is one.
+    of a column count up, and ``2.1`` below an item 2 (``A.1`` below A), wherever it begins, and
+    ``2.2`` after that. A rule under a paragraph of several lines makes no heading of it. Without
+    ``#``, ``**`` is one.
     """
     apart: list[tuple[str, str]] = []
     if _STARRED.search(text) and "\n#" not in f"\n{text}":
@@ -269,7 +270,10 @@ class _Blocks:
             elif token.type == "list_item_open" and token.map:
                 if token.level >= _NESTING - 1:
                     raise DataError(f"a line nests {_NESTING // 2} list items: give one a line.")
-                label = self._add_item(self._column(token.map[0]), token.info)
+                row = token.map[0]
+                lettered = _LETTERED.match(self._source[row])
+                number = token.info or (lettered[2] if lettered else "")
+                label = self._add_item(self._column(row), number)
             elif token.type == "list_item_close":
                 label = None
             elif token.type == "inline" and token.map:
@@ -317,7 +321,7 @@ class _Blocks:
             lines.append(line)
 
     def _continues(self, number: str, row: int) -> bool:
-        """Return whether 2.1 stands below an item 2, or 2.2 after an item 2.1."""
+        """Return whether 2.1 stands below an item 2, A.1 below A, or 2.2 after an item 2.1."""
         if self._numbers and not self._numbers[-1] and self._column(row) >= self._columns[-1] + 2:
             return False  # it is the next line of a bullet's text
         above, _, last = number.rpartition(".")
