@@ -68,44 +68,34 @@ def _folder() -> Path:
 
 # FLAIR
 
-# The names that `flair.nn.Classifier.load` gives models for English entities, and where they are.
-_HUB = {
-    name: f"flair/{name.replace('ner', 'ner-english', 1)}"
-    for name in ("ner", "ner-fast", "ner-large", "ner-ontonotes", "ner-ontonotes-fast",
-                 "ner-ontonotes-large")
-}  # fmt: skip
-_FILE = "pytorch_model.bin"
-
-
 @extractor("flair")
 class Flair:
-    """Named entities by FLAIR, as in the paper; its model is a file of yours or a download."""
+    """Named entities by FLAIR, as in the paper; its model is a file of yours."""
 
-    def __init__(self, model: str = "ner", download: bool = False) -> None:
+    def __init__(self, model: str = "") -> None:
         """Check the options; the model is loaded by the first label.
 
-        FLAIR's models are pickles, which can run any code when they are loaded: name only what
-        you trust.
-
         Args:
-            model: Path of a model file, one of flair's names for English entities (``"ner"``,
-                the paper's, ``"ner-fast"``, ``"ner-large"``, ``"ner-ontonotes"``, ...; a file of
-                such a name is ``"./ner"``), or a model of the Hugging Face hub.
-            download: Whether a named model that is not on this machine may be fetched.
+            model: Path of a model file, such as ``pytorch_model.bin`` of ``flair/ner-english`` on
+                the Hugging Face hub, the paper's. It is a pickle, which can run any code when it is
+                loaded: name only what you trust.
         """
         require("the extractor flair", "flair")
-        self._name, self._download = model, download
-        # A name of flair's is never a file that happens to lie in the current folder.
-        self._is_file = model not in _HUB and Path(model).expanduser().is_file()
-        self._repository = _HUB.get(model, model)
+        self._path = Path(model).expanduser()
+        if not self._path.is_file():
+            raise DataError(
+                f"the extractor flair, model={clip(model)}: there is no such file. Give one as the "
+                "option model, such as pytorch_model.bin of flair/ner-english of the Hugging Face "
+                "hub."
+            )
 
     @once
     def config(self) -> dict[str, Any]:
-        """The model's name, a hash of its file, and versions; a DataError if it is not here."""
+        """A hash of the model's file, and versions."""
         return {
             "finds": "spans",
-            "model": "a local file" if self._is_file else self._repository,
-            "files": {"a local file" if self._is_file else _FILE: sha256_file(self._path)},
+            "model": "a local file",
+            "files": {"a local file": sha256_file(self._path)},
             "runtime": {"versions": versions("flair", "torch")},
         }
 
@@ -121,34 +111,9 @@ class Flair:
 
     @once
     def _tagger(self) -> Any:
-        path = self._path
         try:
-            return load("flair.nn").Classifier.load(path).eval()
+            return load("flair.nn").Classifier.load(self._path).eval()
         except Exception as error:  # flair's, torch's and pickle's own
             raise DataError(
-                f"model={clip(self._name)} is not a model that flair can load: {first_line(error)}."
+                f"{str(self._path)!r} is not a model that flair can load: {first_line(error)}."
             ) from None
-
-    @once
-    def _path(self) -> Path:
-        if self._is_file:
-            return Path(self._name).expanduser()
-        if self._name.startswith(("/", "~", ".")) or self._name.endswith(".pt"):
-            raise DataError(f"model={clip(self._name)}: there is no such file.")
-        hub, cache = load("huggingface_hub"), load("flair").cache_root / "models"
-        folder = cache / self._repository.rpartition("/")[2]  # where flair itself keeps it
-        try:
-            kept = hub.try_to_load_from_cache(self._repository, _FILE, cache_dir=folder)
-            if isinstance(kept, str):
-                return Path(kept)
-            if self._download:
-                return Path(hub.hf_hub_download(self._repository, _FILE, cache_dir=folder))
-        except Exception as error:  # the hub's own, httpx's and the operating system's
-            raise DataError(
-                f"the model {clip(self._name)} could not be fetched: {first_line(error)}."
-            ) from None
-        raise DataError(
-            f"the model {clip(self._name)} is not on this machine. Allow the extractor flair to "
-            "fetch it with the option download=true, or give the path of a model file as the "
-            "option model."
-        )
