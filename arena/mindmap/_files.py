@@ -35,7 +35,7 @@ def read_mind_map_file(
             a JSON list, each with a map under ``mind_map`` (the maps of a run), ``tree``
             (taxonomies), ``typology`` (ResearchArena) or ``gt`` (TaxoBench) and an id under ``id``,
             ``survey``, ``corpusid``, ``corpus_id`` or ``paper_id``; or maps without an id, one a
-            line. Lines are read one after the other, however many there are.
+            line.
         record: The id of the record, or its number from 1 if no record has that id. It may be left
             out where only one record has a map.
         option: What the caller's users call `record`, for messages.
@@ -143,44 +143,37 @@ def _choose(
     records: Iterable[_Record], record: str | None, option: str
 ) -> tuple[_Record, list[str]]:
     """Return the chosen record's map, or the only one, and a note on the records passed over."""
-    ids: list[str | None] = []
-    chosen: list[_Record] = []
-    numbered: list[_Record] = []
-    notes = Notes()
-    for number, (where, value) in enumerate(records, 1):
-        name, mind_map = _split(where, value)
-        ids.append(name)
-        if record is None and mind_map is None:
-            notes.add(_WITHOUT, name or str(number))
-        elif record in (None, name):
-            chosen = [*chosen[:1], (where, mind_map)]
-        elif record == str(number):
-            numbered.append((where, mind_map))
-    chosen = chosen or numbered
-    if not ids:
+    rows = [(number, where, *_split(where, v)) for number, (where, v) in enumerate(records, 1)]
+    if not rows:
         raise DataError("it has no record.")
-    if not chosen and record is None:
-        raise DataError(f"it has {count(len(ids), 'record')}, none with a mind-map.")
-    if not chosen:
-        named = [name for name in ids[:10_000] if name is not None]
-        hint = did_you_mean(str(record), named) if named else ""
+    notes, found = Notes(), [row for row in rows if record == row[2]]
+    if record is None:
+        found = [row for row in rows if row[3] is not None]
+        for number, _, name, mind_map in rows:
+            if mind_map is None:
+                notes.add(_WITHOUT, name or str(number))
+        if not found:
+            raise DataError(f"it has {count(len(rows), 'record')}, none with a mind-map.")
+        if len(found) > 1:
+            names = [clip(name or f"number {n}", 60) for n, _, name, _ in found[:_SHOWN]]
+            more = ", ..." if len(found) > _SHOWN else ""
+            raise DataError(
+                f"it has {len(found):,} mind-maps, {', '.join(names)}{more}: choose one by its "
+                f"id, or its number from 1, with {option}."
+            )
+    found = found or [row for row in rows if record == str(row[0])]
+    if not found:
+        hint = did_you_mean(str(record), [name for _, _, name, _ in rows[:10_000] if name])
         raise DataError(
-            f"none of its {count(len(ids), 'record')} has the id or number {clip(record)}.{hint}"
+            f"none of its {count(len(rows), 'record')} has the id or number {clip(record)}.{hint}"
         )
-    if len(chosen) > 1 and record is None:
-        names = [name or f"number {number}" for number, name in enumerate(ids[:_SHOWN], 1)]
-        more = ", ..." if len(ids) > _SHOWN else ""
-        raise DataError(
-            f"it has {len(ids) - notes.counts.get(_WITHOUT, 0):,} mind-maps, "
-            f"{', '.join(clip(name, 60) for name in names)}{more}: choose one by its "
-            f"id, or its number from 1, with {option}."
-        )
-    where, mind_map = chosen[0]
-    if len(chosen) > 1:
-        raise DataError(f"{where} and {chosen[1][0]} have the id {clip(record)}: make it one.")
+    if len(found) > 1:
+        where = f"{found[0][1]} and {found[1][1]}"
+        raise DataError(f"{where} have the id {clip(record)}: make it one.")
+    _, where, _, mind_map = found[0]
     if mind_map is None:
         raise DataError(f"{where}: the record {clip(record)} has no mind-map.")
-    return chosen[0], notes.sentences()
+    return (where, mind_map), notes.sentences()
 
 
 def _is_record(value: object) -> bool:

@@ -16,10 +16,10 @@ from arena.errors import DataError
 from arena.kit.terminal import progress
 from arena.metrics import ENCODER, EXTRACTOR, METRICS, ScoreContext
 from arena.mindmap._files import naming, read_mind_map_file
-from arena.mindmap.builder import as_read
 from arena.mindmap.extractors import EXTRACTORS, Extractor
 from arena.mindmap.metrics import entities, headings, kept, unit_vectors
-from arena.mindmap.tree import MindMap
+from arena.mindmap.reading import read_mind_map
+from arena.mindmap.tree import MAX_DEPTH, MindMap, cut
 
 Pair = tuple[MindMap, MindMap]
 
@@ -48,10 +48,18 @@ def evaluate(
         Score by name, in the order of `names`; None where the gold map has nothing that a metric
         counts.
     """
-    gold = as_read(gold)
+    gold = _as_read(gold)
     if not headings(gold):
         raise DataError("the gold map has no label below its root: leave this survey out.")
-    return metrics.evaluate(as_read(predicted), gold, names, _context(encoder, extractor))
+    return metrics.evaluate(_as_read(predicted), gold, names, _context(encoder, extractor))
+
+
+def _as_read(tree: MindMap) -> MindMap:
+    """Return a map made in Python as `read_mind_map` would have made it from its JSON."""
+    if not tree.label.strip() and not headings(tree):
+        return MindMap("")
+    read, _ = read_mind_map(cut(tree, MAX_DEPTH + 1).to_json())  # which refuses one too deep
+    return tree if read == tree else read
 
 
 def _context(encoder: Any, extractor: Any) -> ScoreContext:
@@ -112,7 +120,7 @@ def score_pairs(
     made = []
     for place, (predicted, gold) in enumerate(pairs):
         with naming(names[place]) if names else nullcontext():
-            made.append((as_read(predicted), as_read(gold)))
+            made.append((_as_read(predicted), _as_read(gold)))
     model, reader = _name("encoder", encoder), _name("extractor", extractor)
     scored, unscored = _metric_names(extractor), dict.fromkeys(_metric_names())
     context = _context(encoder, extractor)

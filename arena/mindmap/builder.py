@@ -130,27 +130,6 @@ def _decoded(label: str) -> str:
     return " ".join(read_entities(label).split())
 
 
-def as_read(tree: MindMap) -> MindMap:
-    """Return a map made in Python as the readers would have made it from its JSON."""
-    siblings = ([child.label for child in node.children] for node in tree.nodes())
-    if all(
-        len(set(labels)) == len(labels)
-        and all(x and x == " ".join(x.split()) == _decoded(x) for x in labels)
-        for labels in siblings
-    ):
-        return tree
-    builder = Builder()
-    builder.root.label = builder.label(tree.label)
-    waiting: list[tuple[MindMap, Branch | None]] = [(tree, None)]
-    while waiting:  # in preorder, as a reader comes across them
-        node, parent = waiting.pop()
-        made = builder.add(node.label, parent) if parent else builder.root
-        for paper in node.papers:
-            builder.file(paper, made)
-        waiting.extend((child, made) for child in reversed(node.children))
-    return builder.finish() if builder.root.children or builder.root.label else MindMap("")
-
-
 def describe(value: object) -> str:
     """Describe a JSON value for a message."""
     if isinstance(value, dict):
