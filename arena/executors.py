@@ -18,7 +18,7 @@ from arena.errors import DataError, WorkerError, clip
 from arena.kit.process import block_sigint_in_children
 from arena.plugins import Registry, load, loaded_files
 
-__all__ = ["EXECUTORS", "Executor", "Local", "make_executor"]
+__all__ = ["EXECUTORS", "Executor", "Local", "kill_processes", "make_executor"]
 
 
 T = TypeVar("T")
@@ -136,9 +136,14 @@ class Local(Executor):
         """Kill all worker processes without waiting for their tasks."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            for process in list((pool._processes or {}).values()):
-                process.kill()
-            pool.shutdown(cancel_futures=True)
+            kill_processes(pool)
+
+
+def kill_processes(pool: ProcessPoolExecutor) -> None:
+    """Kill the processes of a pool, and what they are at."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
+    pool.shutdown(cancel_futures=True)
 
 
 def _start_worker(parent: int, files: list[str]) -> None:

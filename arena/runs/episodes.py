@@ -7,16 +7,14 @@ import json
 import multiprocessing
 import pickle
 import threading
-import traceback
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, closing, nullcontext
 from copy import copy
 from functools import lru_cache, partial
-from multiprocessing.connection import Connection, wait
 from multiprocessing.pool import ThreadPool
-from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import gymnasium
 
@@ -24,7 +22,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, DataError, clip
-from arena.executors import Executor
+from arena.executors import Executor, kill_processes
 from arena.kit.files import sha256_json
 from arena.kit.process import block_sigint_in_children, one_thread
 from arena.plugins import load, loaded_files
@@ -34,8 +32,6 @@ from arena.tools import json_action, tool_schemas
 
 # Not "fork": a forked process has the memory of this one, a spawned one starts afresh.
 _SPAWN = multiprocessing.get_context("spawn")
-_GRACE = 2.0  # seconds
-_Worker = tuple[BaseProcess, Connection]
 
 
 class PlayedStep(NamedTuple):
@@ -205,52 +201,43 @@ def play_episodes(
     threads of this one; with `isolate` each has a new process. If an agent fails, the episodes
     before it are yielded.
     """
-    if parallel > 1:
-        own = threading.local()
-
-        def play_here(place: int) -> dict[str, Any]:
-            if not hasattr(own, "player"):  # an environment plays one episode at a time
-                own.player = copy(player)
-            return own.player.play(place)  # type: ignore[no-any-return]
-
-        # Its threads are daemons: those of an executor would keep a stopped process waiting. One
-        # that leaves its own `one_thread()` gives back the limit of this one.
-        with one_thread(), ThreadPool(min(parallel, max(1, len(places)))) as pool:
-            yield from pool.imap(play_here, places)
-        return
-    if jobs == 1 and not isolate:
+    if jobs == 1 and parallel == 1 and not isolate:
         yield from map(player.play, places)
         return
-    arguments = _for_others(player)
-    waiting, results = deque(places), dict[int, Any]()
-    idle: list[_Worker] = []
-    busy: dict[Connection, tuple[BaseProcess, int]] = {}
+    own, pools = threading.local(), list[ProcessPoolExecutor]()
+    arguments = _for_others(player) if parallel == 1 else ()
+
+    def play_here(place: int) -> Any:
+        if not hasattr(own, "player"):  # an environment plays one episode at a time
+            own.player = copy(player)
+        return own.player.play(place)
+
+    def play_there(place: int) -> Any:
+        if isolate or not hasattr(own, "pool"):
+            own.pool = ProcessPoolExecutor(1, _SPAWN)  # each thread has a process
+            pools.append(own.pool)
+        try:
+            with block_sigint_in_children():
+                played = own.pool.submit(_played, *arguments, place)
+            return played.result()[1]
+        except BrokenProcessPool:
+            return _ended(player, place)
+        finally:
+            if isolate:
+                own.pool.shutdown()
+
+    # Its threads are daemons: those of an executor would keep a stopped process waiting. One that
+    # leaves its own `one_thread()` gives back the limit of this one.
+    threads = min(max(parallel, jobs), max(1, len(places)))
     try:
-        for place in places:
-            while place not in results:
-                while waiting and len(busy) < jobs:
-                    process, connection = idle.pop() if idle else _start(arguments)
-                    busy[connection] = process, waiting.popleft()
-                    with suppress(ConnectionError):  # it ended: noticed below
-                        connection.send(busy[connection][1])
-                for ready in wait(list(busy)):
-                    connection = cast("Connection", ready)
-                    process, done = busy[connection]
-                    results[done] = _received(process, connection, player, done)
-                    del busy[connection]
-                    if isolate or isinstance(results[done], BaseException):
-                        _end(process, connection, idle=True)
-                    else:
-                        idle.append((process, connection))
-            result = results.pop(place)
-            if isinstance(result, BaseException):
-                raise result
-            yield result
+        with one_thread() if parallel > 1 else nullcontext(), ThreadPool(threads) as pool:
+            for result in pool.imap(play_here if parallel > 1 else play_there, places):
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
     finally:
-        for connection, (process, _) in busy.items():
-            _end(process, connection)
-        for process, connection in idle:
-            _end(process, connection, idle=True)
+        for each in pools:
+            kill_processes(each)
 
 
 def play_elsewhere(
@@ -291,53 +278,14 @@ def _played(files: tuple[str, ...], pickled: bytes, place: int) -> tuple[int, An
     """Return the place of an episode, and its record or the error that it ended with."""
     try:
         return place, _player(files, pickled).play(place)
-    except ArenaError as error:
+    except (ArenaError, KeyboardInterrupt) as error:  # Ctrl-C is blocked: it is the agent's own
         return place, error
 
 
-def _start(arguments: tuple[Any, ...]) -> _Worker:
-    connection, end = _SPAWN.Pipe()
-    process = _SPAWN.Process(target=_serve, args=(*arguments, end))
-    with block_sigint_in_children():
-        process.start()
-    end.close()  # so that the process alone has it, and its end is noticed
-    return process, connection
-
-
-def _end(process: BaseProcess, connection: Connection, idle: bool = False) -> None:
-    connection.close()
-    if idle:  # it ends by itself and gives back what it has, unless the agent's code hinders it
-        process.join(_GRACE)
-    process.terminate()
-    process.join()
-
-
-def _received(process: BaseProcess, connection: Connection, player: Player, place: int) -> Any:
-    try:
-        return connection.recv()
-    except (EOFError, ConnectionError):
-        process.join()
-        return AgentError(
-            f"agent {player.agents.name!r} failed on survey "
-            f"{player.surveys[place // player.repeats]!r}: its process "
-            f"ended with exit code {process.exitcode}. The episodes before it are kept; the same "
-            "command continues from here. (A script that plays in several processes must start "
-            "under `if __name__ == '__main__':`.)"
-        )
-
-
-def _serve(files: tuple[str, ...], pickled: bytes, connection: Connection) -> None:
-    """Play the episodes that the parent asks for, until it closes the connection or ends."""
-    try:
-        player = _player(files, pickled)
-        while True:
-            connection.send(player.play(connection.recv()))
-    except (EOFError, ConnectionError):
-        return
-    except (ArenaError, KeyboardInterrupt) as error:  # Ctrl-C is blocked: it is the agent's own
-        connection.send(error)
-    except Exception as error:
-        text = "".join(traceback.format_exception_only(error)).strip()
-        failure = RuntimeError(text)
-        failure.add_note(traceback.format_exc())
-        connection.send(failure)
+def _ended(player: Player, place: int) -> AgentError:
+    return AgentError(
+        f"agent {player.agents.name!r} failed on survey "
+        f"{player.surveys[place // player.repeats]!r}: its process ended. The episodes before it "
+        "are kept; the same command continues from here. (A script that plays in several processes "
+        "must start under `if __name__ == '__main__':`.)"
+    )

@@ -224,7 +224,7 @@ class Ends(arena.Agent):
 def test_an_agent_that_ends_its_process(world, tmp_path):
     file = tmp_path / "ends.py"
     file.write_text(ENDS)
-    with pytest.raises(AgentError, match=r"'Ends' failed on survey 'w.* with exit code 7"):
+    with pytest.raises(AgentError, match=r"'Ends' failed on survey 'w.*: its process ended"):
         arena.run(world, "discovery", f"{file}:Ends", tmp_path / "run", jobs=2)
 
 
