@@ -222,9 +222,9 @@ def hashes(name, value="0" * 64):
 @pytest.mark.parametrize(
     ("change", "remarks"),
     [
-        (hashes("corpus"), r"corpus \('[0-9a-f]{12}\.\.\.' and '000000000000\.\.\.'\)"),
+        (hashes("corpus"), r"corpus \('[0-9a-f]{64}' and '0{64}'\)"),
         (hashes("tasks"), r"task set \("),
-        (lambda m: m.update(encoder={"encoder": "minilm"}), r"encoder \(None and 'minilm "),
+        (lambda m: m.update(encoder={"encoder": "minilm"}), r"encoder \(None and .*minilm"),
     ],
 )
 def test_runs_that_did_not_play_the_same_are_refused(forged, change, remarks):
@@ -234,10 +234,9 @@ def test_runs_that_did_not_play_the_same_are_refused(forged, change, remarks):
 
 def test_other_surveys_metrics_or_tasks_are_refused(forged, world, tmp_path, title_run, surveys):
     arena.run(world, "discovery", "title", tmp_path / "few", surveys=surveys[:6])
-    missing = min(surveys[6:])
-    with pytest.raises(DataError, match=rf"surveys \(8 and 6, only the first has {missing}, "):
+    with pytest.raises(DataError, match=r"surveys \(8 and 6\)"):
         arena.compare([title_run, tmp_path / "few"])
-    with pytest.raises(DataError, match=r"metrics \(4 and 1, .*only the first has precision@10"):
+    with pytest.raises(DataError, match=r"metrics \(4 and 1\)"):
         arena.compare([title_run, forged("a", ONE)])
     arena.run(world, "selection", "title", tmp_path / "selection")
     with pytest.raises(DataError, match=r"task \('discovery' and 'selection'\)"):

@@ -432,7 +432,7 @@ def _refuse_different(systems: Mapping[str, Sequence[Opened]]) -> None:
             if cause in differing:
                 differing = {k: v for k, v in differing.items() if k not in effects}
         if differing:
-            parts = [f"{k} ({_values(value, identity[k])})" for k, value in differing.items()]
+            parts = [f"{k} ({_shown(v)} and {_shown(identity[k])})" for k, v in differing.items()]
             only = " --common compares the surveys of both." if [*differing] == ["surveys"] else ""
             raise DataError(
                 f"{name!r} cannot be compared with {first!r}: they differ in {'; '.join(parts)}. "
@@ -452,25 +452,9 @@ def _identity(run: OpenedRun, metrics: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _values(mine: Any, theirs: Any) -> str:
-    """Return both values; of lists what only one of them has."""
-    if isinstance(mine, list):
-        parts = [f"{len(mine)} and {len(theirs)}"]
-        for whose, these, others in (("first", mine, theirs), ("other", theirs, mine)):
-            only = [item for item in these if item not in set(others)]
-            shown = ", ".join(only[:3]) + (f" and {len(only) - 3} more" if len(only) > 3 else "")
-            parts += [f"only the {whose} has {shown}"] if only else []
-        return parts[0] + ", " + ("; ".join(parts[1:]) or "in another order")
-    return " and ".join(map(_short, (mine, theirs)))
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, Mapping):  # an encoder
-        config = value.get("config")
-        model = config.get("model") if isinstance(config, dict) else ""
-        return clip(f"{value.get('encoder')} {model}")
-    is_hash = isinstance(value, str) and len(value) == 64
-    return repr(value[:_SHORT] + "...") if is_hash else clip(value)
+def _shown(value: Any) -> str:
+    """Return a value that differs, of a list its length."""
+    return str(len(value)) if isinstance(value, list) else clip(value)
 
 
 def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
