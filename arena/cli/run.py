@@ -230,7 +230,7 @@ def score(
     """Score a TREC run of any system (survey Q0 paper rank score tag).
 
     Args:
-        run_file (RUN.trec): TREC run, or the directory of a run.
+        run_file (RUN.trec): TREC run.
         task (NAME): Task whose answer is a ranking.
         surveys (IDS|N): Survey ids with commas, or the first N (default: those that a run of
             `arena run` played; all for another file).

@@ -12,7 +12,7 @@ from typing import Any
 from arena import trec
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.errors import DataError, clip, did_you_mean
 from arena.failures import failure_of_answer
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_json
@@ -357,7 +357,7 @@ def score(
     Args:
         corpus: A built corpus, or its directory.
         task: A registered task that is answered by a ranking, such as ``selection``.
-        run_file: The run, or a directory that `run` wrote.
+        run_file: The run.
         surveys: Ids of surveys to score, or how many in order; by default those that a run by
             `run` over this corpus played, else all of the corpus.
         metrics: Names of metrics; by default those of the task.
@@ -420,25 +420,9 @@ def _not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[st
 def _read(
     path: Path, corpus: Corpus
 ) -> tuple[dict[str, list[tuple[str, float]]], list[str] | None]:
-    """Return the content of a run file and, of a run by `arena run`, the surveys played."""
-    if not path.is_dir():
-        manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}
-        ours = path.name == "run.trec" and manifest["sha256"].get("corpus") == corpus.sha256
-        return trec.read_run(path), manifest["surveys"] if ours else None
-    run = OpenedRun(path)
-    if (made_on := run.manifest["sha256"]["corpus"]) != corpus.sha256:
-        raise CorpusError(
-            f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
-            "To score it all the same, name its run.trec."
-        )
-    if "run.trec" not in run.finished_files():
-        raise CorpusError(
-            f"{str(path)!r} has a run of the task {clip(run.task.name)}, which has no run.trec. "
-            "`arena rescore` scores its answers."
-        )
-    run.refuse_changed("run.trec")
-    played = run.manifest["surveys"]
-    path = path / "run.trec"
-    if not path.stat().st_size:
-        return {}, played  # nothing was submitted; elsewhere an empty file is a mistake
-    return trec.read_run(path), played
+    """Return the content of a run file and, if `run` wrote it, the surveys played."""
+    manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}
+    if path.name != "run.trec" or manifest["sha256"].get("corpus") != corpus.sha256:
+        return trec.read_run(path), None
+    # If nothing was submitted it is empty; elsewhere an empty file is a mistake.
+    return trec.read_run(path) if path.stat().st_size else {}, manifest["surveys"]

@@ -143,7 +143,7 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
     run, made = str(played), tmp_path / "made"
     made.mkdir()
     for command in (
-        ["score", "--task", "selection", run],
+        ["score", "--task", "selection", f"{run}/run.trec"],
         ["compare", run, "--html", str(made / "page.html")],
         ["export", "inspect", run, "--output", str(made / "log.json")],
         ["experiment", "researcharena", "--output", str(made / "out"), "--agents", "title",

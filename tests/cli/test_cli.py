@@ -116,7 +116,8 @@ def test_tables(world, tmp_path, capsys):
     assert main([*arguments, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["mean"]["recall@100"] > 0
-    score = ["score", "--corpus", str(world), "--task", "discovery", output, "--surveys", "3"]
+    score = ["score", "--corpus", str(world), "--task", "discovery", f"{output}/run.trec",
+             "--surveys", "3"]  # fmt: skip
     assert main([*score, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["mean"] == summary["mean"]
     assert main(score) == 0

@@ -119,7 +119,8 @@ def test_functions_load_files(world, runs, file, title_run, tmp_path):
     with forgotten():
         assert arena.compare([long, short], plugins=[FILE]).task == "tabulation"
     with forgotten():
-        scores = arena.score(world, "discovery", title_run, metrics=["worth"], plugins=[file])
+        run = title_run / "run.trec"
+        scores = arena.score(world, "discovery", run, metrics=["worth"], plugins=[file])
         assert scores["mean"] == {"worth": 7.0}
     config = {
         "name": "worthy",

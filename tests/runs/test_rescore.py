@@ -75,7 +75,7 @@ def test_the_same_as_scoring_its_trec_run(world, title_run):
     names = ["ndcg@20", "recall@50", "mrr"]
     again, scored = (
         rescore(title_run, world, names),
-        arena.score(world, "discovery", title_run, metrics=names),
+        arena.score(world, "discovery", title_run / "run.trec", metrics=names),
     )
     assert (again["mean"], again["ceiling"]) == (scored["mean"], scored["ceiling"])
 

@@ -167,7 +167,7 @@ def test_an_agent_that_never_submits_scores_zero(world, tmp_path, monkeypatch):
     assert set(summary["mean"].values()) == {0.0}
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
     assert (tmp_path / "run/run.trec").read_bytes() == b""
-    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+    assert arena.score(world, "discovery", tmp_path / "run/run.trec")["mean"] == summary["mean"]
 
 
 def test_a_run_over_surveys_without_gold(mini, tmp_path):
@@ -285,7 +285,7 @@ def test_a_run_of_reports(world, tmp_path):
     assert "max_written" in json.loads((first / "manifest.json").read_text())["budget"]
     assert arena.replay(first, world).difference is None
     assert arena.rescore(first, world)["mean"]["unseen_rate"] == 0
-    scored = arena.score(world, "discovery", first, metrics=["recall@100"])
+    scored = arena.score(world, "discovery", first / "run.trec", metrics=["recall@100"])
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
     arena.run(world, "report", "oracle", tmp_path / "oracle", surveys=2, metrics=["recall@100"])
     page = as_html(arena.compare([first, tmp_path / "oracle"]))
