@@ -1,8 +1,7 @@
-"""What is loaded late: optional packages, the device that torch uses, and values computed once."""
+"""What is loaded late: optional packages, and values computed once."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import importlib.util
 import logging
@@ -13,11 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from arena.errors import DataError, clip
+from arena.errors import DataError
 
 __all__ = [
-    "EXTRAS", "absent", "extra_of", "has_cuda", "load", "missing", "once", "package_directory",
-    "require", "resolve_device", "versions",
+    "EXTRAS", "absent", "extra_of", "load", "missing", "once", "package_directory",
+    "require", "versions",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -106,37 +105,6 @@ def package_directory(module: str) -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
-
-
-def resolve_device(device: str) -> str:
-    """Return the device to use; looks for a driver first, because importing torch takes seconds."""
-    if device == "auto":
-        return "cuda" if has_cuda() else "cpu"
-    kind = device.partition(":")[0]
-    if kind not in ("cpu", "cuda", "mps"):
-        raise DataError(f"device={clip(device)}: give auto, cpu, cuda, cuda:1 or mps.")
-    if kind == "cpu":
-        return device
-    require(f"device={clip(device)}", "torch")
-    if not (has_cuda() if kind == "cuda" else _has_mps()):
-        raise DataError(f"device={clip(device)}: this machine has none. Give device='cpu'.")
-    return device
-
-
-def has_cuda() -> bool:
-    """Return whether torch can use a CUDA device; imports torch only where there is a driver."""
-    try:
-        ctypes.CDLL("libcuda.so.1")
-        return bool(load("torch").cuda.is_available())
-    except (OSError, ImportError, DataError):  # no driver; no torch, or one that does not load
-        return False
-
-
-def _has_mps() -> bool:
-    try:
-        return bool(load("torch").backends.mps.is_available())
-    except (OSError, ImportError, DataError):
-        return False
 
 
 class once(Generic[T]):  # noqa: N801 - used as a decorator, like functools.cached_property

@@ -21,10 +21,8 @@ from dense_helpers import (  # noqa: F401 - a fixture among them
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DataError
 from arena.retrieval import Request, Scope
 from arena.retrieval.dense import Dense, _flat
-from arena.retrieval.dense._flat import TorchSearch
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.usefixtures("numbers")
@@ -113,44 +111,6 @@ def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
         monkeypatch.setattr(_flat, "_BLOCK_ROWS", rows)
         for one, other in zip(alone, engine.search_batch(jobs), strict=True):
             assert same(one, other)
-
-
-class Full:
-    """A device whose memory does not suffice for some searches."""
-
-    def __init__(self, there: TorchSearch) -> None:
-        self._there, self.failed = there, 0
-
-    def search(self, wanted):
-        if len(wanted) > 1:
-            self.failed += 1
-            raise RuntimeError("CUDA out of memory. Tried to allocate 7 GiB")
-        return self._there.search(wanted)
-
-
-@pytest.mark.parametrize("device", ["auto", "cuda"])
-def test_a_search_that_does_not_fit_into_the_device(tmp_path, monkeypatch, device):
-    engine = built(["1 0 0", "0 1 0", "1 1 0"], tmp_path)
-    requests = [Request("1 0.5 0", k, Scope(end)) for k, end in ((3, 3), (2, 2), (1, 3))]
-    expected = engine.search_batch(requests)
-    other = Dense.open(tmp_path, device=device)
-    monkeypatch.setattr(_flat, "resolve_device", lambda device: "cuda")
-    full = []
-
-    def made(vectors, device):
-        full.append(Full(TorchSearch(vectors, "cpu")))
-        return full[-1]
-
-    monkeypatch.setattr(_flat, "TorchSearch", made)
-    assert same(other.search(*requests[0]), expected[0])
-    if device == "auto":
-        found = other.search_batch(requests)
-        assert all(same(a, b) for a, b in zip(found, expected, strict=True))
-        assert full[0].failed == 1
-    else:
-        message = "device='cuda' cannot do this search: .*out of memory.*Give device='cpu'"
-        with pytest.raises(DataError, match=message):
-            other.search_batch(requests)
 
 
 def test_by_hand(tmp_path):

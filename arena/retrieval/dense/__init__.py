@@ -8,7 +8,6 @@ negated Euclidean distance does: -|q - d|^2 = 2 q.d - 2.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -17,7 +16,6 @@ import numpy as np
 from annotated_types import Ge
 
 from arena.encoders import ENCODERS, make_encoder
-from arena.errors import DataError, clip
 from arena.kit.files import sha256_json, write_json
 from arena.kit.lazy import once
 from arena.retrieval.base import (
@@ -36,10 +34,8 @@ from arena.retrieval.dense._flat import (
     FlatSearch,
     RowRanking,
     RowRequest,
-    Search,
     best,
     compile_loops,
-    fastest,
 )
 from arena.retrieval.dense._vectors import (
     ENCODER,
@@ -79,16 +75,12 @@ class Dense(Retriever):
 
         Args:
             directory: Directory that `build` wrote into.
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for search and encoder; ``"auto"`` is
-                CUDA where torch can use it. Given the vector of a query, it changes no score.
+            device: Device of an encoder that takes one, such as ``"cpu"`` or ``"cuda"``.
             cache: Number of query vectors to keep, >= 0.
             model: Present folder of the model, if the index was built with one that has moved.
         """
-        if device.partition(":")[0] not in ("auto", "cpu", "cuda"):
-            raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
         self._opened = OpenedIndex(directory, VECTORS)
         description = read_description(directory)
-        self._device, self._process = device, os.getpid()
         self.vectors, self._documents = load_vectors(directory, description["dimension"])
         self._codes = load_codes(directory, self.vectors.shape)
         self.documents = int(self._documents[-1]) + 1 if len(self._documents) else 0
@@ -138,12 +130,8 @@ class Dense(Retriever):
         self._opened.require_same_file()
 
     def search_rows(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the nearest rows for each request; an engine that searches otherwise replaces it.
-
-        A forked process cannot use the GPU of its parent.
-        """
-        search = self._fastest if os.getpid() == self._process else self.flat.search
-        return search(list(requests)) if requests else []
+        """Return the nearest rows for each request; an engine may search otherwise."""
+        return self.flat.search(requests) if requests else []
 
     def prepared(self, query: str) -> Any:
         """Return the vector of a query; the query itself, if there is none."""
@@ -197,10 +185,6 @@ class Dense(Retriever):
     def flat(self) -> FlatSearch:
         """The exact search."""
         return FlatSearch(self.vectors, self._codes)
-
-    @once
-    def _fastest(self) -> Search:
-        return fastest(self.vectors, self.flat, self._device)
 
 
 def build_index(

@@ -1,17 +1,14 @@
-"""Exact search over a prefix of the rows: compiled loops on the CPU, torch where there is a GPU."""
+"""Exact search over a prefix of the rows, by compiled loops."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import DataError, clip
 from arena.kit.kernels import say_compiling
-from arena.kit.lazy import resolve_device
 from arena.kit.process import one_thread
 from arena.retrieval.dense._codes import Codes, encode_rows, shorten
 
@@ -20,8 +17,6 @@ _SHARED_FROM = 10_000  # and of fewer rows any number
 _TOGETHER = 128
 _BLOCK_ROWS = 2048
 _SPARE = 512  # candidates that are kept besides twice as many as are asked for
-_TORCH_BLOCK_ROWS = 65_536
-_TORCH_SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
 
 class RowRequest(NamedTuple):
@@ -149,90 +144,3 @@ def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]
     starts = np.zeros(len(parts) + 1, np.int64)
     starts[1:] = np.cumsum([len(part) for part in parts])
     return starts, np.concatenate(parts)
-
-
-Search = Callable[[Sequence[RowRequest]], list[RowRanking]]
-"""A way to search all rows below an end exactly: returns the best rows of each request."""
-
-
-def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Search:
-    """Return `flat.search`, or a search on the device that `device` stands for.
-
-    Where the device's memory is too small, ``"auto"`` searches by `flat`, and a device that was
-    named raises DataError, here or in the search.
-    """
-    resolved = resolve_device(device)
-    if resolved == "cpu":
-        return flat.search
-
-    def refuse(what: str, error: RuntimeError) -> None:
-        if device != "auto":
-            raise DataError(
-                f"device={device!r} cannot {what}: {clip(str(error), 160)}. Give device='cpu'."
-            ) from None
-
-    try:
-        there = TorchSearch(vectors, resolved)
-    except RuntimeError as error:  # as torch reports that its memory is too small
-        refuse("load the index", error)
-        return flat.search
-
-    def search(requests: Sequence[RowRequest]) -> list[RowRanking]:
-        try:
-            return there.search(requests)
-        except RuntimeError as error:
-            refuse("do this search", error)
-            return flat.search(requests)
-
-    return search
-
-
-class TorchSearch:
-    """The same results as `FlatSearch`, bit for bit, from a copy of the vectors on a device.
-
-    All products are float64, and so exact at once. A GPU has arithmetic to spare for that, and
-    a program cannot make torch round them, as it can with float32 (TF32, bfloat16).
-    """
-
-    def __init__(self, vectors: NDArray[np.float16], device: str) -> None:
-        self._torch: Any = importlib.import_module("torch")
-        self._device = device
-        self._matrix = self._torch.empty(
-            vectors.shape, dtype=self._torch.float16, device=self._device
-        )
-        for low in range(0, len(vectors), _TORCH_BLOCK_ROWS):
-            block = np.array(vectors[low : low + _TORCH_BLOCK_ROWS])  # torch wants it writable
-            self._matrix[low : low + len(block)] = self._torch.from_numpy(block).to(device)
-
-    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the best rows of each."""
-        if not requests:
-            return []
-        group = max(1, _TORCH_SCORES // max(request.end for request in requests))
-        with self._torch.inference_mode():
-            return [
-                ranking
-                for low in range(0, len(requests), group)
-                for ranking in self._group(requests[low : low + group])
-            ]
-
-    def _group(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        torch = self._torch
-        queries = torch.from_numpy(np.stack([request.query for request in requests])).to(
-            self._device
-        )
-        rows = max(request.end for request in requests)
-        scores = torch.empty((len(requests), rows), dtype=torch.float64, device=self._device)
-        for low in range(0, rows, _TORCH_BLOCK_ROWS):
-            block = self._matrix[low : min(low + _TORCH_BLOCK_ROWS, rows)].double()
-            scores[:, low : low + len(block)] = queries.double() @ block.T
-        return [self._best(request, scores[i, : request.end]) for i, request in enumerate(requests)]
-
-    def _best(self, request: RowRequest, scores: Any) -> RowRanking:
-        torch = self._torch
-        if len(request.excluded):
-            scores[torch.from_numpy(request.excluded).to(self._device)] = -torch.inf
-        # Of equal scores topk takes any; all that reach the last one are ordered here.
-        last = torch.topk(scores, request.k, sorted=False).values.min()
-        rows = torch.nonzero(scores >= last).ravel()
-        return best(rows.cpu().numpy(), scores[rows].cpu().numpy(), request.k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from arena.encoders.base import encoder
 from arena.errors import DataError, clip, first_line
 from arena.kit.files import read_json, sha256_file
-from arena.kit.lazy import load, once, require, resolve_device, versions
+from arena.kit.lazy import load, once, require, versions
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256
@@ -150,7 +151,7 @@ class FlagEncoder:
 
     @once
     def _where(self) -> tuple[str, str]:
-        device = resolve_device(self._device)
+        device = _resolve_device(self._device)
         automatic = "float16" if device.startswith("cuda") else "float32"
         return device, automatic if self._precision == "auto" else self._precision
 
@@ -319,3 +320,34 @@ def _note_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_note_fork)
+
+
+def _resolve_device(device: str) -> str:
+    """Return the device to use; looks for a driver first, because importing torch takes seconds."""
+    if device == "auto":
+        return "cuda" if _has_cuda() else "cpu"
+    kind = device.partition(":")[0]
+    if kind not in ("cpu", "cuda", "mps"):
+        raise DataError(f"device={clip(device)}: give auto, cpu, cuda, cuda:1 or mps.")
+    if kind == "cpu":
+        return device
+    require(f"device={clip(device)}", "torch")
+    if not (_has_cuda() if kind == "cuda" else _has_mps()):
+        raise DataError(f"device={clip(device)}: this machine has none. Give device='cpu'.")
+    return device
+
+
+def _has_cuda() -> bool:
+    """Return whether torch can use a CUDA device; imports torch only where there is a driver."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        return bool(load("torch").cuda.is_available())
+    except (OSError, ImportError, DataError):  # no driver; no torch, or one that does not load
+        return False
+
+
+def _has_mps() -> bool:
+    try:
+        return bool(load("torch").backends.mps.is_available())
+    except (OSError, ImportError, DataError):
+        return False
