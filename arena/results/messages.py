@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from arena.agents import actions_from, tool_message
-from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, clip
+from arena.errors import DataError, clip
 from arena.kit.files import read_json
 from arena.llm.answers import Completion, from_record
 from arena.llm.store import Store
 from arena.results.comparison import usage_of
-from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
-from arena.runs.replaying import replay
-from arena.runs.trajectories import TRAJECTORIES
 from arena.session import opening_text
 from arena.tools.base import usual_call
 
 Said = Mapping[int, Sequence[Completion]]
 """Number of a step, from 1 -> the model's answers that come before it."""
 MALFORMED = "malformed"
-
-
-def finished(run: str | Path) -> OpenedRun:
-    """Open a run; raise CorpusError if it is not finished, or was changed."""
-    recorded = OpenedRun(run)
-    recorded.finished_files()
-    recorded.refuse_changed("metrics.json", TRAJECTORIES)
-    return recorded
-
-
-def replay_with_answers(
-    recorded: OpenedRun,
-    corpus: Corpus | str | Path,
-    answers: str | Path | None,
-    watch: Callable[[dict[str, Any], list[PlayedStep], Said], None],
-) -> None:
-    """Replay a run; call `watch` with each record, its steps and the model's answers.
-
-    Raise CorpusError if the run does not replay, and DataError if `answers`, the file of the
-    model's answers, lacks one.
-    """
-    store = open_answers(answers)
-
-    def add(record: dict[str, Any], steps: list[PlayedStep]) -> None:
-        watch(record, steps, answers_by_step(record, store))
-
-    report = replay(recorded.directory, corpus, add)
-    if report.difference is not None:
-        raise CorpusError(f"{str(recorded.directory)!r} does not replay: {report.difference}.")
 
 
 def open_answers(answers: str | Path | None) -> Store | None:

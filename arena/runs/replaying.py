@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,13 +87,9 @@ class Replay(NamedTuple):
         }
 
 
-Watch = Callable[[dict[str, Any], list[PlayedStep]], None]
-
-
 def replay(
     run: str | Path,
     corpus: Corpus | str | Path,
-    watch: Watch | None = None,
     tasks: str | Path | None = None,
     *,
     plugins: Sequence[str | Path] = (),
@@ -109,8 +105,6 @@ def replay(
     Args:
         run: Directory of a run, finished or not; an incomplete last line is skipped.
         corpus: The corpus of the run, or its directory.
-        watch: Called after every episode without a difference, with its record and its steps;
-            the first step is the reset.
         tasks: Directory of the task set that the run played, if any.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
     """
@@ -138,8 +132,6 @@ def replay(
             episodes, steps = episodes + 1, steps + max(len(played) - 1, 0)
             if difference is not None:
                 break
-            if watch is not None:
-                watch(record, played)
     changed = []
     if difference is None and recorded.files is not None and episodes == total:
         changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
@@ -189,15 +181,19 @@ def replay_steps(
 
 
 def replay_episodes(
-    recorded: OpenedRun, corpus: Corpus, surveys: Collection[str] | None = None
+    recorded: OpenedRun,
+    corpus: Corpus,
+    surveys: Collection[str] | None = None,
+    every: bool = False,
 ) -> Iterator[tuple[dict[str, Any], list[PlayedStep]]]:
     """Play the complete episodes of a run again; yield each record with its reset and its steps.
 
-    `surveys` names some of them. Raise CorpusError where an episode differs from its record.
+    `surveys` names some of them; the first of each is played, or `every` repeat. Raise CorpusError
+    where an episode differs from its record.
     """
     played = recorded.manifest["surveys"]
     with closing(recorded.environment(corpus, played)) as env:
-        for record in recorded.episodes():
+        for record in recorded.episodes(every):
             if surveys is not None and record["survey"] not in surveys:
                 continue
             difference, steps = _replay_episode(env, record, record["seed"])

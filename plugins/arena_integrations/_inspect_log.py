@@ -19,10 +19,11 @@ from arena.errors import DataError
 from arena.kit.files import atomic_write, sha256_file
 from arena.llm.answers import Completion, clean
 from arena.results.comparison import usage_of
-from arena.results.messages import Said, call_of, finished, replay_with_answers, said_text
+from arena.results.messages import Said, call_of, said_text
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
 from arena.version import __version__
+from arena_integrations._messages import finished, replay_with_answers
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 """The time of everything in a log: a run keeps no clock."""
@@ -56,15 +57,12 @@ def write_inspect_log(
     log = _header(recorded, summary)
     samples: list[dict[str, Any]] = []  # whole in .json; in .eval their summaries
     with io.BytesIO() as file, zipfile.ZipFile(file, "w") as archive:
-
-        def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
+        for record, steps, said in replay_with_answers(recorded, corpus, answers):
             sample = _sample(record, steps, summary, said, log["eval"]["model"])
             if output.suffix == ".eval":
                 _put(archive, f"samples/{sample['id']}_epoch_1.json", sample)
                 sample = {key: sample[key] for key in _SUMMARY} | {"completed": True}
             samples.append(sample)
-
-        replay_with_answers(recorded, corpus, answers, add)
         if output.suffix == ".json":
             atomic_write(output, _text(log | {"samples": samples}))
         else:

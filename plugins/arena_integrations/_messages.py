@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.llm.answers import clean
-from arena.results.messages import Said, conversation, finished, replay_with_answers
+from arena.results.messages import Said, answers_by_step, conversation, open_answers
+from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
+from arena.runs.replaying import replay_episodes
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tools import tool_schemas
 
 
@@ -41,15 +45,12 @@ def write_messages(
     corpus, _ = recorded.open_corpus(corpus)
     with closing(recorded.environment(corpus, recorded.manifest["surveys"])) as env:
         tools = tool_schemas(env)
-
-    def add(record: dict[str, Any], steps: list[PlayedStep], said: Said) -> None:
+    for record, steps, said in replay_with_answers(recorded, corpus, answers):
         messages = conversation(steps, said, text_arguments)
         row = {"survey": record["survey"], "messages": clean(messages), "tools": tools}
         if reward:
             row["reward"] = math.fsum(step.reward for step in steps)
         rows.append(row)
-
-    replay_with_answers(recorded, corpus, answers, add)
     if output.suffix == ".jsonl":
         atomic_write(output, "".join(f"{json.dumps(row)}\n" for row in rows))
         return len(rows)
@@ -63,3 +64,24 @@ def write_messages(
     pq.write_table(pa.table(columns), buffer := pa.BufferOutputStream())
     atomic_write(output, buffer.getvalue().to_pybytes())
     return len(rows)
+
+
+def finished(run: str | Path) -> OpenedRun:
+    """Open a run; raise CorpusError if it is not finished, or was changed."""
+    recorded = OpenedRun(run)
+    recorded.finished_files()
+    recorded.refuse_changed("metrics.json", TRAJECTORIES)
+    return recorded
+
+
+def replay_with_answers(
+    recorded: OpenedRun, corpus: Corpus | str | Path, answers: str | Path | None
+) -> Iterator[tuple[dict[str, Any], list[PlayedStep], Said]]:
+    """Replay a run; yield each record, its steps and the model's answers.
+
+    Raise CorpusError if the run does not replay, and DataError if `answers`, the file of the
+    model's answers, lacks one.
+    """
+    store = open_answers(answers)
+    for record, steps in replay_episodes(recorded, recorded.open_corpus(corpus)[0], every=True):
+        yield record, steps, answers_by_step(record, store)

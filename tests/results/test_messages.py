@@ -6,12 +6,12 @@ import json
 
 import gymnasium
 import pytest
+from arena_integrations._messages import write_messages
 from llm_server import tool_call
 
 import arena
 from arena.agents import Agent
 from arena.cli import main
-from arena.results.messages import write_messages
 from arena.session import opening_text
 
 
