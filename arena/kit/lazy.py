@@ -40,7 +40,7 @@ EXTRAS = {
         "static": "wordllama",
         "trackio": "trackio",
         "train": "lightgbm",
-        "trl": "datasets gguf",
+        "trl": "datasets",
     }.items()
     for module in modules.split()
 }

@@ -1,4 +1,4 @@
-"""The example that teaches a language model to search: its masks, its gate, the whole in small."""
+"""The example that teaches a language model to search: its masks, the whole in small."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_what_is_not_installed_is_named_at_once(tmp_path: Path) -> None:
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("trl", reason="training needs the extra trl")
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    import search_trainer
+    import train_search_model
 
-    return search_trainer
+    return train_search_model
 
 
 @pytest.mark.slow
@@ -82,71 +82,24 @@ def test_only_what_the_model_wrote_is_learned(trainer: Any) -> None:
 
 
 @pytest.mark.slow
-def test_it_learns_in_small_and_refuses_where_nothing_is_to_be_reinforced(tmp_path: Path) -> None:
+def test_it_learns_in_small(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="training needs the extra trl")
-    done = run("--quick", "--output", str(tmp_path / "out"))
+    done = run("--quick", "--tuning", "12", "--batch", "4", "--output", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr[-2000:]
     seed = tmp_path / "out" / "seed-0"
-    assert json.loads((seed / "gate.json").read_text())["unequal"] >= 0.2
-    curve = json.loads((seed / "curve.json").read_text())["steps"]
+    curve = json.loads((seed / "curve.json").read_text())
     assert [step["step"] for step in curve] == [1, 2]
-    assert all(0 <= step["failed_groups"] <= 1 and step["grad_norm"] > 0 for step in curve)
     tools = json.loads((seed / "tuned" / "rollouts.json").read_text())["tools"]
     arguments = tools[0]["function"]["parameters"]["properties"]
     assert list(arguments)[:2] == ["query", "k"]  # tested in the order of training, not sorted
     (world,) = (tmp_path / "out" / "worlds").glob("3001-*")
-    first = tmp_path / "out" / "runs" / "unseen-2" / "reinforced-0"
+    first = tmp_path / "out" / "runs" / "2" / "reinforced-0"
     surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
     arena.run(  # the same weights play the same episodes
-        world, "discovery", f"{EXAMPLES / 'search_model.py'}:LanguageModel", tmp_path / "again",
-        agent_options={"weights": str(seed / "reinforced")}, surveys=surveys, max_k=34,
+        world, "discovery", f"{EXAMPLES / 'train_search_model.py'}:LanguageModel",
+        tmp_path / "again", agent_options={"weights": str(seed / "reinforced")}, surveys=surveys,
+        max_k=34,
     )  # fmt: skip
     for name in ("trajectories.jsonl", "metrics.json"):
         assert (tmp_path / "again" / name).read_bytes() == (first / name).read_bytes()
-    assert "unseen, 2 surveys" in done.stdout
-    assert "reinforced against constant" in done.stdout
-
-    (tmp_path / "out" / "seed-0").rename(tmp_path / "before")
-    refused = run("--quick", "--output", str(tmp_path / "out"), "--tuning", "0")
-    assert refused.returncode == 2
-    assert "0% of groups have unequal rewards, and 20% are needed" in refused.stderr
-
-
-@pytest.mark.slow
-def test_an_interrupted_tuning_resumes_with_the_same_weights(tmp_path: Path, trainer: Any) -> None:
-    import torch
-    from tiny_model import tiny_model
-    from train_search_model import QUICK
-
-    rows = [
-        {"messages": [
-            {"role": "user", "content": f'{{"topic": "{topic}", "cutoff": "2014"}}'},
-            {"role": "assistant", "content": "I am done."},
-        ]}
-        for topic in ("wet husks", "dry bogs", "pale reeds")
-    ]  # fmt: skip
-
-    class Stopped(list[Any]):
-        """Rows that cannot be read after 25 steps."""
-
-        left = 25 * QUICK.batch
-
-        def __getitem__(self, index: Any) -> Any:
-            self.left -= 1
-            if self.left < 0:
-                raise KeyboardInterrupt
-            return super().__getitem__(index)
-
-    def tuned(kind: type[list[Any]], folder: Path) -> tuple[list[float], Any]:
-        folder.mkdir(exist_ok=True)
-        model, tokenizer = tiny_model(0)
-        losses = trainer.tune(model, tokenizer, [], QUICK, 0, kind(rows), folder)
-        return losses, model.state_dict()
-
-    with pytest.raises(KeyboardInterrupt):
-        tuned(Stopped, tmp_path / "stopped")
-    losses, weights = tuned(list, tmp_path / "stopped")
-    whole, expected = tuned(list, tmp_path / "whole")
-    assert losses == whole and len(whole) == QUICK.tuning
-    assert all(torch.equal(weights[name], value) for name, value in expected.items())
-    assert not list(tmp_path.glob("*/tuning.pt"))
+    assert "reinforced-0" in done.stdout
