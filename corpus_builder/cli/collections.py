@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
-from arena.errors import DataError
 from arena.text.display import count
 from corpus_builder.cli.build import add_asked, fetch_collection, printer
-from corpus_builder.collections import addresses, collections
+from corpus_builder.collections import collections
 
 
 def list_collections(*, json: bool = False) -> None:
@@ -28,7 +27,7 @@ def list_collections(*, json: bool = False) -> None:
     print_table(rows, ("collection", *columns, "files"))
     print(
         "No address was tried over a network unless it is marked as tried; downloads are tested "
-        "against a server of the tests. ARENA_COLLECTIONS=FILE adds collections of your own."
+        "against a server of the tests."
     )
 
 
@@ -77,23 +76,18 @@ def _held(about: Mapping[str, Any]) -> str:
     files = about.get("files", {})
     known = sum(sha256 is not None for sha256 in files.values())
     held = f"{len(files):,}, {known:,} with a known SHA-256" if files else "get them by hand"
-    held = next((f"{key} {about[key]}" for key in ("archive", "folder") if key in about), held)
     return held + " (tried)" * bool(about.get("tried"))
 
 
 def add_collections(group: Any, asked: Collection[str] | None) -> None:
     """Add a command for each collection to ``arena-corpus download``."""
-    try:
-        known = collections()
-    except DataError:  # `list collections` says what is wrong with a file of the user
-        known = addresses()
-    for name, about in known.items():
+    for name, about in collections().items():
         add_asked(
             group,
             asked,
             name,
             _download,
-            summary=f"{about.get('contains') or 'A collection of yours'}.",
+            summary=f"{about['contains']}.",
             example=f"arena-corpus download {name} --output DIR",
             computed={"name": lambda _, name=name: name},
         )

@@ -1,11 +1,9 @@
-"""Collections by name, fetched from where their authors publish them, or from the user's places."""
+"""Collections by name, fetched from where their authors publish them, or from a mirror."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import tarfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
@@ -14,13 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.kit.files import sha256_file, write_json
-from arena.kit.workdir import atomic_directory
 from corpus_builder.collections import collections
 from corpus_builder.download.fetch import Fetcher, RemoteFile, writing
-from corpus_builder.manifest import verify
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"
@@ -51,20 +46,12 @@ def fetch_published(
     if name not in names:
         raise UnknownNameError(f"no collection named {clip(name)}.{did_you_mean(name, names)}")
     about = names[name]
-    if "folder" in about:
-        return _copy(about["folder"], Path(output))
-    if "archive" in about:
-        base, _, file = about["archive"].rpartition("/")
-        about = {**about, "base": f"{base}/", "files": {file: about.get("sha256")}}
     if "files" not in about:
         raise DataError(f"{name} cannot be downloaded: {about['why']}. See {about['home']}.")
     mirror = mirror or os.environ.get(MIRROR)
     if mirror and not mirror.startswith(("http://", "https://")):
         raise DataError(f"mirror {clip(mirror)}: must begin with https:// or http://.")
     directory = Path(output)
-    for place in (*about["files"], name):
-        if {"", ".", ".."} & {*place.split("/")} or not place.isprintable():
-            raise DataError(f"{name}: {clip(place)} is not the path of a file below a folder.")
     files = {f: sha256 for f, sha256 in about["files"].items() if not fnmatchcase(f, leave_out)}
     if directory.name in files:  # taxobench takes the file as well
         directory = directory.parent
@@ -101,49 +88,11 @@ def fetch_published(
             raise DataError(
                 f"{error} The files are at {about['home']}; --mirror names another server."
             ) from None
-    if "archive" in about:
-        _unpack(directory / file, directory / name)
     return {**counts, "unverified": sum(sha256 is None for sha256 in files.values())}
 
 
 def _same(address: str, _: str) -> str:
     return address
-
-
-def _copy(folder: str, output: Path) -> dict[str, int]:
-    """Copy a folder; a corpus in it must be as it was built."""
-    if not Path(folder).is_dir():
-        raise DataError(f"the collection is in {folder!r}, which is not a folder here.")
-    if output.exists() and any(output.iterdir()):
-        raise DataError(f"{str(output)!r} contains files already. Name a new directory.")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_directory(output) as new:
-        shutil.copytree(folder, new, dirs_exist_ok=True)
-        _verify(new)
-    sizes = [path.stat().st_size for path in output.rglob("*") if path.is_file()]
-    is_corpus = (output / layout.MANIFEST).is_file()
-    return {"files": len(sizes), "bytes": sum(sizes), "unverified": 0 if is_corpus else len(sizes)}
-
-
-def _unpack(archive: Path, directory: Path) -> None:
-    """Unpack an archive; a corpus in it must be as it was built."""
-    if directory.is_dir():
-        return
-    try:
-        with atomic_directory(directory) as new:
-            if archive.suffix == ".zip":  # whose unpacking skips names outside anyway
-                shutil.unpack_archive(archive, new)
-            else:
-                shutil.unpack_archive(archive, new, filter="data")
-            _verify(new)
-    except (shutil.ReadError, tarfile.TarError, ValueError) as error:
-        raise DataError(f"{str(archive)!r} cannot be unpacked: {error}.") from None
-
-
-def _verify(directory: Path) -> None:
-    if (directory / layout.MANIFEST).is_file() and (wrong := verify(directory)["problems"]):
-        name, problem = next(iter(wrong.items()))
-        raise DataError(f"the corpus of the collection is not as built: {name} {problem}.")
 
 
 def _record(directory: Path, files: dict[str, Any]) -> dict[str, str]:

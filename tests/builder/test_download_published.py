@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import re
-import tarfile
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +17,6 @@ import pytest
 from test_corpus_cli import fails, run
 
 from arena.errors import DataError, UnknownNameError
-from corpus_builder import collections as named
 from corpus_builder.collections import collections
 from corpus_builder.download import fetch_published
 
@@ -85,8 +83,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def publish(monkeypatch: pytest.MonkeyPatch, **about: Any) -> None:
     """Replace the addresses of taxobench."""
-    known = named.addresses() | {"taxobench": {"home": "https://taxobench", **about}}
-    monkeypatch.setattr(named, "addresses", lambda: known)
+    known = collections() | {"taxobench": {"home": "https://taxobench", **about}}
+    monkeypatch.setattr("corpus_builder.download.published.collections", lambda: known)
 
 
 def get(directory: Path, mirror: str | None = None, name: str = "taxobench") -> dict[str, int]:
@@ -102,7 +100,7 @@ def test_the_addresses_are_well_formed() -> None:
         "autoscholarquery", "bloom-eval", "litsearch", "reportbench", "researcharena", "surge",
         "taxoalign", "taxobench",
     ]  # fmt: skip
-    for about in named.addresses().values():
+    for about in collections().values():
         assert about["home"].startswith("https://")
         for file, digest in about.get("files", {}).items():
             assert re.fullmatch(r"[\w.-]+(/[\w.-]+)*", file) and ".." not in file
@@ -112,7 +110,7 @@ def test_the_addresses_are_well_formed() -> None:
 
 def test_the_checksums_are_those_of_the_real_files(real_data: Any) -> None:
     for name, folder in (("reportbench", "reportbench"), ("bloom-eval", "bloom_eval")):
-        files = named.addresses()[name]["files"]
+        files = collections()[name]["files"]
         known = {file: digest for file, digest in files.items() if digest}
         assert len(known) == {"reportbench": 54, "bloom-eval": 53}[name]
         for file, digest in known.items():
@@ -214,85 +212,12 @@ def test_full_texts_are_not_fetched_if_they_are_left_out(
         (tmp_path / f"www/{name}.jsonl.gz").write_bytes(data)
     names = ["survey.jsonl.gz", "public_0.jsonl.gz", "corpus_0.jsonl.gz"]
     about = {"home": "https://x", "base": f"{server.url}/", "files": dict.fromkeys(names)}
-    monkeypatch.setattr(named, "addresses", lambda: {"researcharena": about})
+    monkeypatch.setattr(
+        "corpus_builder.download.published.collections", lambda: {"researcharena": about}
+    )
     words = ["build", "researcharena", "--download", "--input", str(tmp_path / "in"),
              "--output", str(tmp_path / "out")]  # fmt: skip
     assert run(capsys, *words, "--no-full-text")[0] == 0
     assert sorted(server.paths) == ["/public_0.jsonl.gz", "/survey.jsonl.gz"]
     assert run(capsys, *words, "--overwrite")[0] == 0
     assert server.paths[2:] == ["/corpus_0.jsonl.gz"]
-
-
-def test_collections_of_the_user(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    corpus = tmp_path / "tiny"
-    run(capsys, "build", "example", "--output", corpus)
-    with tarfile.open(tmp_path / "www/tiny.tar.gz", "w:gz") as archive:
-        archive.add(corpus, arcname=".")
-    data = (tmp_path / "www/tiny.tar.gz").read_bytes()
-    own = {
-        "tiny": {"folder": str(corpus), "licence": "MIT"},
-        "packed": {"archive": f"{server.url}/tiny.tar.gz", "sha256": sha256(data)},
-    }
-    (tmp_path / "own.json").write_text(json.dumps(own))
-    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
-    assert "folder" in run(capsys, "list", "collections")[1]
-    _, shown, _ = run(capsys, "download", "tiny", "--output", tmp_path / "a")
-    assert "tiny: licence MIT" in shown
-    assert run(capsys, "verify", tmp_path / "a")[0] == 0
-    run(capsys, "download", "packed", "--output", tmp_path / "b")
-    assert run(capsys, "verify", tmp_path / "b/packed")[0] == 0
-    (corpus / "papers.parquet").write_bytes(b"other")
-    error = fails_late(capsys, "download", "tiny", "--output", tmp_path / "c")
-    assert "is not as built: papers.parquet" in error and not (tmp_path / "c").exists()
-    (tmp_path / "own.json").write_text("[1]")
-    assert "is not a file of collections" in fails(capsys, "list", "collections")
-
-
-def test_no_member_of_an_archive_leaves_its_folder(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with tarfile.open(tmp_path / "www/bad.tar", "w") as archive:
-        archive.add(tmp_path / "www/data.jsonl", arcname="../../escaped")
-    own = {"bad": {"archive": f"{server.url}/bad.tar"}}
-    (tmp_path / "own.json").write_text(json.dumps(own))
-    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
-    with pytest.raises(DataError, match="cannot be unpacked"):
-        get(tmp_path / "d", name="bad")
-    assert not list(tmp_path.rglob("escaped"))
-
-
-def fails_late(capsys: Any, *arguments: object) -> str:
-    """Return the error of a command that has printed something before."""
-    status, _, error = run(capsys, *arguments)
-    assert status == 2
-    return error
-
-
-@pytest.mark.parametrize(
-    ("name", "about", "message"),
-    [
-        ("up", {"base": "URL/", "files": {"../data.jsonl": None}}, "'../data.jsonl' is not"),
-        ("up", {"base": "URL/", "files": {"/tmp/data.jsonl": None}}, "'/tmp/data.jsonl' is not"),
-        ("up", {"base": "URL/", "files": {"a/./b": None}}, "'a/./b' is not the path of a file"),
-        ("../up", {"archive": "URL/bad.tar"}, "'../up' is not the path of a file below"),
-        ("up", {"archive": "URL/.."}, "'..' is not the path"),
-        ("up", {"archive": "URL/"}, "'' is not the path"),
-        ("up", {"files": {"data.jsonl": None}}, "up: base is missing"),
-        ("up", {"files": ["data.jsonl"], "base": "URL/"}, r"up: files=\['data.jsonl'\]"),
-        ("up", {"archive": 7}, "up: archive=7"),
-    ],
-)
-def test_no_collection_leaves_the_output(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    name: str, about: dict[str, Any], message: str,
-) -> None:  # fmt: skip
-    own = json.dumps({name: about}).replace("URL", server.url)
-    (tmp_path / "own.json").write_text(own)
-    monkeypatch.setenv("ARENA_COLLECTIONS", str(tmp_path / "own.json"))
-    (tmp_path / "in").mkdir()
-    before = {*tmp_path.rglob("*")}
-    with pytest.raises(DataError, match=message):
-        fetch_published(name, tmp_path / "in/output")
-    assert {*tmp_path.rglob("*")} == before and not server.paths
