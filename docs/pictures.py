@@ -3,7 +3,7 @@
 apt-get install chromium; pip install playwright; python docs/pictures.py demo [FOLDER]
 
 Without a folder, writes the pictures and plots that pages of the documentation show, into docs/.
-With one, writes every view of `arena view` and of the comparison into it, to look at.
+With one, writes every view of the page of runs into it, to look at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena_suites.experiments import run_experiment
 from playwright.sync_api import Browser, sync_playwright
 
 from arena.kit.plots import COLOURS, draw
-from arena.results.viewing import as_view
+from arena.results.viewing import as_page
 from arena.runs import run
 from arena.runs.directory import OpenedRun
 from corpus_builder.card import write_card
@@ -72,21 +72,23 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     runs = [demo / "runs" / f"discovery-{agent}-bm25" for agent in ("title", "scout")]
     page = demo / "pictures.html"
     surveys = [record["survey"] for record in OpenedRun(runs[1]).episodes()]
-    page.write_text(as_view(runs, demo / "world", surveys=surveys[:10]).html, "utf-8")
+    page.write_text(as_page(runs, demo / "world", surveys=surveys[:10]).html, "utf-8")
 
     def at(step: int) -> str:
         return f"e/{quote('scout, bm25')}/{quote(surveys[0])}/{step}"
 
     report, written = demo / "pictures-report", demo / "report.html"
     run(demo / "world", "report", "digest", report, surveys=surveys[:1])
-    written.write_text(as_view([report], demo / "world").html, "utf-8")
+    written.write_text(as_page([report], demo / "world").html, "utf-8")
     end = f"e/{quote('digest, bm25')}/{quote(surveys[0])}/{10**6}"
     shown = [Picture("viewing", page.name, at(2)), Picture("report", written.name, end)]
     views = {
-        "runs": Picture("", page.name, click=("#funnel button.lost >> nth=1",)),
+        "runs": Picture("", page.name, "missed", ("#funnel button.lost >> nth=1",)),
         "episode": Picture("", page.name, at(2)),
-        "steps": Picture("", page.name, at(4), ("#aligned summary",)),
-        "paper": Picture("", page.name, at(2), ("#saw button.paper >> nth=0",), height=700),
+        "survey": Picture("", page.name, "s1", ("#aligned summary",)),
+        "paper": Picture(
+            "", page.name, at(2), ("[aria-current=step] button.paper >> nth=0",), height=700
+        ),
         "end": Picture("", page.name, at(10**6)),
         "comparison": Picture("", "comparison.html"),
     }
@@ -108,8 +110,7 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
         color_scheme=picture.scheme,  # type: ignore[arg-type]
     )
     tab.goto(f"{(demo / picture.page).resolve().as_uri()}#{picture.address}")
-    if picture.page != "comparison.html":
-        tab.wait_for_selector("body[data-ready]")
+    tab.wait_for_selector("body[data-ready]")
     for selector in picture.click:
         tab.click(selector)
         tab.wait_for_timeout(300)

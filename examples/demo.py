@@ -16,8 +16,7 @@ from tabulate import tabulate
 import arena
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError
-from arena.results.comparison import write_html
-from arena.results.viewing import as_view
+from arena.results.viewing import write_page
 from arena.tasks import TaskSet, play_order
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
@@ -63,13 +62,15 @@ def main() -> None:
     page = output / "comparison.html"
     runs = [run_of(output, "discovery", *player) for player in PLAYERS]
     compared = arena.compare(runs, baseline="title, bm25")
-    write_html(compared, page, corpus=corpus)
-    episode = watch(corpus, output)
+    write_page(compared, page, corpus, surveys=10)
+    (survey,) = play_order(TaskSet(corpus), TaskSet(corpus).surveys)[:1]
+    episode = f"{page}#e/{quote('scout, bm25')}/{survey}/2"
     print(f"""
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
 trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
-the runs of discovery with intervals, tests and a page for every survey. Mind-maps, drawn
-next to the surveys' own: {output / "runs/organization-clustering/pictures"}.
+the runs of discovery with intervals and tests, why papers were missed, and every step of ten
+episodes. Mind-maps, drawn next to the surveys' own:
+{output / "runs/organization-clustering/pictures"}.
 Try next, after `source .venv/bin/activate`:
   arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
   arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense
@@ -83,17 +84,8 @@ Try next, after `source .venv/bin/activate`:
   arena experiment researcharena --corpus {output / "world"} --surveys 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}
 
-Every step of ten episodes, and why a paper was missed, is in {output / "episodes.html"}.
 Begin with what scout saw and did: open {episode}
 """)
-
-
-def watch(corpus: Corpus, output: Path) -> str:
-    """Write a page of ten episodes of title and scout; return the address of one to watch."""
-    runs = [run_of(output, "discovery", agent, "bm25") for agent in ("title", "scout")]
-    (output / "episodes.html").write_text(as_view(runs, corpus, surveys=10).html, "utf-8")
-    (survey,) = play_order(TaskSet(corpus), TaskSet(corpus).surveys)[:1]
-    return f"{output / 'episodes.html'}#e/{quote('scout, bm25')}/{survey}/2"
 
 
 def open_or_build(

@@ -57,9 +57,6 @@ class AnswerKind(ABC):
     """Whether it is a text, which has a budget of characters and may have a prompt."""
     noun: ClassVar[str] = ""
     """What pages call such an answer; by default its name."""
-    form: ClassVar[str] = "json"
-    """How `arena view` draws it: as a ``tree`` beside the survey's own mind-map, as ``text`` with
-    citations to choose, or as ``json``; empty where the ranks of its papers say everything."""
     surpassable: ClassVar[bool] = False
     """Whether an answer can score above `ideal`: more headings can match more of the survey's."""
     files: ClassVar[tuple[str, ...]]
@@ -118,16 +115,14 @@ class AnswerKind(ABC):
         """Return what the scores of an answer hide, such as that it files no paper; or ""."""
         return ""
 
-    def panel(self, answer: Any) -> list[str]:
-        """Return the lines that the page of a comparison shows of an answer, by default its JSON.
+    def panel(self, answer: Any, tasks: Any, survey_id: str) -> dict[str, Any]:
+        """Return how the page of runs draws an answer: ``{"form": FORM, "value": VALUE}``.
 
-        They are text, in which blanks at the beginning indent; the page cuts and escapes them.
+        `tasks` is None on a page without labels. Forms are ``ranking`` (ids of papers), ``text``
+        (with ``cited``: id -> a sign and words), ``trees`` (see `arena.answers.map`), and ``json``
+        (any value).
         """
-        return json.dumps(self.to_json(answer), indent=1, ensure_ascii=False).splitlines()
-
-    def picture(self, survey_id: str) -> str:
-        """Return the name of a run's file, an SVG, that draws an answer; empty if none does."""
-        return ""
+        return {"form": "json", "value": self.to_json(answer)}
 
     def takes(self, metric: Metric) -> bool:
         """Return whether a metric scores answers of this kind."""

@@ -22,7 +22,7 @@ class Map(AnswerKind):
     tool, argument, labels = "organize", "mind_map", "a mind-map"
     scored = ("map",)
     draws_labelled = surpassable = True
-    noun, form = "mind-map", "tree"
+    noun = "mind-map"
     files = ("mind_maps.jsonl", "pictures/*.svg")
 
     def fits(self, value: Any) -> bool:
@@ -92,19 +92,23 @@ class Map(AnswerKind):
         gold = tasks.mind_map(survey_id)
         return answer.unfiled(gold) if gold else ""
 
-    def panel(self, answer: MindMap) -> list[str]:
-        """Return the headings, indented, each with its number of papers."""
-        lines, waiting = list[str](), [(0, answer)]
-        while waiting:
-            level, node = waiting.pop()
-            count = f" ({len(node.papers)})" if node.papers else ""
-            lines.append("  " * level + " ".join(f"{node.label}{count}".split()))
-            waiting.extend((level + 1, child) for child in reversed(node.children))
-        return lines
+    def panel(self, answer: MindMap, tasks: Any, survey_id: str) -> dict[str, Any]:
+        """Return the tree, and the survey's own beside it, with what both agree on.
 
-    def picture(self, survey_id: str) -> str:
-        """Return the name of the picture."""
-        return f"pictures/{file_name(survey_id)}.svg"
+        A node has a label, children, the number of its match in the other tree or 0, and papers:
+        [id, sign], where ``=`` is filed under a matching heading there, ``!`` elsewhere.
+        """
+        from arena.mindmap import matches
+
+        own = tasks and tasks.mind_map(survey_id)
+        if not own:
+            return {"form": "trees", "value": [["submitted", _drawn(answer, {}, {})]]}
+        mine, theirs = matches(answer, own)
+        trees = (
+            ["submitted", _drawn(answer, mine, _filed(own, theirs))],
+            ["the survey's own", _drawn(own, theirs, _filed(answer, mine))],
+        )
+        return {"form": "trees", "value": trees}
 
     def size(self, answer: MindMap) -> int:
         """Return the number of headings."""
@@ -145,3 +149,26 @@ def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
         children=tuple(_limited(child, papers) for child in tree.children),
         papers=tuple(paper for paper in tree.papers if paper in papers),
     )
+
+
+def _filed(tree: MindMap, numbers: Mapping[str, int]) -> dict[str, set[int]]:
+    """Return paper -> the numbers of the headings under which it is filed, 0 without a number."""
+    filed: dict[str, set[int]] = {}
+    for node in tree.nodes():
+        for paper in node.papers:
+            filed.setdefault(paper, set()).add(numbers.get(node.label, 0))
+    return filed
+
+
+def _drawn(
+    node: MindMap, numbers: Mapping[str, int], there: Mapping[str, Collection[int]]
+) -> dict[str, Any]:
+    """Return a node as `Map.panel` has it; `there` is where the other tree files papers."""
+    number = numbers.get(node.label, 0)
+    signs = {p: "=" if number and number in there[p] else "!" for p in node.papers if p in there}
+    return {
+        "label": node.label,
+        "match": number,
+        "papers": [[paper, signs.get(paper, "")] for paper in node.papers],
+        "children": [_drawn(child, numbers, there) for child in node.children],
+    }

@@ -15,7 +15,7 @@ from arena.papers import MAX_SUBMITTED
 class Ranking(AnswerKind):
     """Distinct ids of papers, best first."""
 
-    tool, argument, noun, form = "submit", "paper_ids", "ranking", ""
+    tool, argument, noun = "submit", "paper_ids", "ranking"
     files: ClassVar[tuple[str, ...]] = ("run.trec", "run.*.trec")
 
     def fits(self, value: Any) -> bool:
@@ -34,9 +34,9 @@ class Ranking(AnswerKind):
         """Return the ranking; none for None."""
         return answer or []
 
-    def panel(self, answer: Any) -> list[str]:
-        """Return nothing: the page lists the papers."""
-        return []
+    def panel(self, answer: Any, tasks: Any, survey_id: str) -> dict[str, Any]:
+        """Return its papers, best first."""
+        return {"form": "ranking", "value": answer}
 
     def ideal(self, tasks: Any, survey_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""

@@ -14,6 +14,12 @@ from arena.papers import MAX_SUBMITTED
 if TYPE_CHECKING:
     from arena.metrics import ScoreContext
 
+_STANDING = {
+    "reachable": "not cited by the survey", "itself": "the survey itself",
+    "late": "not before the survey", "undated": "without a date", "survey": "another survey",
+    "unknown": "not in the corpus",
+}  # fmt: skip
+
 
 @answer("report")
 class Report(Ranking):
@@ -23,7 +29,7 @@ class Report(Ranking):
     """
 
     tool, argument, tools = "submit_report", "text", ("write",)
-    scored, noun, form = ("report", "survey"), "report", "text"
+    scored, noun = ("report", "survey"), "report"
     writes = True
     files = ("run.trec", "run.*.trec", "reports.jsonl", "reports/*.md")
 
@@ -46,6 +52,18 @@ class Report(Ranking):
         from arena.report import cited_ids
 
         return cited_ids(answer or "")[:MAX_SUBMITTED]
+
+    def panel(self, answer: str, tasks: Any, survey_id: str) -> dict[str, Any]:
+        """Return the text, and of each cited paper ``+`` or ``!`` and what it is to the survey."""
+        cited, papers = dict[str, tuple[str, str]](), self.papers(answer)
+        if tasks is not None:
+            gains, standing = tasks.gold(survey_id).gains, tasks.citation_status(survey_id, papers)
+            for paper in papers:
+                found = standing.get(paper, "unknown")
+                words = "cited by the survey" if paper in gains else _STANDING[found]
+                cited[paper] = ("" if found == "reachable" else "!", words)
+                cited[paper] = ("+", words) if paper in gains else cited[paper]
+        return {"form": "text", "value": answer, "cited": cited}
 
     def remark(self, answer: str, tasks: Any, survey_id: str) -> str:
         """Return how many entries of its list were found, if that is the minority."""

@@ -49,7 +49,7 @@ def compare(
             synthetic surveys, the paper that asks a question) or domain.
         format: Format of the printed comparison; csv has a line for each run and survey, and its
             means.
-        html (FILE): Write one page with everything, labels too.
+        html (FILE): Write one page with everything, labels too; with --corpus every episode.
         funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
         model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
@@ -64,7 +64,7 @@ def compare(
     from arena.corpus import Corpus
     from arena.metrics import METRICS
     from arena.results import comparison
-    from arena.results.viewing import funnel_json, funnel_tables
+    from arena.results.viewing import funnel_json, funnel_tables, write_page
 
     if tasks is not None and corpus is None:
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
@@ -85,7 +85,7 @@ def compare(
     if opened and format != "csv":
         compared = comparison.split_by_day(compared, opened, model_cutoff)
     if html is not None:
-        comparison.write_html(compared, html, opened)
+        write_page(compared, html, opened)
     funnels = _funnels(compared, opened) if funnel else {}
     if json or format == "json":
         found = comparison.as_json(compared)
@@ -200,12 +200,13 @@ def _print_systems(
     page: str | None,
     as_json: bool,
 ) -> None:
-    from arena.results.comparison import as_text, write_html
+    from arena.results.comparison import as_text
     from arena.results.comparison.systems import compare_systems, systems_json
+    from arena.results.viewing import write_page
 
     comparison = compare_systems(suite, scored, baseline)
     if page is not None:
-        write_html(comparison, page)
+        write_page(comparison, page)
     if as_json:
         print_json(systems_json(comparison, scored))
         return

@@ -23,26 +23,27 @@ _LARGE = 20_000_000  # bytes
 def view(
     runs: list[str],
     *,
-    corpus: str,
+    corpus: str | None = None,
     tasks: str | None = None,
     surveys: str | None = None,
     output: str = "view.html",
     answers: str | None = None,
-    compared: str = "",
     open: bool = False,
     watch: float | None = None,
     labels: bool = True,
 ) -> None:
-    """Write runs as one page: where papers were missed, and every episode step by step.
+    """Write runs as one page: compared, where papers were missed, every episode step by step.
 
-    The page is one file that loads nothing. It shows the labels.
+    The page is one file that loads nothing. It shows the labels. `arena compare --html` writes the
+    same page, and takes a baseline, metrics and tests.
 
     Args:
         runs (RUN): Directory of a run, finished or not, or NAME=DIR; or what a door recorded, whose
             last five rollouts of each survey are played again.
-        surveys (IDS|N): Survey ids with commas, or the first N that were played (default: all).
+        corpus (DIR): Corpus of the runs; without it the page has the comparison alone.
+        surveys (IDS|N): Survey ids with commas, or the first N that were played, whose episodes are
+            on the page (default: as many as make 2,000 episodes).
         output (FILE): File to write, FILE.html.
-        compared (PAGE): Page of `arena compare --html` to link to.
         open: Open the page in a browser.
         watch (SECONDS): Write the page again so often, until all runs are finished; of what a door
             records until Ctrl-C.
@@ -54,13 +55,13 @@ def view(
     """
     from arena.corpus import Corpus
     from arena.results.comparison.opening import split_name
-    from arena.results.viewing import as_view
+    from arena.results.viewing import as_page
     from arena.results.viewing.rollouts import is_recorded, runs_of
     from arena.runs.directory import OpenedRun
     from arena.session import ROLLOUTS
     from arena.tasks import TaskSet
 
-    opened = Corpus.open(corpus, tasks=tasks)
+    opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     if watch is not None and watch <= 0:
         raise DataError(f"--watch {watch}: give seconds above 0.")
     check_target(output)
@@ -72,14 +73,9 @@ def view(
         if not any(sizes) and watch is None:
             raise DataError(f"{runs[0]}: no episode has ended yet. --watch 10 waits for one.")
         if sizes != seen and any(sizes) and (played := runs_of(runs, opened)):
-            made = as_view(
-                played,
-                opened,
-                surveys=parse_surveys(surveys, () if surveys is None else TaskSet(opened).surveys),
-                answers=answers,
-                compared=compared,
-                labels=labels,
-            )
+            known = TaskSet(opened).surveys if opened and surveys else ()
+            chosen = parse_surveys(surveys, known)
+            made = as_page(played, opened, surveys=chosen, answers=answers, labels=labels)
             atomic_write(output, made.html)
             size = Path(output).stat().st_size
             shown = f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"

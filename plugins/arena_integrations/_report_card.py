@@ -271,7 +271,7 @@ def _failed(checks: Sequence[Mapping[str, Any]]) -> str:
 
 def as_page(card: Mapping[str, Any]) -> str:
     """Return the card as one HTML page that loads nothing."""
-    from arena.results.comparison.page import digest_of, environment, mark, style
+    from arena.results.viewing.drawing import digest_of, environment, mark, style
 
     made: str = environment(Path(__file__).parent).get_template("report_card.html").render(
         card=card, content=table(card), style=style(), digest=digest_of(""), mark=mark, runs=(),

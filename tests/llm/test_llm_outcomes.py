@@ -13,6 +13,7 @@ from arena.cli import main
 from arena.llm import ModelSession, ParseError, ask, ask_many
 from arena.llm.outcomes import count_answers, describe_answers
 from arena.results import comparison
+from arena.results.viewing import as_page
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -91,7 +92,7 @@ def test_a_model_that_never_answers_readably_marks_its_run(world, tmp_path, caps
     both = arena.compare([f"silent={silent}", f"fine={fine}"])
     verdict = "No answer of the model was readable in silent."
     assert comparison.as_text(both).splitlines()[0].endswith(verdict)
-    for text in (comparison.as_text(both), comparison.as_html(both), comparison.as_latex(both)):
+    for text in (comparison.as_text(both), as_page(both).html, comparison.as_latex(both)):
         assert "silent ‡" in text and "fine ‡" not in text
         assert "silent: 6 of 6 answers of the model could not be used: 6 cut." in text
     assert comparison.as_json(both)["runs"]["silent"]["model"] == counts

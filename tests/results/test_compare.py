@@ -12,7 +12,8 @@ from helpers import gold_of
 import arena
 from arena.agents import Researcher
 from arena.errors import CorpusError, DataError, UnknownNameError
-from arena.results.comparison import as_html, as_json, as_text, verdict
+from arena.results.comparison import as_json, as_text, verdict
+from arena.results.viewing import as_page
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
@@ -163,7 +164,7 @@ def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
     ]
     assert found.surveys == alone.surveys and found.gold == alone.gold
     assert "Over 3 surveys" in as_text(found)
-    assert as_html(found, world)
+    assert as_page(found, world).html
     with_corpus = arena.compare([title_run, tmp_path / "some"], common=True, corpus=world)
     assert [m.ceiling for m in with_corpus.metrics] == [m.ceiling for m in alone.metrics]
     assert found.metrics[0].ceiling is None is not with_corpus.metrics[0].ceiling

@@ -12,7 +12,8 @@ import arena
 import arena.cli
 from arena.answers import file_name
 from arena.errors import DataError
-from arena.results.comparison import as_html, as_json, as_latex, as_text
+from arena.results.comparison import as_json, as_latex, as_text
+from arena.results.viewing import as_page
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -54,7 +55,7 @@ def test_whole_clusters_are_flipped(forged, surveys):
     (difference,) = metric.differences
     assert metric.clusters == found.clustered == 7 and difference.difference == 1 / 8
     assert difference.p == 10 / 32 and difference.wins == 4
-    for text in (as_text(found), as_latex(found), as_html(found)):
+    for text in (as_text(found), as_latex(found), as_page(found).html):
         assert "over 8 surveys in 7 clusters" in text
     told = as_json(found)
     assert told["clusters"] == told["metrics"]["recall@10"]["clusters"] == 7
@@ -84,7 +85,7 @@ def test_several_runs_of_one_system(forged, surveys):
     text = as_text(found)
     assert "A pools 2 runs over 1 corpus: a survey's value is the mean over its runs." in text
     assert as_json(found)["runs"]["A"]["pooled"] == {"runs": 2, "corpora": 1}
-    assert as_html(found)
+    assert as_page(found).html
     with pytest.raises(DataError, match="is given twice"):
         arena.compare([f"A={one},{one}", other])
 
@@ -101,7 +102,7 @@ def test_runs_over_several_corpora(title_run, tmp_path):
     found = arena.compare([f"A={title_run},{runs['title']}", f"B={other},{runs['random']}"])
     assert len(found.surveys) == 8 + 4 and len({s.partition(":")[0] for s in found.surveys}) == 2
     assert "A pools 2 runs over 2 corpora" in as_text(found)
-    assert set(found.gold) == set(found.surveys) and as_html(found)
+    assert set(found.gold) == set(found.surveys) and as_page(found).html
     with pytest.raises(DataError, match="of several corpora: leave --corpus out"):
         arena.compare([f"A={title_run},{runs['title']}"], corpus=tmp_path / "other")
 
@@ -146,7 +147,7 @@ def test_maps_and_reports_of_another_system(world, tmp_path, capsys):
         differing = {s for s, a, b in zip(metric.surveys, mine, theirs, strict=True) if a != b}
         assert differing <= {lines[1]["topic_id"]}
     assert "r: 1 survey that cannot be read, scored as nothing submitted." in as_text(found)
-    assert as_html(found, world)
+    assert as_page(found, world).html
     with (tmp_path / "maps.jsonl").open("a") as file:
         file.write(json.dumps(lines[2]) + "\n")
     assert run(tmp_path / "maps", tmp_path / "maps.jsonl", "--corpus", world) == 2

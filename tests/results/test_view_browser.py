@@ -1,4 +1,4 @@
-"""The page of `arena view` in a real browser: Debian's Chromium, driven by Playwright."""
+"""The page of runs in a real browser: Debian's Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from test_compare_page import POISON, TURNED
 import arena
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.results.viewing import as_view
+from arena.results.viewing import as_page
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from corpus_builder.build import build
@@ -63,8 +63,11 @@ def page(world, tmp_path_factory):
     for agent in ("title", "scout"):
         arena.run(world, "discovery", agent, directory / agent, surveys=2)
     path = directory / "view.html"
-    path.write_text(as_view([directory / "title", directory / "scout"], world).html, "utf-8")
+    path.write_text(as_page([directory / "title", directory / "scout"], world).html, "utf-8")
     return path
+
+
+NOW = "#steps .step[aria-current]"
 
 
 def first(page) -> str:
@@ -94,16 +97,40 @@ def test_steps_links_and_keys(page, visit):
     assert tab.evaluate("location.hash") == step(page, 3)
     tab.evaluate("for (const _ of [1, 2]) document.querySelector('#previous').click()")  # at once
     wait_at(tab, "step 1 ")
-    assert tab.is_disabled("#previous") and tab.inner_text("#saw").count("cutoff")
+    assert tab.is_disabled("#previous") and tab.inner_text("#start").count("cutoff")
     tab.go_back()
     wait_at(tab, "step 2 ")
+    tab.click("#h-episode a")
     tab.click("#aligned summary")
     tab.wait_for_selector("#beside .split")  # title and scout begin with the same search
     rows = tab.locator("#beside tbody tr").all_inner_texts()
     assert "1. search" in rows[0] and rows[1] == "Here the runs first differ"
     tab.goto(page.as_uri() + step(page, 10**6))
     wait_at(tab, "the end")
-    assert tab.is_disabled("#next") and "recall@100" in tab.inner_text("#did")
+    tab.locator(NOW, has_text="recall@100").wait_for()
+    assert tab.is_disabled("#next")
+
+
+def test_steps_of_a_kind_are_a_group_and_long_lists_are_cut(page, visit):
+    tab = visit(page, step(page, 1))
+    hits = tab.locator(f"{NOW} div > ol.papers >> nth=0").locator("> li")
+    hits.nth(10).wait_for()
+    assert hits.count() == 11
+    more = tab.locator(f"{NOW} li.more button").first
+    number = int(more.inner_text().split()[0])
+    more.press("Enter")
+    assert hits.count() == 10 + number
+    assert tab.evaluate("document.activeElement.matches('ol.papers li:nth-child(11) button')")
+    groups = tab.locator("#steps .group > summary").all_inner_texts()
+    steps = [tuple(map(int, re.match(r"(\d+)–(\d+)\.", text).groups())) for text in groups]
+    assert steps and all(last - first >= 3 for first, last in steps)
+    tab.evaluate(f"go({steps[0][1]})")
+    tab.locator(f"#step-{steps[0][1]}[open]").wait_for()
+    assert tab.locator("#steps > li").count() == tab.evaluate("current.steps") + 1 - sum(
+        last - first for first, last in steps
+    )
+    last = tab.evaluate("current.steps")
+    assert tab.locator("#course text").all_text_contents()[-1] == f"step {last}"
 
 
 def test_the_script_builds_what_the_agent_saw(page, world, visit):
@@ -119,7 +146,7 @@ def test_the_script_builds_what_the_agent_saw(page, world, visit):
 
 
 def test_missed_papers_are_listed(page, visit):
-    tab = visit(page)
+    tab = visit(page, "#missed")
     lost = tab.locator("#funnel button.lost").first
     number = int(lost.inner_text().lstrip("−"))
     lost.click()
@@ -143,24 +170,27 @@ def test_missed_papers_are_listed(page, visit):
 
 def test_filter_and_search(page, visit):
     tab = visit(page)
+    tab.goto(page.as_uri() + "#episodes")
     assert tab.locator("#list tbody tr").count() == 2
-    tab.check("#losses")
-    scores = tab.locator("#list tbody td a").all_inner_texts()  # of title and scout in turn
-    gains = [float(b) - float(a) for a, b in zip(scores[::2], scores[1::2], strict=True)]
-    assert gains == sorted(gains)
+    heading = tab.locator("#list th", has_text="difference")
+    for sign in (1, -1):
+        heading.press("Enter")
+        gains = [float(text) for text in tab.locator("#list td:last-child").all_inner_texts()]
+        assert gains == sorted(gains, key=lambda gain: -sign * gain)
     tab.fill("#filter", first(page))
-    assert tab.locator("#list tbody tr").count() == 1
+    assert tab.locator("#list tbody tr:not([hidden])").count() == 1
+    tab.click("nav a[href='#search']")
     tab.select_option("#tool", "submit")
     tab.click("#search button")
     tab.wait_for_selector("#hits li >> nth=3")
     assert tab.inner_text("#found") == "4 steps"  # two runs of two surveys
     tab.locator("#hits a").first.click()
-    tab.wait_for_selector("#episode:not([hidden])")
-    assert tab.inner_text("#did .call") == "submit"
+    tab.locator(f"{NOW} .call code", has_text="submit").wait_for()
 
 
 def test_the_keyboard_alone_reaches_everything(page, visit):
     tab = visit(page)
+    assert tab.locator("#compare").is_visible() and tab.locator("#missed").is_hidden()
 
     def tab_to(selector):
         for _ in range(200):
@@ -169,20 +199,24 @@ def test_the_keyboard_alone_reaches_everything(page, visit):
                 return
         raise AssertionError(f"no way to {selector}")
 
+    tab_to("nav a[href='#missed']")
+    tab.keyboard.press("Enter")
     tab_to("button.lost")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#lost tbody tr")
-    tab_to("#list a")
+    tab_to("nav a[href='#episodes']")
+    tab.keyboard.press("Enter")
+    tab_to("#list td a")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#episode:not([hidden])")
     tab.keyboard.press("ArrowRight")
     wait_at(tab, "step 2 ")
-    tab_to("#saw button.paper")
+    tab_to(f"{NOW} button.paper")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("dialog[open]")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog", state="hidden")
-    assert tab.evaluate("document.activeElement.matches('#saw button.paper')")
+    assert tab.evaluate(f"document.activeElement.matches('{NOW} button.paper')")
 
 
 def test_dark_narrow_print_and_landmarks(page, visit):
@@ -190,13 +224,13 @@ def test_dark_narrow_print_and_landmarks(page, visit):
     red = dark.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]")
     assert int(red) < 60
     narrow = visit(page, viewport={"width": 360, "height": 700})
-    for address in ("", step(page, 2)):
+    for address in ("", "#missed", "#episodes", "#s1", "#search", step(page, 2)):
         narrow.goto(page.as_uri() + address)
         narrow.wait_for_timeout(200)
         assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert narrow.locator("#h-did").bounding_box()["y"] < 2 * 700  # not below 100 hits
+    assert narrow.locator(f"{NOW} .call").bounding_box()["y"] < 2 * 700
     narrow.emulate_media(media="print")
-    assert narrow.is_hidden("#next") and narrow.is_visible("#did")
+    assert narrow.is_hidden("#next") and narrow.is_visible(f"{NOW} .call")
     assert narrow.locator("main").count() == narrow.locator("body > header").count() == 1
     unnamed = """[...document.querySelectorAll("button, input, select, nav, section, a")].filter(
         (e) => !(e.textContent.trim() || e.ariaLabel || e.labels?.length))"""
@@ -217,9 +251,10 @@ class Several(Agent):
 def test_lists_of_several_queries_are_shown(tiny, tmp_path, visit):
     arena.run(tiny, "discovery", Several, tmp_path / "run", surveys=["s1"])
     path = tmp_path / "view.html"
-    path.write_text(as_view([f"several={tmp_path / 'run'}"], tiny).html, "utf-8")
-    tab = visit(path, "#e/several/s1/2")
-    assert tab.locator("#saw ol.papers").count() == 2
+    path.write_text(as_page([f"several={tmp_path / 'run'}"], tiny).html, "utf-8")
+    tab = visit(path, "#e/several/s1/1")
+    tab.locator(f"{NOW} ol.papers").nth(1).wait_for()
+    tab.click("#h-episode a")
     tab.click("#aligned summary")
     assert "search neural | encoders" in tab.locator("#beside a").first.inner_text()
 
@@ -232,7 +267,7 @@ def ask(body):
 def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     run, store = play(ask)
     path = tmp_path / "view.html"
-    path.write_text(as_view([f"react={run}"], tiny, answers=store).html, "utf-8")
+    path.write_text(as_page([f"react={run}"], tiny, answers=store).html, "utf-8")
     tab = visit(path, "#e/react/s1/2")
     tab.click(".prompt summary")
     tab.locator(".prompt a").wait_for()
@@ -240,7 +275,7 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     assert "neural ranking" in tab.inner_text(".prompt .text >> nth=0")
     assert "<script>" in tab.inner_text(".prompt pre")
     assert tab.inner_text(".prompt a") == "the result of step 1"
-    tab.click("nav a[href='#find']")
+    tab.click("nav a[href='#search']")
     tab.fill("#words", "done.")
     tab.click("#search button")
     tab.locator("#found", has_text="1 step").wait_for()  # the model said so at step 2
@@ -253,22 +288,46 @@ def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(
     runs, path = [tmp_path / "random", tmp_path / "oracle"], tmp_path / "view.html"
     for run in runs:
         arena.run(world, "organization", run.name, run, surveys=1)
-    path.write_text(as_view(runs, world).html, "utf-8")
-    tab = visit(path)
-    rows = tab.locator("#funnel tbody th").all_inner_texts()
-    assert rows[-1] == "in the answer"  # no rank counts
-    assert tab.locator("#difference tbody th").last.inner_text() == "selected, drafted or ranked"
-    tab.locator("#list a").first.click()
-    wait_at(tab, "step 1 ")
-    tab.evaluate("go(current.steps)")
-    tab.locator("#did h4", has_text="the survey's own").wait_for()
-    path.write_text(as_view(runs, world, labels=False).html, "utf-8")
-    tab = visit(path)
-    tab.locator("#list a").first.click()
+    path.write_text(as_page(runs, world).html, "utf-8")
+    tab = visit(path, "#s1")
+    assert not tab.locator("#missed").count()  # an episode begins with the papers
+    assert tab.locator("#survey h4", has_text="the survey's own").count() == 2
+    told = tab.locator("#survey .two .legend").all_inner_texts()[2:]  # of the oracle
+    assert told[0] == told[1]
+    assert re.match(r"(\d+) of \1 headings match; \d+ papers? under .*, 0 elsewhere, 0 o", told[0])
+    path.write_text(as_page(runs, world, labels=False).html, "utf-8")
+    tab = visit(path, "#episodes")
+    tab.locator("#list td a").first.click()
     wait_at(tab, "step 1 ")
     tab.evaluate("go(current.steps + 1)")
-    tab.locator("#did", has_text="The page has no labels, and so no scores.").wait_for()
-    assert tab.locator("#did h4").all_inner_texts() == ["Answer, organization", "submitted"]
+    tab.locator(NOW, has_text="The page has no labels, and so no scores.").wait_for()
+    heads = tab.locator(f"{NOW} h4")
+    heads.nth(1).wait_for()
+    assert heads.all_inner_texts() == ["Answer, organization", "submitted"]
+
+
+def test_citations_of_a_report_are_verified(world, tmp_path, visit):
+    arena.run(world, "report", "oracle", tmp_path / "run", surveys=1)
+    path = tmp_path / "view.html"
+    path.write_text(as_page([tmp_path / "run"], world).html, "utf-8")
+    tab = visit(path, "#s1")
+    told = tab.inner_text("#survey .legend >> nth=1")
+    assert re.fullmatch(r"Cited papers: \d+ cited by the survey", told)
+    good = tab.locator("#survey .text button.paper.good").count()
+    assert good >= int(told.split()[2]) and not tab.locator("#survey button.paper.bad").count()
+
+
+def test_ids_of_arxiv_and_doi_are_links(page, visit):
+    ids = ["2101.01507", "hep-th/9901001", "10.1145/3626772.x", "arxiv:2406.10291", "W123", "12.5"]
+    tab = visit(page)
+    assert tab.evaluate("(ids) => ids.map(addressOf)", ids) == [
+        "https://arxiv.org/abs/2101.01507",
+        "https://arxiv.org/abs/hep-th/9901001",
+        "https://doi.org/10.1145/3626772.x",
+        "https://arxiv.org/abs/2406.10291",
+        None,
+        None,
+    ]
 
 
 HOSTILE = "<img/src=x/onerror=alert(8)>\"'&"
@@ -307,15 +366,20 @@ def test_a_hostile_corpus_runs_nothing(tmp_path, visit):
     build(Memory(papers, [survey]), tmp_path / "corpus")
     arena.run(tmp_path / "corpus", "report", Poisoner, tmp_path / "run")
     name = POISON[:60].replace("=", "")  # NAME=DIR
-    html = as_view([f"{name}={tmp_path / 'run'}"], tmp_path / "corpus").html
+    html = as_page([f"{name}={tmp_path / 'run'}"], tmp_path / "corpus").html
     (tmp_path / "view.html").write_text(html, "utf-8")
-    tab = visit(tmp_path / "view.html")
+    tab = visit(tmp_path / "view.html", "#missed")
     tab.locator("#funnel button.lost").first.click()
     tab.wait_for_selector("#lost tbody tr")
-    tab.locator("#list a").click()
+    tab.goto((tmp_path / "view.html").as_uri() + "#s1")
+    tab.wait_for_selector("#survey:not([hidden]) #aligned")
+    assert "\u202e" not in tab.inner_text("body") and tab.is_hidden("#trouble")
+    tab.goto((tmp_path / "view.html").as_uri() + "#episodes")
+    tab.locator("#list td a").click()
     for number in range(1, 8):
         at = "step 1 " if number == 1 else "the end" if number == 7 else f"step {number} "
         wait_at(tab, at)
+        tab.locator(f"{NOW} .budget, #step-7[open] dl").first.wait_for()
         assert tab.is_hidden("#trouble")
         assert "\u202e" not in tab.inner_text("body")
         assert tab.locator("script:not([type]), img, iframe, object, body svg script").count() == 1
@@ -324,14 +388,13 @@ def test_a_hostile_corpus_runs_nothing(tmp_path, visit):
         handlers = "[...document.querySelectorAll('*')].flatMap((e) => [...e.attributes])"
         assert not tab.evaluate(f"{handlers}.some((a) => a.name.startsWith('on'))")
         if number == 1:  # building a corpus takes such marks out of titles, and no query
-            assert "abc⟨U+202E⟩def" in tab.inner_text("#did")
-        if number == 2:
-            assert "<script>" in tab.inner_text("#saw")
-            open_paper(tab, "#saw")
+            assert "abc⟨U+202E⟩def" in tab.inner_text(NOW)
+            assert "<script>" in tab.inner_text(f"{NOW} .papers")
+            open_paper(tab, NOW)
         if number == 5:  # the citations of a report
-            open_paper(tab, "#did")
+            open_paper(tab, NOW)
         tab.evaluate(f"go({number + 1})")
-    tab.click("nav a[href='#find']")
+    tab.click("nav a[href='#search']")
     tab.fill("#words", "<script>")
-    tab.evaluate("document.getElementById('search').requestSubmit()")
+    tab.evaluate("document.getElementById('find').requestSubmit()")
     tab.locator("#found", has_text="steps").wait_for()

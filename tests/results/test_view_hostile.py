@@ -7,12 +7,12 @@ import json
 import pytest
 from helpers import call
 from llm_server import LLMServer
-from test_run_pages import rebuilt
-from test_view_browser import browser, pytestmark, visit, wait_at  # noqa: F401 - fixtures
+from test_compare_page import rebuilt
+from test_view_browser import NOW, browser, pytestmark, visit, wait_at  # noqa: F401 - fixtures
 
 import arena
 from arena.agents import Agent
-from arena.results.viewing import as_view
+from arena.results.viewing import as_page
 from arena.results.viewing.packing import Texts
 from arena.runs.directory import OpenedRun
 from arena.tools import encode
@@ -105,25 +105,27 @@ def test_every_step_of_a_hostile_agent_and_all_others_are_shown(
     steps, others = (len(record["steps"]) for record in records.values())
     assert steps >= 37
     path = tmp_path / "view.html"
-    path.write_text(as_view([f"{n}={tmp_path / n}" for n in runs], tiny).html, "utf-8")
+    path.write_text(as_page([f"{n}={tmp_path / n}" for n in runs], tiny).html, "utf-8")
     tab = visit(path, "#e/hostile/s1/1")
     for number in range(1, steps + 1):
         wait_at(tab, f"step {number} of {steps}")
         assert tab.is_hidden("#trouble"), tab.inner_text("#trouble")
-        tab.locator("#did h4", has_text="Budget").wait_for()  # the last part of a step
-        assert "cannot be drawn" not in tab.inner_text("#did"), number
+        tab.locator(f"{NOW} .budget").wait_for()  # the last part of a step
+        assert "cannot be drawn" not in tab.inner_text("#steps"), number
         tab.evaluate(f"go({number + 1})")
+    tab.click("#h-episode a")
     tab.click("#aligned summary")
     tab.wait_for_selector("#beside tbody tr")
     assert tab.locator("#beside tbody tr").count() >= steps
-    built = "loadAll().then(() => current.own.a.map(build).map(JSON.parse).length)"
+    assert tab.is_hidden("#trouble")
+    built = "loadAll().then(() => current.all[0].a.map(build).map(JSON.parse).length)"
     assert tab.evaluate(built) == steps
-    tab.goto(path.as_uri() + "#find")
-    tab.evaluate("document.getElementById('search').requestSubmit()")
+    tab.goto(path.as_uri() + "#search")
+    tab.evaluate("document.getElementById('find').requestSubmit()")
     tab.locator("#found", has_text=f"{steps + others} steps").wait_for()
     assert tab.locator("#hits li").count() == steps + others
     tab.fill("#words", "renamed")
-    tab.evaluate("document.getElementById('search').requestSubmit()")
+    tab.evaluate("document.getElementById('find').requestSubmit()")
     tab.locator("#found", has_text="6 steps").wait_for()
     tab.goto(path.as_uri() + "#e/other/s1/1")
     wait_at(tab, "step 1 ")
@@ -133,15 +135,17 @@ def test_every_step_of_a_hostile_agent_and_all_others_are_shown(
 def test_a_step_that_cannot_be_drawn_costs_itself(tiny, tmp_path, visit):  # noqa: F811
     arena.run(tiny, "discovery", "title", tmp_path / "title", surveys=["s1"])
     path = tmp_path / "view.html"
-    path.write_text(as_view([tmp_path / "title"], tiny).html, "utf-8")
+    path.write_text(as_page([tmp_path / "title"], tiny).html, "utf-8")
     tab = visit(path, "#e/title%2C%20bm25/s1/1")
     tab.evaluate("current.own.a[0] = ['{']")  # as no page has it
+    tab.evaluate("drawSteps()")
     tab.evaluate("route()")
-    tab.locator("#did", has_text="This step cannot be drawn: ").wait_for()
-    assert '"{"' in tab.inner_text("#did pre") and tab.is_hidden("#trouble")
+    tab.locator(NOW, has_text="This step cannot be drawn: ").wait_for()
+    assert '"{"' in tab.inner_text(f"{NOW} pre") and tab.is_hidden("#trouble")
     tab.evaluate("go(2)")
     wait_at(tab, "step 2 ")
-    assert "cannot be drawn" not in tab.inner_text("#did")
+    tab.locator(f"{NOW} .budget").wait_for()
+    assert "cannot be drawn" not in tab.inner_text(NOW)
 
 
 @pytest.mark.parametrize("scores", [(3e-310,), (1e200,), (0.5, 2e16), (0.25, None, 0.125), (0,)])
@@ -181,14 +185,18 @@ def test_the_prompt_of_an_agent_in_a_file_and_why_its_answer_was_not_read(
         given = {"model": "m", "base_url": server.url, "store": str(store)}
         arena.run(tiny, "discovery", agent, tmp_path / "run", surveys=["s1"], agent_options=given)
     path = tmp_path / "view.html"
-    path.write_text(as_view([f"asks={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
+    path.write_text(as_page([f"asks={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
     tab = visit(path, "#e/asks/s1/1")
-    assert tab.locator("#did h4", has_text="The model answered (guess)").count() == 2
-    whys = tab.locator("#did p.labels").all_inner_texts()
-    assert whys == ["unreadable: There is no number in it."] * 2
-    assert tab.locator("#did .said").first.inner_text() == "<b>seven</b>"
+    tab.locator(f"{NOW} .budget").wait_for()
+    assert tab.locator(f"{NOW} h4", has_text="The model answered (guess)").count() == 2
+    whys = tab.locator(f"{NOW} p.labels").all_inner_texts()
+    assert whys == [
+        "Asked again, unreadable: There is no number in it.",
+        "Not used, unreadable: There is no number in it.",
+    ]
+    assert tab.locator(f"{NOW} .said").first.inner_text() == "<b>seven</b>"
     for number in range(2):
         tab.locator(".prompt summary").nth(number).click()
     tab.locator(".prompt", has_text="Your answer could not be read").wait_for()
     assert "A number for neural ranking" in tab.inner_text(".prompt .text >> nth=0")
-    assert "‡ (no answer readable)" in tab.text_content("#runs")
+    assert "No answer of the model was readable in asks." in tab.text_content(".verdict")

@@ -13,7 +13,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError
 from arena.kit.files import sha256_file
 from arena.results import comparison
-from arena.results.viewing import as_view
+from arena.results.viewing import as_page
 from arena.runs.checking import Misstated, misstated
 from arena.runs.directory import OpenedRun
 
@@ -170,4 +170,4 @@ def test_a_checked_comparison_says_nothing_of_labels(runs, world):
     )
     assert "labels not checked: give --corpus." in comparison.as_text(alone)
     assert "labels not checked" not in comparison.as_text(checked)
-    assert as_view([runs / "survey"], world).episodes == 2
+    assert as_page([runs / "survey"], world).episodes == 2

@@ -18,7 +18,7 @@ import arena
 import arena.cli
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.results.comparison import as_html
+from arena.results.viewing import as_page
 from arena.tasks import TaskSet
 
 
@@ -98,9 +98,9 @@ def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
     assert 0 < seconds[0] < 60
     assert seconds[1] == seconds[0]  # there was nothing to play
     assert not (title_run / "timing.json").exists()
-    page = as_html(arena.compare([output]))
+    page = as_page(arena.compare([output])).html
     assert f"{seconds[0]:.4f}" in page and "run that was timed" in page
-    assert "run that was timed" not in as_html(arena.compare([title_run]))
+    assert "run that was timed" not in as_page(arena.compare([title_run])).html
     (output / "timing.json").write_text('{"seconds": "NaN"}')
     with pytest.raises(CorpusError, match="has no number of seconds"):
         arena.compare([output])
@@ -288,5 +288,5 @@ def test_a_run_of_reports(world, tmp_path):
     scored = arena.score(world, "discovery", first / "run.trec", metrics=["recall@100"])
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
     arena.run(world, "report", "oracle", tmp_path / "oracle", surveys=2, metrics=["recall@100"])
-    page = as_html(arena.compare([first, tmp_path / "oracle"]))
+    page = as_page(arena.compare([first, tmp_path / "oracle"])).html
     assert f"{len(gold)} of {len(gold)}</td>" in page

@@ -1,12 +1,11 @@
 """Compare runs: means, intervals, paired tests, what they cost, and a page to look at.
 
-`arena.compare` makes a `Comparison`; the functions here turn it into text, Markdown, LaTeX, JSON
-and HTML. See docs/comparing.md.
+`arena.compare` makes a `Comparison`; the functions here turn it into text, Markdown, LaTeX, CSV
+and JSON, `arena.results.viewing.as_page` into a page. See docs/comparing.md.
 """
 
 from arena.results.comparison.comparing import Comparison, compare, split_by_day
 from arena.results.comparison.opening import usage_of
-from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (
     as_csv,
     as_json,
@@ -17,6 +16,6 @@ from arena.results.comparison.report import (
 )
 
 __all__ = [
-    "Comparison", "as_csv", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
-    "split_by_day", "usage_of", "verdict", "write_html",
+    "Comparison", "as_csv", "as_json", "as_latex", "as_markdown", "as_text", "compare",
+    "split_by_day", "usage_of", "verdict",
 ]  # fmt: skip

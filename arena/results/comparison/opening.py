@@ -88,14 +88,12 @@ class PlayedEpisode:
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches.
         answers: Stage -> an answer as JSON has it, see `arena.answers.AnswerKind.read`.
         effort: What it cost.
-        picture: The SVG of an answer, such as a mind-map next to the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
     curve: tuple[float, ...]
     answers: Mapping[str, Any]
     effort: Effort
-    picture: str | None
 
 
 @dataclass(frozen=True)
@@ -226,15 +224,11 @@ def read_compared_run(
 ) -> ComparedRun:
     """Return a run by its name in the comparison, with its episodes; call `tick` after each."""
     manifest = run.manifest
-    files = manifest["files"]
     episodes, efforts = dict[str, PlayedEpisode](), []
     for record in run.episodes(every=True):
         if record["survey"] not in metrics["per_survey"]:
             continue
-        pictures = (kind.picture(record["survey"]) for kind in run.task.kinds)
-        picture = next((name for name in pictures if name in files), None)
-        drawn = (run.directory / picture).read_text("utf-8") if picture else None
-        played = played_episode(record, run, drawn)
+        played = played_episode(record, run)
         episodes.setdefault(record["survey"], played)  # the first of several is shown
         efforts.append(played.effort)
         tick()
@@ -310,7 +304,7 @@ def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, in
     return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in surveys}
 
 
-def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | None) -> PlayedEpisode:
+def played_episode(record: Mapping[str, Any], run: OpenedRun) -> PlayedEpisode:
     """Return the episode of `record`, a line of ``trajectories.jsonl`` of a run."""
     tools, manifest = run.tools, run.manifest
     queries, curve, shown = [], [0.0], 0.0
@@ -338,7 +332,7 @@ def played_episode(record: Mapping[str, Any], run: OpenedRun, picture: str | Non
         models=(model,) if model else (),
         **usage,
     )
-    return PlayedEpisode(tuple(queries), tuple(curve), record["answers"], effort, picture)
+    return PlayedEpisode(tuple(queries), tuple(curve), record["answers"], effort)
 
 
 def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""See runs: one HTML file of episodes step by step, and where wanted papers were missed.
+"""See runs: one HTML page that compares them, shows what they missed, and every episode.
 
 See docs/viewing.md.
 """
@@ -12,9 +12,9 @@ from arena.results.viewing.funnel import (
     funnel_of,
     funnel_tables,
 )
-from arena.results.viewing.page import View, as_view
+from arena.results.viewing.page import Page, as_page, write_page
 
 __all__ = [
-    "STAGES", "Funnel", "RunFunnel", "View", "WantedPaper", "as_view", "funnel_json", "funnel_of",
-    "funnel_tables",
+    "STAGES", "Funnel", "Page", "RunFunnel", "WantedPaper", "as_page", "funnel_json", "funnel_of",
+    "funnel_tables", "write_page",
 ]  # fmt: skip

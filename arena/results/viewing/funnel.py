@@ -16,7 +16,7 @@ from arena.results.viewing.packing import listed
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from arena.runs.trajectories import answers_of
-from arena.tasks import TaskSet
+from arena.tasks import Task, TaskSet
 from arena.tools import Call, parse_action, queries_of
 
 DEPTH = 1_000
@@ -67,7 +67,6 @@ class RunFunnel:
 
     def __init__(self, recorded: OpenedRun, corpus: Corpus, tasks: TaskSet) -> None:
         self._task, self._corpus, self._tasks = recorded.task, corpus, tasks
-        self.forms = {stage.name: stage.answer.form for stage in recorded.task.stages}
         config = recorded.config()
         self._own = config.retriever
         self._engines = {name: corpus.retriever(name) for name in config.retrievers}
@@ -112,11 +111,7 @@ class RunFunnel:
         calls = [call for _, call in self._calls(record)]
         ids = [call.arguments["paper_ids"] for call in calls if call.tool.name == "select"]
         texts = [call.arguments["text"] for call in calls if call.tool.name == "write"]
-        answers = answers_of(record, self._task)
-        places: dict[str, int] = {}
-        for stage in self._task.stages:  # the first rank of several counts
-            for paper, rank in stage.answer.places(answers.get(stage.name)).items():
-                places[paper] = places.get(paper) or rank
+        places = places_of(answers_of(record, self._task), self._task)
         survey, reached = record["survey"], dict[str, Collection[str]]()
         references = self._tasks.references(survey)
         reached["listed"] = references
@@ -146,6 +141,15 @@ class RunFunnel:
             if "error" not in each
         ]
         return [(n, call) for n, call in parsed if isinstance(call, Call)]
+
+
+def places_of(answers: Mapping[str, Any], task: Task) -> dict[str, int]:
+    """Return paper -> its rank in the answers of an episode, by stage; see `AnswerKind.places`."""
+    places: dict[str, int] = {}
+    for stage in task.stages:  # the first rank of several counts
+        for paper, rank in stage.answer.places(answers.get(stage.name)).items():
+            places[paper] = places.get(paper) or rank
+    return places
 
 
 def funnel_of(

@@ -37,8 +37,12 @@ def is_recorded(folder: str | Path) -> bool:
     return (Path(folder) / ROLLOUTS).is_file()
 
 
-def runs_of(given: Sequence[str], corpus: Corpus) -> list[str]:
+def runs_of(given: Sequence[str], corpus: Corpus | None) -> list[str]:
     """Return runs as they are given; in the place of a folder of rollouts, these as runs."""
+    if corpus is None:
+        if any(map(is_recorded, given)):
+            raise DataError("rollouts are played again: name their --corpus.")
+        return [*given]
     return [
         str(run)
         for each in given

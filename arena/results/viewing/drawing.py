@@ -1,0 +1,95 @@
+"""The templates of pages, and what their plots are drawn with."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from arena.kit.terminal import MISSING
+from arena.results.comparison.comparing import MetricComparison, PairedDifference
+from arena.text.display import page_templates, shown
+
+FOLDER = Path(__file__).parent
+_BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
+MARKS = "●■▲▼◆★○□△▽◇☆"
+"""The marks of the first runs; the page has six colours."""
+
+
+def style() -> Markup:
+    """Return the style sheet that pages share."""
+    return Markup((FOLDER / "page.css").read_text(encoding="utf-8"))
+
+
+def digest_of(script: str) -> str:
+    """Return the hash by which a page's policy allows its script."""
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+@functools.cache
+def environment(*folders: Path) -> Any:
+    """Return the environment of the templates in `folders`, and of those that pages share.
+
+    It escapes every value that it prints.
+    """
+    made = page_templates(*folders, FOLDER)
+    made.filters |= {
+        "cut": shown,
+        "number": _number,
+        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(shown(name, 80))))),
+    }
+    return made
+
+
+def _number(value: Any, decimals: int = 4, sign: str = "") -> str:
+    """Return a number, or the sign of an unknown one; text stays as it is."""
+    if value is None:
+        return MISSING
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:{sign}.{decimals}f}"
+
+
+def mark(place: int) -> str:
+    """Return the mark of run number `place`; no two runs have the same, also without colours."""
+    return MARKS[place] if place < len(MARKS) else str(place + 1)
+
+
+class Axis:
+    """Values on an axis from pixel `start` to `end`, with at most `most` steps of round numbers."""
+
+    def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
+        values = list(values)
+        low, high = min(values), max(values)
+        rough = max(high - low, 1e-6) / most
+        unit = 10.0 ** math.floor(math.log10(rough))
+        step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough * (1 - 1e-9))
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        self.ticks = [round(i * step, 10) for i in range(first, max(last, first + 1) + 1)]
+        self._start, self._pixels = start, (end - start) / (self.ticks[-1] - self.ticks[0])
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value."""
+        return round(self._start + (value - self.ticks[0]) * self._pixels, 1)
+
+
+def axis_of_means(metric: MetricComparison) -> Axis:
+    """Return the axis of the means of all runs, their intervals, the ceiling and 0."""
+    ends = [end for mean in metric.means.values() for end in (mean.mean, mean.low, mean.high)]
+    return Axis([0.0, *(e for e in (*ends, metric.ceiling) if e is not None)], 188, 468)
+
+
+def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
+    """Return (difference, survey, value of the run), from its largest gain to its largest loss."""
+    sign = -1 if metric.lower_is_better else 1
+    values = zip(metric.surveys, metric.values[pair.run], metric.values[pair.against], strict=True)
+    return sorted(
+        ((a - b, survey, a) for survey, a, b in values), key=lambda bar: (-sign * bar[0], bar[1])
+    )
