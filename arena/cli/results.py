@@ -14,8 +14,6 @@ from arena.errors import DataError
 from arena.text.display import count, printable
 
 if TYPE_CHECKING:
-    from arena.results.comparison import Comparison
-    from arena.results.viewing import Funnel
     from arena.suites import Evaluation
 
 
@@ -30,7 +28,6 @@ def compare(
     clusters: str = "cluster",
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
-    funnel: bool = False,
     model_cutoff: str | None = None,
     corpus: str | None = None,
     tasks: str | None = None,
@@ -50,12 +47,11 @@ def compare(
         format: Format of the printed comparison; csv has a line for each run and survey, and its
             means.
         html (FILE): Write one page with everything, labels too; with --corpus every episode.
-        funnel: Also print where each run lost the references of the surveys (docs/viewing.md).
         model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
             latest model_cutoff of the agents).
         corpus (DIR): Corpus that arena-corpus built, to score the answers of the runs again, and
-            for the titles on the page, --funnel and cutoffs of models.
+            for the episodes on the page and cutoffs of models.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
@@ -64,7 +60,7 @@ def compare(
     from arena.corpus import Corpus
     from arena.metrics import METRICS
     from arena.results import comparison
-    from arena.results.viewing import funnel_json, funnel_tables, write_page
+    from arena.results.viewing import write_page
 
     if tasks is not None and corpus is None:
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
@@ -72,8 +68,6 @@ def compare(
         raise DataError(
             "--model-cutoff needs the --corpus, for dates of surveys, and prints no csv."
         )
-    if funnel and (corpus is None or format not in ("text", "json")):
-        raise DataError("--funnel searches again, and prints text or JSON: name the --corpus.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
@@ -86,29 +80,10 @@ def compare(
         compared = comparison.split_by_day(compared, opened, model_cutoff)
     if html is not None:
         write_page(compared, html, opened)
-    funnels = _funnels(compared, opened) if funnel else {}
     if json or format == "json":
-        found = comparison.as_json(compared)
-        print_json(found | {"funnel": funnel_json(funnels)} if funnel else found)
+        print_json(comparison.as_json(compared))
     else:
         sys.stdout.write(getattr(comparison, f"as_{format}")(compared))
-    if funnels and not json and format == "text":
-        against = compared.baseline
-        for table in funnel_tables(funnels, against if against in funnels else next(iter(funnels))):
-            print(f"\n{table.title}\n{table.text()}")
-
-
-def _funnels(comparison: Comparison, corpus: Any) -> dict[str, Funnel]:
-    """Return the funnels of single runs; answers of files have no steps to follow."""
-    from arena.results.viewing import funnel_of
-
-    return {
-        run.name: funnel_of(
-            run.opened, *run.opened.open_corpus(corpus), surveys=set(comparison.surveys)
-        )
-        for run in comparison.runs
-        if run.opened is not None and run.pooled == 1
-    }
 
 
 def add_evaluate(commands: Any, suites: bool) -> None:

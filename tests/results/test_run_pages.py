@@ -177,25 +177,6 @@ def test_what_a_model_wrote_and_used(tiny, play):
     ]  # fmt: skip
 
 
-def test_compare_prints_the_funnel(tiny, tmp_path, capsys):
-    arena.run(tiny, "discovery", Reader, tmp_path / "reader", surveys=["s1"])
-    arena.run(tiny, "discovery", "title", tmp_path / "title", surveys=["s1"])
-    runs = [f"title={tmp_path / 'title'}", f"reader={tmp_path / 'reader'}"]
-    command = ["compare", *runs, "--funnel", "--corpus", str(tiny)]
-    assert main([*command, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["funnel"]
-    # title submits p3 and p2: see test_every_reference_is_lost_where_it_was for the rest.
-    stages = {name: run["stages"] for name, run in found.items()}
-    assert stages["title"]["counted"] == {"reached": 2, "lost": 0}
-    assert stages["title"]["reach"] == {"reached": 3, "lost": 1}
-    assert stages["reader"]["corpus"] == {"reached": 6, "lost": 3}
-    assert stages["title"]["opened"] == {"reached": 0, "lost": 0}
-    assert main(command) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"in reach: before the cutoff, not a survey +0 +1\n", printed)  # p2
-    assert main(["compare", *runs, "--funnel"]) == 2
-
-
 def test_rollouts_of_a_door_are_seen(tiny, tmp_path, capsys):
     folder, totals = tmp_path / "rollouts", []
     sessions = Sessions.make(tiny, record=folder, max_steps=7)

@@ -3,18 +3,7 @@
 See docs/viewing.md.
 """
 
-from arena.results.viewing.funnel import (
-    STAGES,
-    Funnel,
-    RunFunnel,
-    WantedPaper,
-    funnel_json,
-    funnel_of,
-    funnel_tables,
-)
+from arena.results.viewing.funnel import STAGES, Funnel, WantedPaper, funnel_of
 from arena.results.viewing.page import Page, as_page, write_page
 
-__all__ = [
-    "STAGES", "Funnel", "Page", "RunFunnel", "WantedPaper", "as_page", "funnel_json", "funnel_of",
-    "funnel_tables", "write_page",
-]  # fmt: skip
+__all__ = ["STAGES", "Funnel", "Page", "WantedPaper", "as_page", "funnel_of", "write_page"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
 from arena.corpus.view import search_batch
-from arena.kit.terminal import Table, progress
+from arena.kit.terminal import progress
 from arena.papers import Hit
 from arena.report import cited_ids
 from arena.results.viewing.packing import listed
@@ -162,38 +161,3 @@ def funnel_of(
         shown = [listed(step.observation["result"]) for step in steps]
         found[record["survey"]] = funnel.follow(record, shown, funnel.search(record)[0])
     return found
-
-
-def funnel_json(funnels: Mapping[str, Funnel]) -> dict[str, Any]:
-    """Return for each run how many references reached each stage, were lost after it, and all."""
-    found = {}
-    for name, funnel in funnels.items():
-        wanted = [*chain(*funnel.values())]
-        reached, lost = Counter(chain(*(w.stages for w in wanted))), Counter(w.lost for w in wanted)
-        found[name] = {
-            "stages": {s: {"reached": reached[s], "lost": lost[s]} for s in STAGES},
-            "references": {s: [each._asdict() for each in papers] for s, papers in funnel.items()},
-        }
-    return found
-
-
-def funnel_tables(funnels: Mapping[str, Funnel], against: str) -> list[Table]:
-    """Return how many references reached each stage, and what runs counted that `against` lost."""
-    counts = [each["stages"] for each in funnel_json(funnels).values()]
-    header = ["reached by", *chain(*((name, "lost after") for name in funnels))]
-    rows = [[text, *chain(*(each[s].values() for each in counts))] for s, text in STAGES.items()]
-    tables = [Table(header, rows, title="Listed references, and the last stage of lost ones")]
-    for name, funnel in funnels.items():
-        if name != against:
-            lost = _only(funnel, funnels[against]), _only(funnels[against], funnel)
-            rows = [[text, *(each[s] for each in lost)] for s, text in [*STAGES.items()][:-1]]
-            header = ["lost after", f"only {name}", f"only {against}"]
-            title = "References that one run counted, and their last stage in the other"
-            tables.append(Table(header, rows, title=title))
-    return tables
-
-
-def _only(run: Funnel, other: Funnel) -> Counter[str | None]:
-    """Return after which stages `other` lost the references that `run` counted."""
-    pairs = (zip(run[s], other[s], strict=True) for s in run if s in other)
-    return Counter(b.lost for a, b in chain(*pairs) if a.lost is None and b.lost is not None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -14,8 +13,7 @@ from arena.corpus import Corpus
 from arena.dates import GUESS_MARK
 from arena.errors import DataError
 from arena.kit.files import atomic_write, read_json
-from arena.kit.terminal import Table
-from arena.llm.outcomes import UNREAD, count_answers, is_unread
+from arena.metrics import mean
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, compare, tasks_of
 from arena.results.comparison.opening import name_runs, split_name
@@ -90,7 +88,8 @@ def as_page(
         comparison=compared,
         headline=compared and next(m for m in compared.metrics if m.metric == compared.headline),
         why=why,
-        table_of_runs=None if compared or found is None else _table(named, found),
+        means=[mean(each) for each in zip(*(line.values for line in lines), strict=True)]
+        if labels and not compared else [],
         task=", ".join(tasks_played),
         corpus=opened and opened.directory.resolve().name,
         hashes=manifest["sha256"],
@@ -224,23 +223,3 @@ def _surveys(compared: Comparison | None, found: Episodes | None) -> list[str]:
 
 def _quoted(text: str) -> str:
     return quote(text, safe="", errors="replace")
-
-
-def _table(named: Mapping[str, OpenedRun | None], found: Episodes) -> Table:
-    """Return the table of runs that are not compared, with means over the episodes of the page."""
-    rows = []
-    for place, (name, run) in enumerate(named.items()):
-        values = [own[place] for own in found.shown.values() if place in own]
-        if run is None or not values:
-            continue
-        manifest = run.manifest
-        unread = is_unread({"model": count_answers(each["notes"] for each in run.episodes())})
-        agent = manifest["agent"] + f" {UNREAD} (no answer readable)" * unread
-        row = [name, run.task.name, agent, manifest["environment"]["retriever"]]
-        row.append(f"{len(values)} of {len(manifest['surveys'])}")
-        if found.labels:
-            scored = [value for value in values if value is not None]
-            row += [str(manifest["definition"].get("headline")), fmean(scored) if scored else None]
-        rows.append(row)
-    header = ["run", "task", "agent", "engine", "episodes", "metric", "mean"][: len(rows[0])]
-    return Table(header, rows, "llllrlr"[: len(header)], title="Means over the episodes here")
