@@ -88,8 +88,11 @@ def _verdict(comparison: Comparison) -> str:
     return f"{sentence}; the difference is not tested."
 
 
-def means(comparison: Comparison) -> Table:
-    """Return the means of all runs by all metrics, with the ceiling; the best ones bold."""
+def means(comparison: Comparison, intervals: bool = False) -> Table:
+    """Return the means of all runs by all metrics, with the ceiling; the best ones bold.
+
+    With `intervals` a cell is a text, the mean and both ends of its interval.
+    """
     metrics = comparison.metrics
     rows: list[list[Any]] = [
         [_marked(run), *(m.means[run.name].mean if run.name in m.means else None for m in metrics)]
@@ -106,6 +109,10 @@ def means(comparison: Comparison) -> Table:
     whose = "of the task" if comparison.played else "by"
     title = f"Mean scores {whose} {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
+    for run, row in zip(comparison.runs, rows if intervals else (), strict=False):
+        for column, metric in enumerate(metrics, 1):
+            if (ends := interval(metric.means.get(run.name))) is not None:
+                row[column] = f"{row[column]:.4f} ({ends})"
     if comparison.played:
         rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
@@ -150,7 +157,7 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
         shown = f"{_marked(run)} (baseline)" if name == against else _marked(run)
         rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
-            rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
+            rows[-1] += _tested(tested[name], comparison) if name in tested else [None] * 7
     header = [metric.metric, "mean", _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
     return _table(title, metric.metric + dated, header, rows)
@@ -169,17 +176,23 @@ def searches(comparison: Comparison) -> Table:
     return _table(title, "searches", ["searches", *map(str, steps)], rows)
 
 
-def effort(comparison: Comparison) -> Table:
-    """Return what each run cost."""
+def effort(comparison: Comparison, brief: bool = False) -> Table:
+    """Return what each run cost; if `brief` without the columns of zeros."""
     names = (*_EFFORT, "unseen", *(_MODEL_EFFORT if uses_models(comparison) else ()))
     if any(total.seconds is not None for total in comparison.efforts.values()):
         names += ("seconds",)
+    if brief:
+        names = tuple(n for n in names if any(_spent(run, n) for run in comparison.runs))
     rows = []
     for run in comparison.runs:
-        values = [getattr(run if name == "unseen" else run.effort, name) for name in names]
+        values = [_spent(run, name) for name in names]
         rows.append([run.name, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     title = f"Effort of each run over {comparison.over}"
     return _table(title, "effort", ["run", *map(heading, names)], rows)
+
+
+def _spent(run: ComparedRun, name: str) -> Any:
+    return getattr(run if name == "unseen" else run.effort, name)
 
 
 def uses_models(comparison: Comparison) -> bool:
@@ -274,14 +287,17 @@ def _test_header(comparison: Comparison) -> list[str]:
     return ["difference", _percent(comparison), "p", "p (holm)", "wins", "ties", "losses"]
 
 
-def _tested(difference: PairedDifference) -> list[Any]:
+def _tested(difference: PairedDifference, comparison: Comparison) -> list[Any]:
+    """Return the cells of a test; what the oracle knows is no finding, and has no star."""
+    oracles = {run.name for run in comparison.runs if run.manifest["agent"] == ORACLE}
+    star = difference.significant and not oracles & {difference.run, difference.against}
     p, corrected = (
         None if p is None else f"{p:.4f}" if p >= 0.0001 else "<0.0001"  # never rounded to 0
         for p in (difference.p, difference.corrected)
     )
     return [
         f"{difference.difference:+.4f}", interval(difference), p,
-        None if corrected is None else corrected + " *"[difference.significant],
+        None if corrected is None else corrected + " *"[star],
         difference.wins, difference.ties, difference.losses,
     ]  # fmt: skip
 

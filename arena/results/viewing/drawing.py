@@ -68,7 +68,7 @@ class Axis:
     def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
         values = list(values)
         low, high = min(values), max(values)
-        rough = max(high - low, 1e-6) / most
+        rough = (high - low or 1.0) / most
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough * (1 - 1e-9))
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

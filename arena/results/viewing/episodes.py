@@ -19,6 +19,7 @@ from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel, places_of
 from arena.results.viewing.packing import Texts, block, in_blocks, listed
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
+from arena.runs.players import ORACLE
 from arena.runs.replaying import replay_episodes
 from arena.runs.trajectories import answers_of
 from arena.session import step_text
@@ -55,7 +56,8 @@ class Episodes:
     def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
         """Add a run and its episodes of `surveys`."""
         funnel, place = RunFunnel(run, self._corpus, self.tasks), len(self._runs)
-        self._runs.append({"name": name, "task": run.task.name, "depth": funnel.depth})
+        about = {"name": name, "task": run.task.name, "depth": funnel.depth}
+        self._runs.append(about | {"knows": run.manifest["agent"] == ORACLE})
         headline = run.manifest["definition"].get("headline")
         episodes = replay_episodes(run, self._corpus, surveys)
         for record, steps in progress(episodes, desc=name, unit="episode"):

@@ -291,7 +291,7 @@ function agreement(root) {
 async function drawAnswer(parts) {  // as the kind of answer has it
   const { form, value, cited: marks } = await read(parts);
   if (form === "ranking") return listing(value.map(named));
-  if (form === "text") return [Object.keys(marks).length ? problems(marks) : null, cited(value, marks)];
+  if (form === "text") return [Object.keys(marks).length ? problems(marks) : null, el("div", { class: "reading", tabindex: 0 }, cited(value, marks))];
   if (form === "trees") return el("div", { class: "two" }, value.map(([name, root]) => el("section", {}, el("h4", {}, name), value.length > 1 && agreement(root), el("ul", { class: "tree" }, tree(root)))));
   return table(value);
 }
@@ -338,12 +338,13 @@ function queriesOf(run) {
 }
 function referenceTable() {
   const { refs, all, runs } = current, missed = 10 ** 9;
-  const rank = (run, i) => all[run].ranks[i], best = (i) => Math.min(...runs.map((run) => rank(run, i) ?? missed));
+  const unaided = runs.filter((run) => !index.runs[run].knows), fair = unaided.length ? unaided : runs;
+  const rank = (run, i) => all[run].ranks[i], best = (i) => Math.min(...fair.map((run) => rank(run, i) ?? missed));
   const order = refs.map((_, i) => i).filter((i) => refs[i][1]).sort((i, j) => refs[j][1] - refs[i][1] || best(i) - best(j));
   const cell = (n) => el("td", { class: n === null ? null : n <= 10 ? "near" : n <= 100 ? "mid" : "far" }, n === null ? "–" : n || "✓");
   const rows = order.map((i) => el("tr", { class: best(i) === missed ? "missed" : null }, rowHead(title_(paperOf(refs[i][0]), refs[i][1])), runs.map((run) => cell(rank(run, i)))));
   const found = row(rowHead("found"), runs.map((run) => `${order.filter((i) => rank(run, i) !== null).length} of ${order.length}`));
-  return [el("h3", {}, "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted each reference in reach, influential ones first; – is missed."), head("paper", ...runs.map(chip)), el("tbody", {}, few(rows, 60)), el("tfoot", {}, found))];
+  return [el("h3", {}, "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted each reference in reach, influential ones first; – is missed."), head("paper", ...runs.map(chip)), el("tbody", {}, few(rows, 40)), el("tfoot", {}, found))];
 }
 async function showSurvey(place) {
   current = await enter(place);
@@ -583,7 +584,7 @@ const trouble = (error) => {
   $("trouble").textContent = `This part of the page cannot be shown: ${visible(error.message)}`;
 };
 document.addEventListener("keydown", (event) => {
-  const busy = event.target.closest?.("input, select, textarea, .wide, dialog");
+  const busy = event.target.closest?.("input, select, textarea, .wide, .reading, dialog");
   if (!current?.own || busy || event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.key === "ArrowLeft") go(current.step - 1);
   if (event.key === "ArrowRight") go(current.step + 1);
