@@ -89,6 +89,7 @@ def sample(
     abstracts: str | None = None,
     n: int = 50,
     seed: int = 7,
+    per_run: int | None = None,
     overwrite: bool = False,
 ) -> None:
     r"""Draw decisions of a machine for people to check, without its answers.
@@ -106,6 +107,7 @@ def sample(
         abstracts (FILE): JSON lines of id and abstract: those of surveys, which no corpus has.
         n: Decisions to draw, or mind-maps that were extracted, each with two decisions.
         seed: Seed of the choice and the order.
+        per_run: In place of --n, mind-maps to draw of each run, each with all its dimensions.
         overwrite: Replace FILE although people have answered in it.
 
     Example:
@@ -119,7 +121,7 @@ def sample(
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     rubric = rubric and RUBRICS.resolve(rubric)
     key = draw(
-        what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite,
+        what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite, per_run=per_run,
         figures=figures, abstracts=abstracts,
     )  # fmt: skip
     path = Path(output)
@@ -159,7 +161,8 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
         return
     rows = {**result["dimensions"], "overall": result["overall"], "mean": result["mean"]}
     rows |= result.get("raters", {})
-    names = ("equal", *STATISTICS, *["alpha"] * (len(raters) > 1))
+    binary = ("precision", "recall") if [*judged.scale] == [0, 1] else ()
+    names = ("equal", *binary, *STATISTICS, *["alpha"] * (len(raters) > 1))
     cells = []
     for name, row in rows.items():
         cells.append([printable(name, 40), row.get("pairs")])

@@ -96,8 +96,9 @@ def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
 
     Returns:
         ``dimensions``: for each its ``pairs`` of a rater's and the judge's score, the share of
-        ``equal`` ones with Wilson's interval (1927), and ``kappa``, ``quadratic_kappa`` and
-        ``spearman``, each with ``NAME_interval``, and with several raters ``alpha``, Krippendorff's
+        ``equal`` ones with Wilson's interval (1927), of scores 0 and 1 likewise ``precision``,
+        the share of the judge's 1 that are people's, and ``recall``; ``kappa``, ``quadratic_kappa``
+        and ``spearman``, each with ``NAME_interval``; with several raters ``alpha``, Krippendorff's
         (2011) among the people, with squared differences as distances; ``overall``: the same
         for the pairs of all dimensions together; ``mean``: the means over the dimensions, as in
         Table 5 of TaxoBench; ``missing`` and ``empty``: how many items only people scored.
@@ -175,6 +176,10 @@ def _described(values: Floats, table: Floats | None = None) -> dict[str, Any]:
         found = {"pairs": pairs, "equal": equal / pairs if pairs else None, "equal_interval": None}
         if pairs:
             found["equal_interval"] = [*wilson(equal, pairs)]
+        if len(table) == 2:  # 0 or 1
+            for name, of in (("precision", table[1].sum()), ("recall", table[:, 1].sum())):
+                found[name] = float(table[1, 1] / of) if of else None
+                found[f"{name}_interval"] = [*wilson(int(table[1, 1]), int(of))] if of else None
     for name, column in zip((*STATISTICS, "alpha"), values.T, strict=False):  # alpha of several
         defined = column[1:][~np.isnan(column[1:])]
         enough = not np.isnan(column[0]) and len(defined) >= 0.95 * _RESAMPLES

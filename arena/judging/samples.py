@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
@@ -29,6 +29,7 @@ from arena.kit.files import (
 from arena.mindmap.figures import data_url, folder_name
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import Survey, TaskSet
+from arena.text import tokenize
 
 HEADER = ("item", "question", "shown", "answer")
 _MATCHES = {"efid": (1, 3), "fcons": (0, 1), "otc": (0, 1), "caa": (0, 1)}
@@ -76,6 +77,7 @@ def draw(
     overwrite: bool = False,
     figures: str | Path | None = None,
     abstracts: str | Path | None = None,
+    per_run: int | None = None,
 ) -> Judgements:
     """Draw decisions at random; write ``SHEET.csv`` and its key, ``SHEET.key.json``.
 
@@ -95,6 +97,8 @@ def draw(
         figures: Folder of the figures that ``extracted`` maps were read from.
         abstracts: JSON lines of ``id``, or ``corpusid``, and ``abstract``: those of surveys, which
             no corpus has, lest an agent read them.
+        per_run: In place of `n`, draw as many mind-maps of each run, or other things with an id,
+            each with all its decisions, one after the other: TaxoBench, Table 5, draws ten.
 
     Returns:
         The key: item -> the machine's score by its dimension, with its source and id.
@@ -104,8 +108,8 @@ def draw(
     """
     if kind not in KINDS:
         raise DataError(f"nothing is called {kind!r}.{did_you_mean(kind, KINDS)}")
-    if n < 1:
-        raise DataError(f"n={n}: give an integer >= 1.")
+    if (wanted := n if per_run is None else per_run) < 1:
+        raise DataError(f"{wanted} to draw: give an integer >= 1.")
     if not overwrite:
         _refuse_answered(Path(sheet))
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
@@ -119,10 +123,7 @@ def draw(
         raise DataError(f"{names}: damaged, or not what {kind!r} are drawn from.") from None
     if not found:
         raise DataError(f"nothing of the kind {kind!r} was decided in {names}.")
-    step = len(_OF_A_MAP) if kind == "extracted" else 1
-    objects = [found[at : at + step] for at in range(0, len(found), step)]
-    drawn = random.Random(seed).sample(objects, min(n, len(objects)))
-    chosen = [each for of_object in drawn for each in of_object]
+    chosen = _chosen(found, n, per_run, kind == "extracted", random.Random(seed))
     rows, items = io.StringIO(newline=""), {}
     writer = csv.writer(rows, lineterminator="\n")
     writer.writerow(HEADER)
@@ -137,7 +138,7 @@ def draw(
     key = Judgements(
         kind, dimensions, scale, {},
         {"items": len(items), "decided": len(found)}, items,
-        {"seed": seed, "rubric": rubric},
+        {"seed": seed, "rubric": rubric, **({"per_run": per_run} if per_run else {})},
         {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
@@ -145,6 +146,27 @@ def draw(
         atomic_write(Path(sheet).with_suffix(".html"), _page([item for item, _ in chosen]))
     write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
     return key
+
+
+Decision = tuple[Item, tuple[int, int]]
+
+
+def _chosen(
+    found: list[Decision], n: int, per_run: int | None, whole: bool, chance: random.Random
+) -> list[Decision]:
+    """Return decisions drawn at random, all on one thing one after the other if `whole`."""
+    runs: dict[str, dict[Any, list[Decision]]] = {}
+    for number, each in enumerate(found):
+        source, thing = each[0].source, each[0].id if whole or per_run else number
+        runs.setdefault(source, {}).setdefault(thing, []).append(each)
+    if per_run is None:
+        things = [items for run in runs.values() for items in run.values()]
+        drawn = chance.sample(things, min(n, len(things)))
+    else:
+        of_runs = (chance.sample([*r.values()], min(per_run, len(r))) for r in runs.values())
+        drawn = [items for of_run in of_runs for items in of_run]
+        chance.shuffle(drawn)
+    return [each for items in drawn for each in items]
 
 
 def _refuse_answered(sheet: Path) -> None:
@@ -221,19 +243,38 @@ def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tupl
 
 
 def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
-    """Return what reads the pairs that metrics made; they map to the columns of both sides."""
+    """Return what reads the pairs that metrics made; they map to the columns of both sides.
+
+    Beside each pair stands one that was rejected: the same of the experts', and of what it is not
+    paired with the one that shares most words with it.
+    """
 
     def read(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
         for path in sources:
             for topic, details in read_json(Path(path))["details"].items():
                 for metric, (ours, theirs) in metrics.items():
-                    for number, row in enumerate(details.get(metric, {}).get("rows", ()), 1):
-                        if row[ours] and row[theirs]:
-                            shown = f"EXPERTS\n{row[ours]}\nGENERATED\n{row[theirs]}"
-                            name = f"{topic}/{metric}/{number}"
-                            yield Item(path, name, metric, question, shown, 1), (0, 1)
+                    rows = details.get(metric, {}).get("rows", ())
+                    pairs = [(row[ours], row[theirs]) for row in rows]
+                    decided = [(*pair, 1) for pair in pairs if all(pair)]
+                    decided += [(*pair, 0) for pair in _rejected(pairs)]
+                    for number, (a, b, answer) in enumerate(decided, 1):
+                        shown = f"EXPERTS\n{a}\nGENERATED\n{b}"
+                        name = f"{topic}/{metric}/{number}"
+                        yield Item(path, name, metric, question, shown, answer), (0, 1)
 
     return read
+
+
+def _rejected(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield for each text of the experts the one most alike of the generated ones not paired."""
+    for text in dict.fromkeys(a for a, _ in pairs if a):
+        words = {*tokenize(text)}
+        others = [b for _, b in pairs if b and (text, b) not in pairs]
+        if others:
+            shared = [
+                len(words & {*tokenize(b)}) / len(words | {*tokenize(b)} or " ") for b in others
+            ]
+            yield text, others[shared.index(max(shared))]
 
 
 _OF_A_MAP = {

@@ -110,7 +110,7 @@ def test_statements_that_were_read(tmp_path, capsys):
 def test_pairs_and_themes_of_an_evaluation(tmp_path):
     details = {
         "cs_01": {
-            "otc": {"rows": [["Methods", "Approach"], ["Data", ""], ["", "Outlook"]]},
+            "otc": {"rows": [["Methods", "Approach"], ["Data", ""], ["", "Outlook on methods"]]},
             "efid": {"rows": [["datasets", "MNIST", "3", "mnist", "2"]]},
             "tfsim": {"rows": [["nets", "4", "networks", "5"]]},
         }
@@ -118,12 +118,56 @@ def test_pairs_and_themes_of_an_evaluation(tmp_path):
     path, sheet = tmp_path / "found.json", tmp_path / "sheet.csv"
     path.write_text(json.dumps({"details": details}))
     for kind, expected in {
-        "matches": {("Methods", "Approach"), ("MNIST", "mnist")},
-        "themes": {("nets", "networks")},
+        # what is paired, and beside it what shares most words with it and is not
+        "matches": {
+            ("Methods", "Approach", 1),
+            ("MNIST", "mnist", 1),
+            ("Methods", "Outlook on methods", 0),
+            ("Data", "Approach", 0),
+        },
+        "themes": {("nets", "networks", 1)},
     }.items():
         assert main(["judge", "sample", str(path), "--what", kind, "--output", str(sheet)]) == 0
-        shown = {tuple(row["shown"].split("\n")[1::2]) for row in rows_of(sheet)}
+        key = read_judgements(sheet.with_suffix(".key.json"))
+        shown = {
+            (*row["shown"].split("\n")[1::2], *key.items[row["item"]]["scores"].values())
+            for row in rows_of(sheet)
+        }
         assert shown == expected
+
+
+def test_precision_recall_and_kappa_of_pairs(tmp_path, capsys):
+    """Of six pairs the machine takes four, people five; they share three."""
+    machine, people = (1, 1, 1, 1, 0, 0), (1, 1, 1, 0, 1, 1)
+    items = {str(n): {"scores": {"otc": score}, "reasons": {}} for n, score in enumerate(machine)}
+    key = tmp_path / "key.json"
+    key.write_text(json.dumps(Judgements("m", ("otc",), (0, 1), {}, {}, items).to_json()))
+    (tmp_path / "a.csv").write_text(
+        "item,answer\n" + "".join(f"{n},{score}\n" for n, score in enumerate(people))
+    )
+    command = ["judge", "agreement", str(key), "--human", str(tmp_path / "a.csv")]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["dimensions"]["otc"]
+    assert (found["precision"], found["recall"], found["equal"]) == (3 / 4, 3 / 5, 1 / 2)
+    # by chance 4/6 x 5/6 + 2/6 x 1/6 = 11/18 are equal
+    assert found["kappa"] == pytest.approx((1 / 2 - 11 / 18) / (1 - 11 / 18))
+    assert main(command) == 0
+    assert "precision" in capsys.readouterr().out
+
+
+def test_whole_mind_maps_of_each_run(judged, world, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    command = ["judge", "sample", *judged, "--what", "mind-maps", "--rubric", "taxobench"]
+    command += ["--corpus", str(world), "--output", str(sheet), "--per-run", "2"]
+    assert main(command) == 0
+    key = read_judgements(sheet.with_suffix(".key.json"))
+    drawn = [(each["source"], each["id"], *each["scores"]) for each in key.items.values()]
+    # two of three maps of each run, each in both dimensions, which stand together
+    assert len(drawn) == 8 == len({*drawn})
+    assert [each[0] for each in sorted(drawn)] == [sorted(judged)[0]] * 4 + [sorted(judged)[1]] * 4
+    assert all(a[:2] == b[:2] for a, b in zip(drawn[::2], drawn[1::2], strict=True))
+    assert {each[2] for each in drawn} == {"logic", "topology"}
+    assert main([*command[:-1], "0"]) == 2
 
 
 def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
