@@ -152,8 +152,8 @@ def parse_survey(raw: object) -> SurveyRecord:
 
     Keys: ``id, title, date, date_guessed?, references [id or {id, influential}], influential?
     [ids], n_references_total?, mind_map? (or taxonomy), prompts? {level: text} or prompt?,
-    domain?, outline?, article?, listed_titles? [strings], cluster?, survey_citations?, figure?,
-    caption?``; others are ignored.
+    domain?, outline?, article?, listed_titles? [strings], cluster?, survey_citations? (or
+    citation_count, citationcount, cited_by_count), figure?, caption?``; others are ignored.
     """
     record = _object(raw, "a survey")
     date = _date(record)
@@ -177,10 +177,18 @@ def parse_survey(raw: object) -> SurveyRecord:
         article=_text(record, "article") or None,
         listed_titles=_names(record, "listed_titles"),
         cluster=_text(record, "cluster") or None,
-        survey_citations=_number(record, "survey_citations"),
+        survey_citations=times_cited(record),
         figure=_text(record, "figure") or None,
         caption=_text(record, "caption") or None,
     )
+
+
+def times_cited(record: Mapping[str, Any]) -> int | None:
+    """Return how often a paper was cited, by any name that catalogues have; None if unknown."""
+    own = _number(record, "survey_citations")
+    named = map(record.get, ("citation_count", "citationcount", "cited_by_count"))
+    known = (n for n in (own, *named) if type(n) is int and 0 <= n < 2**63)
+    return next(known, None)
 
 
 def _prompts(record: Mapping[str, Any]) -> dict[str, str]:

@@ -80,7 +80,8 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         in the corpus; ``coverage``: see `_coverage`; ``without``: survey tasks that list no
         reference; ``listed``, ``available``, ``gold``: references of the survey tasks over all, in
         the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the root is
-        neither; ``taxonomies``: papers, depth and leaf categories of each mind-map;
+        neither; ``taxonomies``: papers, depth and leaf categories of each mind-map,
+        and ``citations`` of the surveys of these, where known;
         ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
         `LEAST` papers in reach, and how many of them are older than every survey task.
     """
@@ -96,10 +97,14 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
     (sums,) = rows(connection, _SUMS)
     maps: Counter[tuple[int, int]] = Counter()
     each, unreadable = list[tuple[int, int, int]](), 0
-    for (text,) in rows(
-        connection,
-        f"SELECT mind_map FROM read_parquet({names['mind_maps']}) WHERE mind_map IS NOT NULL",
-    ):
+    cited, of_maps = (
+        list[int](),
+        (
+            "SELECT mind_map, survey_citations FROM read_parquet({mind_maps}) m "
+            "JOIN read_parquet({surveys}) s ON s.id = m.survey WHERE mind_map IS NOT NULL"
+        ),
+    )
+    for text, citations in rows(connection, of_maps.format(**names)):
         try:
             tree, _ = read_mind_map(text)
         except ArenaError:
@@ -108,6 +113,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
             maps[tree.depth, tree.size] += 1
             leaves = sum(not node.children for level, node in tree.levels() if level)
             each.append((len(tree.all_papers()), tree.depth, leaves))
+            cited += [citations] if citations is not None else []
     first_sections = f"SELECT count(*) FROM read_parquet({names['sections']}) WHERE position = 0"
     return {
         **dict(zip(("listed", "available", "gold", "found", "without"), sums, strict=True)),
@@ -119,6 +125,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),
         "maps": dict(sorted(maps.items())),
         "taxonomies": each,
+        "citations": cited,
         "unreadable": unreadable,
         "as_tasks": as_tasks,
     }
@@ -262,8 +269,16 @@ def taxonomies(facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     papers, depths, leaves = zip(*facts["taxonomies"], strict=True)
     means = (("papers a taxonomy", papers, "53.0"), ("levels of headings", depths, "3.2"),
              ("leaf categories", leaves, "12.4"))  # fmt: skip
+    cited = facts["citations"]
     return [
         ("taxonomies", len(papers), None, None, 72),
+        (
+            f"citations of a survey, mean of {len(cited)}",
+            f"{mean(cited):.1f}" if cited else None,
+            min(cited, default=None),
+            max(cited, default=None),
+            "354.5",
+        ),
         ("disciplines of the survey tasks", facts["surveys"]["kinds"] or None, None, None, 8),
         ("papers in all taxonomies", sum(papers), None, None, 3815),
         *(

@@ -18,7 +18,7 @@ from corpus_builder.files import MAX_LINE, Lines, RowWriter, schema, write_repor
 TABLES = {
     "papers": schema(
         "id title title_key day:int32 precision is_survey:bool n_references:int32 venue "
-        "authors:texts fields:texts arxiv_id doi file line:int64"
+        "authors:texts fields:texts arxiv_id doi citations:int32 file line:int64"
     ),
     "abstracts": schema("id abstract file line:int64"),
     "texts": schema("id abstract sections:sections n_references:int32 file line:int64"),
@@ -27,10 +27,10 @@ TABLES = {
 }
 """Table -> columns. ``file`` and ``line`` are filled in by the reader and not part of a row.
 
-A paper's ``day`` is resolved, or null; ``is_survey`` and ``n_references`` are what the release says
-of it. Of a text, ``abstract`` is null if it has none, and ``n_references`` are the entries of its
-bibliography; the table ``bibliography`` has those that were matched to a paper, and their number
-as ``mentions`` of null where there is no text."""
+A paper's ``day`` is resolved, or null; ``is_survey``, ``n_references`` and ``citations``, how often
+it was cited then, are what the release says of it. Of a text, ``abstract`` is null if it has none,
+and ``n_references`` are the entries of its bibliography; the table ``bibliography`` has those that
+were matched to a paper, and their number as ``mentions`` of null where there is no text."""
 
 
 class Sink:

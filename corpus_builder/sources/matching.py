@@ -13,7 +13,7 @@ from arena.dates import format_day
 from arena.errors import DataError
 from arena.text.display import count
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
-from corpus_builder.records import publication_date
+from corpus_builder.records import publication_date, times_cited
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
@@ -113,6 +113,8 @@ class Collection:
         self._surveys = {key for survey in surveys for key in _names(survey)}
         wanted = self._surveys | {key for reference in sought for key in _names(reference)}
         self._papers: dict[str, set[CollectionPaper]] = {key: set() for key in wanted}
+        self.citations: dict[str, int | None] = {}
+        """Id of a paper that was looked up -> how often it was cited, None if unknown."""
         self._complete = False
 
     def papers(self) -> Iterator[LocatedRecord]:
@@ -169,6 +171,7 @@ class Collection:
         with suppress(DataError):  # none, or one that the builder refuses, and says where it stands
             day = resolved.day if (resolved := publication_date(date)) else day
         known = CollectionPaper(day, str(identifier), date)
+        self.citations[known.id] = times_cited(record)
         for key in keys:
             self._papers[key].add(known)
         return not keys.isdisjoint(self._surveys)

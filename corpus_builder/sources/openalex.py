@@ -124,6 +124,7 @@ def add_work(record: Any, sink: Sink, limits: RecordLimits, reviews: bool = Fals
         names_of(record.get("authorships"), "authorships", sink, "author", "display_name"),
         _fields(record, sink),
         *identifiers_of(_keys(record)),
+        count_of(record.get("cited_by_count"), "cited_by_count", sink),
     )
     sink.add("papers", row)
     abstract = read_abstract(record.get("abstract_inverted_index"), limits.characters, sink)

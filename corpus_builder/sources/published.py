@@ -167,6 +167,10 @@ class PublishedSource(ABC):
             **survey.extra,
             "listed_titles": [entry.title for entry in survey.references],
         }
+        if record.get("survey_citations") is None:
+            versions = self._collection.versions(survey.itself)
+            times = (self._collection.citations[version.id] for version in versions)
+            record["survey_citations"] = next(times, None)
         if survey.mentions is not None:
             for place, mentions in zip(places, survey.mentions, strict=True):
                 if place is not None:

@@ -132,6 +132,7 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
         names_of(record.get("authors"), "authors", sink, "name"),
         names_of(record.get("s2fieldsofstudy"), "s2fieldsofstudy", sink, "category"),
         *identifiers_of(paper_keys(record)),
+        count_of(record.get("citationcount"), "citationcount", sink),
     )
     sink.add("papers", row)
 

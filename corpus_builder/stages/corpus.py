@@ -45,7 +45,7 @@ CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
 CREATE VIEW links AS SELECT * FROM read_parquet({links});
 CREATE VIEW staged_papers AS
 SELECT p.id, p.title, c.day, c.precision, p.venue, p.authors, p.fields, c.is_survey,
-       p.arxiv_id, p.doi
+       p.arxiv_id, p.doi, p.citations
 FROM papers p JOIN flagged c USING (id, file, line);
 CREATE VIEW staged_abstracts AS
 SELECT id, abstract, 0 AS rank, file, line FROM abstracts WHERE abstract <> ''
@@ -53,7 +53,7 @@ UNION ALL SELECT id, abstract, 1, file, line FROM texts WHERE abstract <> '';
 CREATE VIEW staged_texts AS SELECT id, sections, file, line FROM texts;
 CREATE VIEW staged_surveys AS
 SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map, m.figure, m.caption,
-       p.arxiv_id, p.doi, w.prompts, w.domain, NULL AS cluster, NULL AS survey_citations,
+       p.arxiv_id, p.doi, w.prompts, w.domain, NULL AS cluster, p.citations AS survey_citations,
        NULL AS outline, NULL AS article, NULL AS listed_titles
 FROM read_parquet({tasks}) s LEFT JOIN read_parquet({maps}) m ON m.survey = s.id
 LEFT JOIN staged_papers p USING (id) LEFT JOIN ({written}) w USING (id);

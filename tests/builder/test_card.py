@@ -165,9 +165,11 @@ def test_taxonomies_by_hand(tmp_path: Path) -> None:
         {"id": f"s{i}", "title": f"T{i}", "date": "2001", "references": ["p"], "mind_map": m}
         for i, m in enumerate((first, second))
     ]
+    surveys[0]["survey_citations"] = 12
     text = page(made(tmp_path / "c", papers, surveys))
     assert rows(text.replace("\n###", "\n##"), "As Table 1") == [
         ["taxonomies", "2", "-", "-", "72"],
+        ["citations of a survey, mean of 1", "12.0", "12", "12", "354.5"],
         ["disciplines of the survey tasks", "1", "-", "-", "8"],
         ["papers in all taxonomies", "4", "-", "-", "3,815"],
         ["papers a taxonomy, mean", "2.0", "1", "3", "53.0"],

@@ -59,11 +59,11 @@ def outcome(tmp_path: Path, *lines: Any, **options: Any) -> Any:
 
 
 def test_a_work(tmp_path):
-    told = outcome(tmp_path, work(12))
+    told = outcome(tmp_path, work(12, cited_by_count=494))
     assert told.rows == {
         "papers": [
             ("W12", "On Reefs 12", "onreefs12", day("2018-05-17"), "day", False, 3, "Reefs",
-             ["Ada Low"], ["Biology", "Geology"], None, None)
+             ["Ada Low"], ["Biology", "Geology"], None, None, 494)
         ],
         "abstracts": [("W12", "We dive and dive again.")],
         "citations": [("W12", "W20", False), ("W12", "W30", False)],

@@ -141,6 +141,14 @@ def test_labels_of_a_survey() -> None:
     assert survey.mind_map == r'{"b": [], "a": "\u00e9\ufffd"}'
 
 
+@pytest.mark.parametrize("key", ["citation_count", "citationcount", "cited_by_count"])
+def test_the_citations_of_a_survey_by_any_name(key: str) -> None:
+    assert parse_survey({**SURVEY, key: 12}).survey_citations == 12
+    assert parse_survey({**SURVEY, key: 12, "survey_citations": 0}).survey_citations == 0
+    for unknown in ("12", -1, None, 1.5, True):  # what a catalogue writes is no fault
+        assert parse_survey({**SURVEY, key: unknown}).survey_citations is None
+
+
 @pytest.mark.parametrize(("given_total", "total"), [(None, 2), (0, 2), (2, 2), (90, 90)])
 def test_the_total_is_never_below_the_list(given_total: int | None, total: int) -> None:
     survey = parse_survey({**SURVEY, "references": ["a", "b"], "n_references_total": given_total})

@@ -148,6 +148,7 @@ def test_a_release_of_the_past_cannot_hold_papers_of_the_future(tmp_path):
 
 def built(root: Path, records: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     survey = paper(9, title="Reefs: a survey", year=2015, publicationdate="2015-06-15")
+    survey["citationcount"] = 340
     write_shard(root / "papers" / "0.gz", [survey, paper(1, year=2010, publicationdate=None)])
     write_shard(root / "papers" / "1.gz", records)
     write_shard(root / "citations" / "0.gz", [citation("9", "1"), citation("9", "5")])
@@ -179,6 +180,7 @@ def test_of_duplicates_the_earliest_date_is_the_cutoff(tmp_path: Path, order: in
     built(tmp_path, [early, paper(5, year=2013, publicationdate=None)][::order])
     (survey,) = pq.read_table(tmp_path / "c" / "tasks" / "surveys.parquet").to_pylist()
     assert (str(survey["date"]), survey["date_precision"]) == ("2012-03-04", "day")
+    assert survey["survey_citations"] == 340
     gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()
     assert {row["reference"]: row["status"] for row in gold} == {"1": "gold", "5": "not_before"}
 

@@ -31,11 +31,11 @@ def outcome(tmp_path: Path, dataset: str, *lines: Any, **options: Any) -> Any:
 
 
 def test_a_paper(tmp_path):
-    record = paper(12, title=" On\n Reefs ", referencecount="4")
+    record = paper(12, title=" On\n Reefs ", referencecount="4", citationcount=781)
     told = outcome(tmp_path, "papers", record)
     assert told.rows["papers"] == [
         ("12", "On Reefs", "onreefs", day("2018-05-17"), "day", False, 4, "Reefs", ["Ada Low"],
-         ["Biology", "Geology"], None, None)
+         ["Biology", "Geology"], None, None, 781)
     ]  # fmt: skip
     assert told.report["rejected"] == told.report["flaws"] == {}
 
@@ -43,7 +43,7 @@ def test_a_paper(tmp_path):
 def test_a_paper_of_which_little_is_known(tmp_path):
     told = outcome(tmp_path, "papers", {"corpusid": "12", "title": "R"})
     row = ("12", "R", "r", None, None, False, None, None, [], [])
-    assert told.rows["papers"] == [(*row, None, None)]
+    assert told.rows["papers"] == [(*row, None, None, None)]
     assert told.report["flaws"] == {}
 
 

@@ -290,6 +290,15 @@ def test_an_outline_is_a_mind_map_if_asked_for(tmp_path, papers):
     assert arena.mindmap.read_mind_map(survey["mind_map"])[0].labels() == ["Trees", "Woods", "Nets"]
 
 
+def test_the_citations_of_a_survey(tmp_path, papers):
+    """Of the data set, or of the survey's own paper in the collection."""
+    folder = bloom_eval(tmp_path / "b", citation_count=340)
+    assert surveys("bloom-eval", folder, papers)[0]["survey_citations"] == 340
+    assert surveys("bloom-eval", bloom_eval(tmp_path / "b"), papers)[0]["survey_citations"] is None
+    own = write(tmp_path / "own.jsonl.gz", [*PAPERS[:-1], PAPERS[-1] | {"citation_count": 12}])
+    assert surveys("bloom-eval", bloom_eval(tmp_path / "b"), own)[0]["survey_citations"] == 12
+
+
 def test_taxoalign_dates_by_identifiers(tmp_path, papers):
     source = SOURCES.get("taxoalign")(taxoalign(tmp_path), papers)
     dates = {place.record["id"]: place.record["date"] for place in source.surveys()}

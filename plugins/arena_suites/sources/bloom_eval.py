@@ -15,6 +15,7 @@ from arena_suites.recognised import Citations, find_citations, year_of
 from arena.errors import DataError
 from arena.report.listing import cite
 from arena.text.identifiers import arxiv_key, doi_key
+from corpus_builder.records import times_cited
 from corpus_builder.sources.base import source
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
@@ -82,7 +83,11 @@ class BloomEval(PublishedSource):
                 mentions=count_mentions(citations, len(entries)),
                 date=year_of(article.get("date")) or years.get(topic),
                 mind_map=outline if self._outline_maps else None,
-                extra={"abstract": article.get("abstract"), "outline": outline},
+                extra={
+                    "abstract": article.get("abstract"),
+                    "outline": outline,
+                    "survey_citations": times_cited(article),
+                },
                 article=partial(write_article, article["title"], citations),
             )
 
