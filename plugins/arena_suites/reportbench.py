@@ -45,7 +45,7 @@ JUDGED = (
 OFFICIAL = ("precision", "recall", "f1", "references")
 _SCORED = (*REFERENCES, *COUNTS, *RATES)
 _DIRECTIONS = {name: METRICS.get(name).lower_is_better for name in _SCORED}
-_DIRECTIONS |= dict.fromkeys(("claims", "references"))
+_DIRECTIONS |= dict.fromkeys(("claims", "references")) | {"dead_links": True, "not_papers": True}
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
 
@@ -76,7 +76,8 @@ def score_reports(
         data (DIR): ReportBench's data: ReportBench_v1.1.jsonl and the folder ReportBench_v1.1_GT.
         reports (DIR): Folder of the reports, or directory of a run that wrote some.
         only (IDS): arXiv ids of the surveys to score (default: all).
-        official: Compare titles as the released code does, and nothing else.
+        official: Compare titles as the released code does, and nothing else; with `pages` neither
+            a dead link nor a page that is no paper is a reference.
         corpus (DIR): Corpus that arena-corpus built of the data: it names papers that a report
             cites by address alone, dates them, and knows which are surveys.
         llm_option: Option of a language model, such as model=NAME; with any, the model judges the
@@ -132,7 +133,9 @@ def score_reports(
             surveys[name]["judgements"] = of_report
         settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
     settings["code"] = code_sha256(__name__, *(METRICS.get(name).score for name in _SCORED))
-    names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
+    web_counts = ("not_papers", "dead_links") if pages else ()
+    names = OFFICIAL if official else (*REFERENCES, *COUNTS, *RATES)
+    names = (*names, *web_counts, *JUDGED)
     left_out = {name for name, row in surveys.items() if official and row.get("reason")}
     kept = [row for name, row in surveys.items() if name not in left_out]
     for key, what in (("failed", "failed"), ("unread", "have a report that cannot be read")):
@@ -146,7 +149,7 @@ def score_reports(
     problems += remarked(surveys.values())
     sums = {key: sum(row[key] for row in kept) for key in ("hits", "cited", "gold")}
     return Evaluation(
-        {name: mean(row[name] for row in kept) for name in names},
+        {name: mean(row.get(name) for row in kept) for name in names},
         surveys,
         [name for name in gold if name not in files],
         problems,
@@ -176,7 +179,7 @@ def _score(
         report = read_report(report_text(path))
         resolved = resolve(report, library.finder)
         if pages is not None:
-            report, counts = _read_web(report, pages)
+            report, counts = _read_web(report, pages, official)
             about |= counts
         if report.unread and not official:
             about |= {"unread": report.unread}
@@ -228,12 +231,15 @@ def _judge(
     return judge_reports(reports, views, client, voters=others, status=status, **more)
 
 
-def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[str, int]]:
+def _read_web(
+    report: Report, pages: Mapping[str, Page], official: bool
+) -> tuple[Report, dict[str, int]]:
     """Return a report with the titles of pages, and without citations of other pages than papers.
 
     Also returned are the numbers of cited references that are such pages, and of those with an
     address alone that no page has (ReportBench, section 2.2); and of the statements that cite a
-    page of any kind, and that do not.
+    page of any kind, and that do not. Where it is `official`, neither is a reference: the released
+    code knows a reference by the title that a model reads in its page.
     """
     found = {
         each.key: page
@@ -241,14 +247,15 @@ def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[s
         if (page := next((pages[key] for key in each.ids if key in pages), None))
     }
     others = {key for key, page in found.items() if not page.is_paper}
-    dead = [
-        each
-        for each in report.cited
+    dead = {
+        each.key
+        for each in report.references
         if each.key not in found and any(key.startswith("url:") for key in each.ids)
-    ]
+    }
     references = tuple(
         each._replace(title=found[each.key].title or each.title) if each.key in found else each
         for each in report.references
+        if not (official and each.key in others | dead)
     )
     statements = tuple(
         each._replace(citations=tuple(key for key in each.citations if key not in others))
@@ -256,7 +263,7 @@ def _read_web(report: Report, pages: Mapping[str, Page]) -> tuple[Report, dict[s
     )
     counts = {
         "not_papers": sum(each.key in others for each in report.cited),
-        "dead_links": len(dead),
+        "dead_links": sum(each.key in dead for each in report.cited),
         "cited_statements": sum(bool(each.citations) for each in report.statements),
         "uncited_statements": sum(not each.citations for each in report.statements),
     }
@@ -327,13 +334,25 @@ def _official_row(report: Report, survey: GoldSurvey, library: Library) -> dict[
     titles = {work.id: work.title for work in survey.works}
     finder = PaperFinder(survey.works)
     made = set()
-    for reference in report.references:
+    fetched = {_address(each) or each.key: each for each in reversed(report.references)}
+    for reference in fetched.values():
         by_id = reference._replace(title="", text="")  # the title of the page behind an address
         known, work = library.find(by_id), titles.get(finder.find(by_id) or "")
         made.add(_released(known.name.title if known else work or reference.title))
     made, gold = made - {""}, _gold_titles(survey)
     counts = {"hits": len(made & gold), "cited": len(made), "gold": len(gold)}
     return dict(zip(OFFICIAL, (*_ratios(counts), float(len(made))), strict=True)) | counts
+
+
+def _address(reference: Reference) -> str:
+    """Return the address of a reference as the released code cuts it, without what follows ``?``.
+
+    The first reference of an address counts, so that two papers of OpenReview are one.
+    """
+    address = next(iter(reference.ids), "")
+    if address.startswith("openreview:"):
+        return "openreview"
+    return address.partition("?")[0] if address.startswith("url:") else ""
 
 
 def _gold_titles(survey: GoldSurvey) -> set[str]:

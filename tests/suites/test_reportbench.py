@@ -136,6 +136,39 @@ def test_pages_stand_for_the_web(score, tmp_path):
     assert (row["not_papers"], row["dead_links"], row["cited_statements"]) == (1, 1, 4)
 
 
+def test_dead_links_and_other_pages_are_no_references_of_the_released_code(score, tmp_path):
+    """It knows a reference by the title that a model reads in its page: 1 of 3 is left."""
+    text = WEB.replace(" Attention helps [4].", "").replace(
+        "[4] https://arxiv.org/abs/1706.03762\n", ""
+    ).replace("https://gone.org/1", "Gone. https://gone.org/1").replace(
+        "https://blog.org/post", "Post. https://blog.org/post"
+    )  # fmt: skip
+    options = {"official": True, "only": ("2004.05937",)}
+    row = score({"2004.05937.md": text}, **options)["mean"]
+    assert (row["references"], row["precision"]) == (2, 0)  # nothing names the journal's page
+    lines(tmp_path / "pages.jsonl", PAGES)
+    options |= {"pages": str(tmp_path / "pages.jsonl")}
+    row = score({"2004.05937.md": text}, **options)["mean"]
+    assert (row["references"], row["precision"], row["dead_links"]) == (1, 1, 1)
+    # By default a dead link is a cited work, and counted apart.
+    mean = score({"2004.05937.md": text}, **options | {"official": False})["mean"]
+    assert (mean["reference_precision"], mean["dead_links"], mean["not_papers"]) == (1 / 2, 1, 1)
+
+
+def test_two_papers_of_openreview_are_one_in_the_released_code(score):
+    text = """Objects help [1], as do graphs [2].
+
+## References
+
+[1] End-to-End Objects. https://openreview.net/forum?id=abcd1234
+[2] Graph Nets. https://openreview.net/forum?id=efgh5678
+"""
+    mean = score({"2004.05937.md": text}, official=True, only=("2004.05937",))["mean"]
+    assert (mean["references"], mean["precision"]) == (1, 1)
+    mean = score({"2004.05937.md": text}, only=("2004.05937",))["mean"]
+    assert mean["reference_count"] == 2
+
+
 def test_a_judge_reads_pages_without_a_corpus(score, tmp_path):
     def answer(body):
         text = body["messages"][0]["content"]
