@@ -97,8 +97,8 @@ def sample(
     Args:
         sources (PATH): Judged runs, for mind-maps and statements; for matches and themes what
             `arena evaluate bloom-eval --json` printed.
-        what (KIND): Mind-maps, statements, matches, themes, extracted (mind-maps of a corpus) or
-            selected (surveys of a corpus).
+        what (KIND): Mind-maps, statements, matches, themes, extracted (mind-maps of a corpus),
+            selected (surveys of a corpus) or domains (of surveys of a corpus).
         output (FILE): CSV file to write; people fill in its last column. FILE.key.json has the
             answers.
         rubric (NAME): Rubric by which the mind-maps were judged.

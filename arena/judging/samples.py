@@ -1,7 +1,8 @@
 """Samples of what a machine decided, for people to check without knowing its answers.
 
 `draw` makes a sheet for raters and a key, which has the answers; `arena.judging.agreement` compares
-them. TaxoBench, Table 5; Bloom-Eval, Tables 10 and 11; ResearchArena, Table 4.
+them. TaxoBench, Table 5; Bloom-Eval, Tables 10 and 11; ResearchArena, Table 4; ReportBench,
+section 2.1.3.
 """
 
 from __future__ import annotations
@@ -333,6 +334,14 @@ def _selected(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]
         yield Item("corpus", survey.id, "selected", question, shown, 1), (0, 1)
 
 
+def _domains(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
+    question = "Is this the domain in which the subject of the survey is applied? 1 yes, 0 no"
+    for survey in wanted.tasks().surveys.values():
+        if survey.domain:
+            shown = f"SURVEY\n{_about(survey, wanted)}\nDOMAIN\n{survey.domain}"
+            yield Item("corpus", survey.id, "domain", question, shown, 1), (0, 1)
+
+
 KINDS: dict[str, Read] = {
     "mind-maps": _mind_maps,
     "statements": _statements,
@@ -340,6 +349,7 @@ KINDS: dict[str, Read] = {
     "themes": _pairs({"tfsim": (0, 2)}, "Are both themes the same? 1 yes, 0 no"),
     "extracted": _extracted,
     "selected": _selected,
+    "domains": _domains,
 }
 
 

@@ -55,6 +55,10 @@ SELECT count(*), count(*) FILTER (len(disciplines) > 0),
        (SELECT count(*) FROM named_{table})
 FROM {table}
 """
+_BY_DOMAIN = """
+SELECT nullif(trim(domain), '') AS name, count(*) AS n FROM read_parquet({surveys})
+GROUP BY ALL ORDER BY n DESC, name
+"""
 _SUMS = """
 SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT,
        coalesce(sum(gold), 0)::BIGINT, count(*) FILTER (found), count(*) FILTER (listed = 0)
@@ -76,7 +80,8 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
 
     Returns:
         ``years``: year -> its searchable papers; ``abstracts`` and ``full_texts``: papers that have
-        one; ``papers`` and ``surveys``: see `_disciplines`; ``found``: survey tasks whose paper is
+        one; ``papers`` and ``surveys``: see `_disciplines`; ``domains``: the same of the domains
+        of survey tasks, all in ``top``; ``found``: survey tasks whose paper is
         in the corpus; ``coverage``: see `_coverage`; ``without``: survey tasks that list no
         reference; ``listed``, ``available``, ``gold``: references of the survey tasks over all, in
         the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the root is
@@ -122,6 +127,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         "full_texts": scalar(connection, first_sections),
         "papers": _disciplines(connection, "papers"),
         "surveys": surveys,
+        "domains": _domains(connection, names["surveys"]),
         "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),
         "maps": dict(sorted(maps.items())),
         "taxonomies": each,
@@ -141,6 +147,14 @@ def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
     top = list(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name"))
     ((papers, known, other, kinds),) = rows(connection, _KNOWN.format(table=table))
     return {"papers": papers, "known": known, "top": top, "other": other, "kinds": kinds}
+
+
+def _domains(connection: duckdb.DuckDBPyConnection, surveys: str) -> dict[str, Any]:
+    counted = dict(rows(connection, _BY_DOMAIN.format(surveys=surveys)))
+    papers = sum(counted.values())
+    known = papers - counted.pop(None, 0)
+    return {"papers": papers, "known": known, "top": [*counted.items()], "other": 0,
+            "kinds": len(counted)}  # fmt: skip
 
 
 def _coverage(
@@ -165,14 +179,17 @@ def _coverage(
 _STEPS = (25, 50, 75, 100)
 
 
-def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Return the distribution of papers over disciplines (paper, figures 4a and 4b)."""
-    rest = ((OTHER, of["other"]), (UNKNOWN, of["papers"] - of["known"]))
+def disciplines(
+    file: str, of: Mapping[str, Any], what: str, kind: str = "discipline"
+) -> dict[str, Any]:
+    """Return the distribution of papers over disciplines (paper, figures 4a and 4b) or domains."""
+    unknown = f"no {kind} given"
+    rest = ((OTHER, of["other"]), (unknown, of["papers"] - of["known"]))
     bars = [*of["top"], *(bar for bar in rest if bar[1])] if of["known"] else []
     rows = [(name, papers, percent(papers, of["papers"])) for name, papers in bars]
 
     def paint(axes: Any) -> None:
-        colours = [GREY if name in (OTHER, UNKNOWN) else COLOURS[0] for name, _ in bars]
+        colours = [GREY if name in (OTHER, unknown) else COLOURS[0] for name, _ in bars]
         drawn = axes.barh(range(len(bars)), [papers for _, papers in bars], color=colours)
         axes.set_yticks(range(len(bars)), [short(name) for name, _ in bars])
         axes.set_ylim(max(len(bars), 4) - 0.5, -0.5)  # a bar alone is not as high as all
@@ -180,10 +197,12 @@ def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
         axes.margins(x=0.25)
         axes.set_xlabel(what)
 
-    text = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
+    text = f"{kind.capitalize()}s of the {what}: " + ", ".join(
+        f"{name} {share}" for name, _, share in rows
+    )
     several = sum(papers for _, papers in bars) > of["papers"]
     return {"file": file, "label": text, "rows": rows, "paint": paint, "what": what, "of": of,
-            "several": several}  # fmt: skip
+            "kind": kind, "several": several}  # fmt: skip
 
 
 def dates(years: Mapping[int, int]) -> dict[str, Any]:

@@ -144,6 +144,7 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         "dates": dates(facts["years"]),
         "disciplines": disciplines("disciplines.svg", facts["papers"], "papers"),
         "surveys": disciplines("surveys.svg", facts["surveys"], "survey tasks"),
+        "domains": disciplines("domains.svg", facts["domains"], "survey tasks", "domain"),
         "coverage": coverage(facts["coverage"]),
         "maps": complexity(facts["maps"]),
     }

@@ -61,6 +61,22 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+def test_domains_of_survey_tasks(tmp_path: Path) -> None:
+    """Figure 2 of ReportBench: counts and shares, in all and one without."""
+    domains = ["Energy", "Health", "Health", None, "Health"]
+    surveys = [
+        {"id": f"s{n}", "title": f"A survey {n}", "date": "2020", "references": [], "domain": name}
+        for n, name in enumerate(domains)
+    ]
+    corpus = made(tmp_path / "c", [{"id": "a", "title": "A", "date": "2019"}], surveys)
+    text = page(corpus)
+    assert rows(text, "Domains of application") == [
+        ["Health", "3", "60.00 %"], ["Energy", "1", "20.00 %"], ["no domain given", "1", "20.00 %"]
+    ]  # fmt: skip
+    assert "With a domain: 4 of 5 survey tasks; different domains: 2." in text
+    assert "Health" in pictures(corpus)["domains.svg"]
+
+
 def test_the_example_by_hand(tiny: Path) -> None:
     # s1 has 12 references; the corpus has p3 p2 p4 p5 p6 p8 of the seven listed, and of them
     # p3 p2 p4 are in reach. s2 has p1 alone, which is later than s2.

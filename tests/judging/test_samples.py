@@ -174,7 +174,7 @@ def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
     """Table 4: people see the figure, its caption, the abstract and the tree, and judge twice."""
     surveys = [
         {"id": f"a/{n}", "title": f"A survey of {word}", "date": "2020", "references": ["p"],
-         "mind_map": {word: {"Deep": None}}, "figure": f"{n}-Figure1-1.png",
+         "domain": word, "mind_map": {word: {"Deep": None}}, "figure": f"{n}-Figure1-1.png",
          "caption": f"A taxonomy of <{word}>."}
         for n, word in enumerate(("Graphs", "Trees", "Paths"))
     ]  # fmt: skip
@@ -200,6 +200,10 @@ def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
     assert '<img alt="1-Figure1-1.png" src="data:image/png;base64,iVBORw0KGgot">' in page
     assert "2-Figure1-1.png cannot be read: No such file" in page
     assert "A taxonomy of &lt;Paths&gt;." in page and str(tmp_path) not in page
+    command[command.index("extracted")] = "domains"  # ReportBench, section 2.1.3
+    assert main([*command[:-3], str(tmp_path / "domains.csv")]) == 0
+    shown = {row["shown"].rpartition("\n")[2] for row in rows_of(tmp_path / "domains.csv")}
+    assert shown == {"Graphs", "Trees", "Paths"}
     # A person finds 2 of 3 maps accurate and 1 relevant: the paper's are 80 % and 60 %.
     yes = {"accurate": iter("110"), "relevant": iter("010")}
     with (tmp_path / "anna.csv").open("w", newline="") as file:

@@ -114,7 +114,7 @@ def test_taxobench(run):
 def test_reportbench(run):
     run(f"arena experiment reportbench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
     # Of their reports each sentence cites, or none is written: there are no claims to vote on.
-    without = {"Decomposer", "ReAct", "Outline-First", "STORM", "Title", "Ceiling"}
+    without = {"Decomposer", "ReAct", "ReAct, 5 calls", "Outline-First", "STORM", "Title", "Ceiling"}
     made("out", {"1", "forbidden"}, lacking=without)
     report = "out/runs/report/digest/bm25"
     assert "mismatch" in run(f"arena judge statements {report} --corpus C {ASK}")  # section 4
