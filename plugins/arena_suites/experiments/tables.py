@@ -86,7 +86,7 @@ class _Layout(NamedTuple):
         """Return the blocks: ``name``, ``title``, ``header``, ``rows`` and ``align``."""
         by_retriever = self.spec.columns == "retrievers"
         engines = list(self.experiment.retrievers) if by_retriever else [""]
-        columns = [(heading, engine) for heading in self.reported for engine in engines]
+        columns = [(heading, engine) for heading in self.spec.metrics for engine in engines]
         runs = list(self.experiment.runs_of(self.spec))
         texts = {}
         for heading, metric in self.reported.items():
