@@ -17,6 +17,10 @@ def mrr(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext)
     Source: Voorhees, TREC-8 Question Answering Track Report, 1999, as used by ResearchArena
     (arXiv:2406.10291), section 5, Information Selection; equals ranx's ``mrr``.
 
+    Paper: ResearchArena, section 5; which references count is not given.
+    Released: no metrics in the authors' code.
+    Here: the first reference, influential or not.
+
     The first gold id is second: 1 / 2.
 
     >>> mrr(["x", "b", "a"], {"a": 2, "b": 1})

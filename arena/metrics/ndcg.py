@@ -20,6 +20,10 @@ def ndcg(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext
     2002, with the discount log2(i + 1) of trec_eval; as used by ResearchArena (arXiv:2406.10291),
     section 5, Information Selection; equals ranx's ``ndcg``.
 
+    Paper: ResearchArena, section 5; gains and discount are not given.
+    Released: no metrics in the authors' code.
+    Here: gains 2 for influential and 1 for other references, discount log2(rank + 1).
+
     Gains 0, 0, 2 against the ideal 2, 0, 0: (2 / log2(4)) / (2 / log2(2)) = 1 / 2.
 
     >>> ndcg(["x", "y", "a"], {"a": 2}, k=10)

@@ -18,6 +18,10 @@ def precision(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreCo
     Source: ResearchArena (arXiv:2406.10291), section 5, Information Discovery, with k 10 and 100;
     equals ranx's ``precision``.
 
+    Paper: ResearchArena, section 5.
+    Released: no metrics in the authors' code.
+    Here: divided by k, also where fewer papers are submitted.
+
     Two hits in three retrieved: 2 / 4 at cutoff 4.
 
     >>> precision(["a", "x", "b"], {"a": 2, "b": 1, "c": 1}, k=4)

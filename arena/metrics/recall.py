@@ -17,6 +17,10 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreConte
     Source: ResearchArena (arXiv:2406.10291), section 5, Information Discovery, with k 10 and 100;
     equals ranx's ``recall``.
 
+    Paper: ResearchArena, section 5; whether references that the corpus lacks count is not said.
+    Released: no metrics in the authors' code.
+    Here: over the references in reach: in the corpus, dated before the survey, no survey.
+
     Gold a, b, c, d, of which a and b are in the first three: 2 / 4.
 
     >>> recall(["a", "x", "b", "c"], {"a": 2, "b": 1, "c": 1, "d": 1}, k=3)

@@ -6,8 +6,10 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from arena.suites.bloom_eval import survey_metrics
-from arena.suites.taxobench.evaluate import NAMES
+from arena_suites.bloom_eval import survey_metrics
+from arena_suites.experiments.config import read_experiment
+from arena_suites.reportbench import REFERENCES
+from arena_suites.taxobench.evaluate import NAMES
 
 from arena.metrics import METRICS, ScoreContext, accounts, metric
 
@@ -16,7 +18,16 @@ _spec = importlib.util.spec_from_file_location("differences", DOCS / "difference
 differences = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(differences)
 
-SCORES = {"bloom-eval.md": survey_metrics(), "taxobench.md": NAMES}
+SCORES = {
+    "bloom-eval.md": survey_metrics(),
+    "taxobench.md": NAMES,
+    "reportbench.md": (*REFERENCES, "match_rate", "factual_accuracy"),
+    "experiments.md": [
+        name
+        for table in read_experiment("researcharena").tables.values()
+        for name in (*table.metrics.values(), *table.noted.values())
+    ],
+}
 """The metrics of a benchmark, each of which must have a row."""
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from arena_suites.bloom_eval import survey_metrics
 from llm_server import LLMServer, last_text
+from release_helpers import citation, paper, write_shard
 
 import corpus_builder.cli
 from arena.cli import main
@@ -30,6 +31,14 @@ CRITERION = '<json_output>[{"criterion": "Depth", "explanation": "?", "weight": 
 def scripted(body: dict) -> str:
     """Answer in the form that a prompt ends with, always with the same words."""
     text = last_text(body)
+    if "image_url" in text:
+        return '<typology>{"Reefs": {"Deep": null, "Shallow": null}}</typology>'
+    if "shows a taxonomy of the survey's topic" in text:
+        return "2-Figure1-1.png"
+    if "You write the request" in text:
+        return "Tell me of nets published before 1 December 2023."
+    if "You sort literature surveys" in text:
+        return "Energy and Environmental Sustainability"
     if "missing_core_branches" in text or '"topology"' in text:
         names = ("taxobench-errors", "taxobench")
         rubric = RUBRICS.get(names["missing_core_branches" not in text])
@@ -60,7 +69,7 @@ def run(world, tmp_path, monkeypatch, capsys):
 
         def command(line: str) -> str:
             program, *words = line.split()
-            words = [f"base_url={server.url}" if word == "URL" else word for word in words]
+            words = [word.replace("URL", f"base_url={server.url}") for word in words]
             start = main if program == "arena" else corpus_builder.cli.main
             assert start(words) == 0, f"{line}\n{capsys.readouterr().err}"
             return capsys.readouterr().out
@@ -87,8 +96,27 @@ def test_researcharena(run):
     run("arena-corpus card C")
     card = Path("C/card/README.md").read_text()
     assert "## (c) Reference coverage" in card and "## (d) Complexity of the mind-maps" in card
-    for what in ("extracted", "selected"):  # Table 4
-        run(f"arena judge sample --what {what} --corpus C --n 2 --output {what}.csv")
+    run("arena judge sample --what selected --corpus C --n 2 --output selected.csv")  # Table 4
+    run("arena export examples --corpus C --before 2018 --output examples")  # of Few-Shot
+
+
+def test_researcharena_from_a_release(run):
+    """Section 3: surveys, references, and mind-maps from figures, which people judge."""
+    survey = paper(2, title="A survey of reefs", abstract="All.", publicationdate="2020-01-01")
+    write_shard(Path("R/papers/0.jsonl.gz"), [paper(1), survey])
+    write_shard(Path("R/citations/0.jsonl.gz"), [citation("2", "1")])
+    Path("figures/2").mkdir(parents=True)
+    Path("figures/2/captions.json").write_text('{"2-Figure1-1.png": "A taxonomy of reefs"}')
+    Path("figures/2/2-Figure1-1.png").write_bytes(b"\x89PNG\r\n\x1a\n-")
+    options = "--set mind_maps.options.model=m --set mind_maps.options.URL"
+    told = run(
+        "arena-corpus build s2orc --input R --output S --set full_text_only=false "
+        f"--set mind_maps.figures=figures {options}"
+    )
+    assert "1 with a taxonomy, 1 mind-map" in told
+    run("arena judge sample --what extracted --corpus S --figures figures --output e.csv")
+    page = Path("e.html").read_text()
+    assert "Shallow" in page and '<img alt="2-Figure1-1.png"' in page
 
 
 def test_taxobench(run):
@@ -114,10 +142,45 @@ def test_taxobench(run):
 def test_reportbench(run):
     run(f"arena experiment reportbench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
     # Of their reports each sentence cites, or none is written: there are no claims to vote on.
-    without = {"Decomposer", "ReAct", "ReAct, 5 calls", "Outline-First", "STORM", "Title", "Ceiling"}
+    without = {
+        "Decomposer",
+        "ReAct",
+        "ReAct, 5 calls",
+        "Outline-First",
+        "STORM",
+        "Title",
+        "Ceiling",
+    }
     made("out", {"1", "forbidden"}, lacking=without)
     report = "out/runs/report/digest/bm25"
     assert "mismatch" in run(f"arena judge statements {report} --corpus C {ASK}")  # section 4
+
+
+def test_reportbench_from_metadata(run):
+    """Section 2.1: selection, references, prompts, domains, and what a system is asked for."""
+    record = {
+        "id": "2312.00001", "title": "A survey of nets", "abstract": "We survey nets.",
+        "comments": "Accepted", "categories": "cs.CV", "license": "licenses/by/4.0/",
+        "versions": [{"version": "v1", "created": "Fri, 8 Dec 2023 06:31:19 GMT"}],
+    }  # fmt: skip
+    Path("arxiv.jsonl").write_text(json.dumps(record) + "\n")
+    Path("tex/2312.00001").mkdir(parents=True)
+    body = r"\begin{document}Nets~\cite{lee} work.\bibliography{a}\end{document}"
+    Path("tex/2312.00001/a.tex").write_text(body)
+    Path("tex/2312.00001/a.bib").write_text("@misc{lee, title={Flat nets}}")
+    Path("papers.jsonl").write_text('{"id": "x", "title": "Flat nets", "date": "2020"}\n')
+    select = "arena-corpus select arxiv.jsonl --sources tex --output selected"
+    run(select)
+    run(f"arena-corpus prompts selected/ReportBench_selected.jsonl --output prompts.jsonl {ASK}")
+    run(f"{select} --prompts prompts.jsonl")
+    run("arena-corpus build reportbench --input selected --papers papers.jsonl --output own")
+    run("arena-corpus card own")
+    card = Path("own/card/README.md").read_text()
+    assert re.search(r"\| Energy and Environmental Sustainability +\| +1 ", card)
+    run("arena judge sample --what domains --corpus own --output domains.csv")
+    run("arena export requests --corpus own --output requests.jsonl")
+    asked = Path("requests.jsonl").read_text()
+    assert "Tell me of nets published before 1 December 2023." in asked
 
 
 def test_bloom_eval(run):

@@ -28,6 +28,10 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
 
     Source: that of `cardinality`; ResearchArena's formula divides by c(P), the constructed map's,
     which STORM, where the metric comes from, does not: see `heading_soft_recall_paper`.
+
+    Paper: ResearchArena, section 5, divides by the constructed map's cardinality; Sentence-BERT.
+    Released: no metrics in the authors' code.
+    Here: divided by the original map's, as in STORM; any encoder, ``static`` by default.
     """
     _, theirs, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / theirs
@@ -39,6 +43,10 @@ def heading_soft_recall_paper(predicted: MindMap, gold: MindMap, context: ScoreC
 
     (c(A) + c(B) - c(A u B)) / c(B), where A is the original map and B the constructed one; the rest
     is as in `heading_soft_recall`. In [0, infinity); 0 for an empty prediction.
+
+    Paper: ResearchArena, section 5; Sentence-BERT.
+    Released: no metrics in the authors' code.
+    Here: that formula; any encoder, ``static`` by default.
     """
     ours, _, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / ours if ours else 0.0
@@ -115,6 +123,10 @@ def heading_entity_recall(predicted: MindMap, gold: MindMap, context: ScoreConte
     Source: STORM (Shao et al. 2024, arXiv:2402.14207), section 3.2; ResearchArena
     (arXiv:2406.10291), section 5, with FLAIR (Akbik et al. 2019) for the entities. There A, the
     original map, is the one whose entities are to be found.
+
+    Paper: ResearchArena, section 5; FLAIR.
+    Released: no metrics in the authors' code.
+    Here: that formula; any extractor, ``spacy`` by default. A survey without an entity has none.
     """
     wanted = entities(headings(gold), context.extractor)
     found = entities(headings(predicted), context.extractor)

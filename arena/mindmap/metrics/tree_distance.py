@@ -36,6 +36,10 @@ def tree_edit_distance(predicted: MindMap, gold: MindMap, context: ScoreContext)
     related problems, SIAM Journal on Computing 18(6), 1989; ResearchArena (arXiv:2406.10291),
     section 5. A whole number, not normalised, as in its table 3.
 
+    Paper: ResearchArena, section 5; whether trees are ordered is not said.
+    Released: no metrics in the authors' code.
+    Here: ordered trees, the roots left out.
+
     Example:
         >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
         >>> b = MindMap("", (MindMap("y"), MindMap("w")))
@@ -52,6 +56,11 @@ def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreCont
     As `tree_edit_distance`, but to put one label for another costs 0 if they are equal or the
     cosine of their vectors exceeds 0.8, and else 1. The cosine is taken to six decimals, so that
     a pair at exactly 0.8 costs 1. Never more than `tree_edit_distance`, of the same source.
+
+    Paper: ResearchArena, section 5: no cost for "editing operations involving nodes whose cosine
+        similarity exceeds 0.8"; Sentence-BERT.
+    Released: no metrics in the authors' code.
+    Here: no cost for putting one such label for the other; insertions and deletions have no pair.
     """
     return _distance(predicted, gold, context.encoder)
 

@@ -25,6 +25,12 @@ def reference_precision(report: Report, gold: ReportGold, context: ScoreContext)
     """Share of the distinct cited works that are gold references, in [0, 1].
 
     Unresolved works count as wrong. 0 for a report without citations; None without gold.
+
+    Paper: ReportBench, sections 2.2 and 3.2: titles that a model reads from the cited pages,
+        against those of the bibliography.
+    Released: titles in lower case without ASCII punctuation, exact; a report without a reference is
+        left out of the mean.
+    Here: joined by identifier, then by title; a report without a reference scores 0.
     """
     hits, cited, wanted = _counts(report, gold)
     return None if not wanted else hits / cited if cited else 0.0
@@ -32,7 +38,12 @@ def reference_precision(report: Report, gold: ReportGold, context: ScoreContext)
 
 @metric("reference_recall", "report")
 def reference_recall(report: Report, gold: ReportGold, context: ScoreContext) -> float | None:
-    """Share of the gold references that are cited, in [0, 1]; None without gold."""
+    """Share of the gold references that are cited, in [0, 1]; None without gold.
+
+    Paper: ReportBench, section 3.2.
+    Released: over distinct titles of the bibliography: two titles of one work are two.
+    Here: over distinct works.
+    """
     hits, _, wanted = _counts(report, gold)
     return hits / wanted if wanted else None
 
@@ -42,6 +53,10 @@ def reference_f1(report: Report, gold: ReportGold, context: ScoreContext) -> flo
     """Harmonic mean of `reference_precision` and `reference_recall`, in [0, 1]; None without gold.
 
     Equals 2 hits / (cited works + gold references).
+
+    Paper: none.
+    Released: the harmonic mean, of each survey.
+    Here: that of each survey; the mean over surveys is macro, ``micro`` beside it.
     """
     hits, cited, wanted = _counts(report, gold)
     return 2 * hits / (cited + wanted) if wanted else None
@@ -49,7 +64,12 @@ def reference_f1(report: Report, gold: ReportGold, context: ScoreContext) -> flo
 
 @metric("reference_count", "report", lower_is_better=None)
 def reference_count(report: Report, gold: ReportGold, context: ScoreContext) -> float:
-    """Number of distinct cited works, resolved or not."""
+    """Number of distinct cited works, resolved or not.
+
+    Paper: ReportBench, Table 1, "Ref Num", the mean number of references of a report.
+    Released: distinct titles of pages that are papers.
+    Here: distinct works that a sentence cites, dead links among them.
+    """
     return float(len(cited_works(report)))
 
 

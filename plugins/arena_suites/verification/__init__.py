@@ -1,0 +1,1 @@
+"""Are the statements of reports true? Models compare them with what they cite, and vote."""
