@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from arena_suites.bloom_eval import survey_metrics
 
 from arena.metrics import METRICS
+from arena_suites.bloom_eval import survey_metrics
 
 DOCS = Path(__file__).parent
 COLUMNS = ("paper", "released", "here")

@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena_integrations.trl import PROMPT, environment_factory, kept_results, rows
-
 import arena
 from arena.agents import Agent, Desk, Observation, Researcher, Steps
 from arena.cli import main as arena_command
@@ -27,6 +25,7 @@ from arena.kit.files import read_json, write_json
 from arena.kit.lazy import require
 from arena.session import opening_text, step_text
 from arena.tasks import TaskSet
+from arena_integrations.trl import PROMPT, environment_factory, kept_results, rows
 from corpus_builder.world import WorldConfig
 
 WORLDS = {"easy": 0.0, "medium": 0.5, "hard": 0.8}

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_engines.retrievers.lucene import JavaProcess, LuceneRetriever, _worker, requirements
 from helpers import Papers as Papers
 
 from arena.errors import ArenaError
 from arena.retrieval import lucene
+from arena_engines.retrievers.lucene import JavaProcess, LuceneRetriever, _worker, requirements
 
 try:
     requirements()

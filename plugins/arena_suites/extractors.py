@@ -68,6 +68,7 @@ def _folder() -> Path:
 
 # FLAIR
 
+
 @extractor("flair")
 class Flair:
     """Named entities by FLAIR, as in the paper; its model is a file of yours."""

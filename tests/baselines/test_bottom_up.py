@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from arena_suites.experiments import run_experiment
 from helpers import Memory
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
 from arena.mindmap import read_mind_map
+from arena_suites.experiments import run_experiment
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from arena_suites.reportbench import read_data
 from llm_server import LLMServer
 
 from arena.dates import format_day
 from arena.errors import DataError
 from arena.tasks import TaskSet
+from arena_suites.reportbench import read_data
 from corpus_builder.cli import main
 from corpus_builder.prompt_writing import DOMAINS
 from corpus_builder.selection import NAME, draw_in_turn, select_surveys

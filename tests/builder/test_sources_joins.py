@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_suites.recognised import find_citations
-from arena_suites.sources.bloom_eval import count_mentions, write_article
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
+from arena_suites.recognised import find_citations
+from arena_suites.sources.bloom_eval import count_mentions, write_article
 from corpus_builder.sources.matching import (
     Collection,
     PaperQuery,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_suites.experiments import run_experiment
 from test_sources_joins import write
 
 import arena
@@ -17,6 +16,7 @@ from arena.errors import DataError
 from arena.report import cited_ids
 from arena.tasks import TaskSet
 from arena.testing import audit
+from arena_suites.experiments import run_experiment
 from corpus_builder.cli import main
 from corpus_builder.sources import SOURCES
 

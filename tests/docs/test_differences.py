@@ -6,12 +6,12 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+
+from arena.metrics import METRICS, ScoreContext, accounts, metric
 from arena_suites.bloom_eval import survey_metrics
 from arena_suites.experiments.config import read_experiment
 from arena_suites.reportbench import REFERENCES
 from arena_suites.taxobench.evaluate import NAMES
-
-from arena.metrics import METRICS, ScoreContext, accounts, metric
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _spec = importlib.util.spec_from_file_location("differences", DOCS / "differences.py")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arena_integrations.ir_datasets import DatedDataset, register
 
 from arena.errors import DataError
+from arena_integrations.ir_datasets import DatedDataset, register
 
 
 def test_papers_queries_and_labels_by_hand(mini: Path) -> None:

@@ -16,7 +16,6 @@ import pytest
 
 pytest.importorskip("openenv", reason="OpenEnv is not installed: make doors")
 import requests
-from arena_integrations.openenv import make_app
 from openenv.cli._validation import validate_running_environment
 from openenv.core import CallToolAction, GenericEnvClient, MCPToolClient
 from openenv.validation import Level, run_validation
@@ -25,6 +24,7 @@ from serving import serving
 from arena import __version__
 from arena.session import Sessions, opening_text
 from arena.tools import make_searches
+from arena_integrations.openenv import make_app
 
 ROOT = Path(__file__).parents[2]
 SEARCH = {"query": "nested lattice", "k": 3}

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import gymnasium
 import pytest
-from arena_integrations.ir_datasets import register
 
 import arena
 from arena.errors import DataError
+from arena_integrations.ir_datasets import register
 
 pt = pytest.importorskip("pyterrier", reason="needs the extra ir")
 

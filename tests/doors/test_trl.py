@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_integrations.trl import environment_factory, kept_results, rows
 
 from arena.errors import DataError, UnknownNameError
 from arena.session import Sessions
 from arena.tasks import TaskSet
 from arena.tools import ToolError
+from arena_integrations.trl import environment_factory, kept_results, rows
 
 
 def sessions_of(factory: type[Any]) -> Sessions:

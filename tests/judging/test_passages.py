@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from arena_suites.verification.evidence import best_passage, passages_of, pieces
 from helpers import Memory
 from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
+from arena_suites.verification.evidence import best_passage, passages_of, pieces
 from corpus_builder.build import build
 
 LONG = "Filler words stand here. " * 60 + "\n\n" + "The spectral gap bounds mixing."

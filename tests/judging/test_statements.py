@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from arena_suites.verification.statements import rates_of
 from helpers import Memory, arena_surveys
 from llm_server import LLMServer, Trouble
 
@@ -15,6 +14,7 @@ import arena
 from arena.judging import judge_reports
 from arena.llm import Client
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
+from arena_suites.verification.statements import rates_of
 from corpus_builder.build import build
 
 PAPERS = [

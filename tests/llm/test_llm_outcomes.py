@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from arena_suites.experiments import run_experiment
 from llm_server import HELLO, LLMServer, Trouble, says
 
 import arena
@@ -14,6 +13,7 @@ from arena.llm import ModelSession, ParseError, ask, ask_many
 from arena.llm.outcomes import count_answers, describe_answers
 from arena.results import comparison
 from arena.results.viewing import as_page
+from arena_suites.experiments import run_experiment
 
 pytestmark = pytest.mark.usefixtures("alone")
 

@@ -7,12 +7,12 @@ import json
 import re
 
 import pytest
-from arena_suites.maps import read_markdown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.mindmap import MindMap, cut, read_mind_map, render
+from arena_suites.maps import read_markdown
 
 TREE = MindMap(
     "Neural *ranking*",

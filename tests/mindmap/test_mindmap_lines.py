@@ -6,12 +6,12 @@ import json
 
 import gymnasium
 import pytest
-from arena_suites.maps import read_markdown
 
 import arena
 from arena import Agent, cli
 from arena.errors import DataError
 from arena.mindmap import MindMap, read_mind_map, score_directories
+from arena_suites.maps import read_markdown
 
 
 def tree(node: MindMap):

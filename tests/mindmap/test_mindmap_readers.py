@@ -6,12 +6,12 @@ import json
 import re
 
 import pytest
-from arena_suites.maps import read_markdown
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.mindmap import MindMap, read_mind_map, read_mind_map_file, read_outline
+from arena_suites.maps import read_markdown
 
 
 def shape(tree: MindMap) -> object:

@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from arena_integrations._train_ranker import table_of, train_ranker
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from arena.agents import Hit
 from arena.errors import DataError
 from arena.ranker import FEATURES, Pool, Ranker, open_ranker
 from arena.ranker.trees import FORMAT
+from arena_integrations._train_ranker import table_of, train_ranker
 from corpus_builder.paper_tasks import write_paper_tasks
 
 

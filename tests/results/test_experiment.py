@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_suites.experiments import preview, run_experiment
 from llm_server import LLMServer
 
 from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError
 from arena.llm.agent import shared_client
+from arena_suites.experiments import preview, run_experiment
 
 pytestmark = pytest.mark.usefixtures("alone")
 

@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from arena_suites.experiments import preview, read_experiment, run_experiment
 
 import arena
 from arena.cli import main
 from arena.cli.repair import build_command
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena_suites.experiments import preview, read_experiment, run_experiment
 
 ROOT = Path(arena.__file__).parent.parent
 PAPER = ROOT / "configs" / "researcharena.yaml"

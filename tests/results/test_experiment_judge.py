@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from arena_suites.experiments import preview, run_experiment
 from helpers import Memory
 from llm_server import LLMServer
 
+from arena_suites.experiments import preview, run_experiment
 from corpus_builder.build import build
 
 PAPERS = [

@@ -7,12 +7,12 @@ import shutil
 import zipfile
 
 import pytest
-from arena_integrations._inspect_log import write_inspect_log
 from llm_server import LLMServer, tool_call
 
 import arena
 from arena.cli import main
 from arena.errors import DataError
+from arena_integrations._inspect_log import write_inspect_log
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import json
 
 import gymnasium
 import pytest
-from arena_integrations._messages import write_messages
 from llm_server import tool_call
 
 import arena
 from arena.agents import Agent
 from arena.cli import main
 from arena.session import opening_text
+from arena_integrations._messages import write_messages
 
 
 @pytest.fixture

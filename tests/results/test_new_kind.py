@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from arena_suites.experiments import run_experiment
 from helpers import forgotten
 from test_compare_page import rebuilt, unpacked
 
@@ -17,6 +16,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError
 from arena.results.viewing import as_page
 from arena.tasks import TaskSet
+from arena_suites.experiments import run_experiment
 
 FILE = Path(__file__).parent.parent / "data" / "table.py"
 

@@ -14,13 +14,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from arena_suites.bloom_eval import survey_metrics
 from llm_server import LLMServer, last_text
 from release_helpers import citation, paper, write_shard
 
 import corpus_builder.cli
 from arena.cli import main
 from arena.judging import RUBRICS
+from arena_suites.bloom_eval import survey_metrics
 
 pytestmark = pytest.mark.slow
 

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from arena_integrations._requests import write_examples, write_requests
 from helpers import Memory
 
 from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import DataError
+from arena_integrations._requests import write_examples, write_requests
 from corpus_builder.build import build
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_engines.retrievers import ivf
-from arena_engines.retrievers.ivf import InvertedLists
 from dense_helpers import Papers, build, built, numbers, oracle, plain, same, text_of  # noqa: F401
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +18,8 @@ from hypothesis import strategies as st
 from arena.errors import CorpusError, DataError
 from arena.retrieval import Request, Scope
 from arena.retrieval.dense import Dense
+from arena_engines.retrievers import ivf
+from arena_engines.retrievers.ivf import InvertedLists
 
 pytest.importorskip("faiss")
 pytestmark = pytest.mark.usefixtures("numbers")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_engines.retrievers.lucene import LuceneRetriever, _java
 from bm25_reference import lucene, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from lucene_helpers import Papers, build
 from arena.retrieval import Scope
 from arena.retrieval.bm25 import BM25Retriever
 from arena.text import analyze
+from arena_engines.retrievers.lucene import LuceneRetriever, _java
 
 pytestmark = pytest.mark.slow  # Java
 

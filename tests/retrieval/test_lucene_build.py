@@ -6,12 +6,12 @@ import signal
 import subprocess
 
 import pytest
-from arena_engines.retrievers.lucene import LuceneRetriever
 from helpers import contents
 from lucene_helpers import Papers
 
 import arena
 from arena.retrieval import Scope
+from arena_engines.retrievers.lucene import LuceneRetriever
 from corpus_builder.build import build as build_corpus
 from corpus_builder.manifest import verify
 from corpus_builder.sources.world import WorldSource

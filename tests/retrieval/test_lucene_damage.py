@@ -7,11 +7,11 @@ from pathlib import Path
 
 import class_file
 import pytest
-from arena_engines.retrievers.lucene import LuceneRetriever, _java
 from lucene_helpers import build, opened
 
 from arena.errors import CorpusError
 from arena.retrieval import Scope
+from arena_engines.retrievers.lucene import LuceneRetriever, _java
 
 pytestmark = pytest.mark.slow  # Java
 

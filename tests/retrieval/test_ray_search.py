@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arena_engines.cluster import versions
-from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 from helpers import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +16,8 @@ import arena
 from arena.errors import DataError, WorkerError
 from arena.retrieval import Ranking, Request, Retriever, Scope
 from arena.tasks import TaskSet
+from arena_engines.cluster import versions
+from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig

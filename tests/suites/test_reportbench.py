@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from arena_suites.reportbench import distinct_works, read_data
 from helpers import Memory
 from llm_server import LLMServer
 
@@ -14,6 +13,7 @@ from arena import cli
 from arena.errors import DataError
 from arena.report import read_report
 from arena.suites import SUITES
+from arena_suites.reportbench import distinct_works, read_data
 from corpus_builder.build import build
 
 # Four works: the third entry is the first again, by its arXiv id. Seven titles, five distinct.

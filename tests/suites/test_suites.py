@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena_suites.experiments import read_experiment
 
 import arena
 from arena import cli
 from arena.suites import SUITES, Evaluation, Made
+from arena_suites.experiments import read_experiment
 from corpus_builder.sources import SOURCES
 
 

@@ -6,6 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from llm_server import LLMServer
+
+from arena import cli
+from arena.errors import DataError
+from arena.metrics import METRICS
+from arena.mindmap import MindMap
+from arena.suites import SUITES
 from arena_suites.taxobench.evaluate import NAMES, alignment
 from arena_suites.taxobench.printed import PrintedScores, printed_scores
 from arena_suites.taxobench.released import (
@@ -14,13 +21,6 @@ from arena_suites.taxobench.released import (
     released_scores,
     released_similarity,
 )
-from llm_server import LLMServer
-
-from arena import cli
-from arena.errors import DataError
-from arena.metrics import METRICS
-from arena.mindmap import MindMap
-from arena.suites import SUITES
 
 RELEASED = ReleasedScores._fields
 

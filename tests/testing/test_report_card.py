@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from arena_integrations._report_card import QUESTION, report_card
 
 import arena.cli
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView
 from arena.rewards import REWARDS
 from arena.testing import AuditReport
+from arena_integrations._report_card import QUESTION, report_card
 
 DISCOVERY = ["arena/Discovery-v0"]
 

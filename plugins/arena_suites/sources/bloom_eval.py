@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena_suites.recognised import Citations, find_citations, year_of
-
 from arena.errors import DataError
 from arena.report.listing import cite
 from arena.text.identifiers import arxiv_key, doi_key
+from arena_suites.recognised import Citations, find_citations, year_of
 from corpus_builder.records import times_cited
 from corpus_builder.sources.base import source
 from corpus_builder.sources.matching import PaperQuery

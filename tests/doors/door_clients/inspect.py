@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
-from arena_integrations.inspect import _params, tools_of
 from inspect_ai.model import ChatMessageAssistant, execute_tools
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 
 from arena.session import Sessions
 from arena.tools.base import function_schema
+from arena_integrations.inspect import _params, tools_of
 from door_clients import Door, Reply
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from arena_integrations.openenv import _FIELDS, make_app
 from openenv import core
 
 from arena.serving import _http
 from arena.session import Sessions
 from arena.tools.base import function_schema
+from arena_integrations.openenv import _FIELDS, make_app
 from door_clients import Door, Reply
 
 

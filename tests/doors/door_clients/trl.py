@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from arena_integrations.trl import _class_of
-
 from arena.session import Sessions
+from arena_integrations.trl import _class_of
 from door_clients import Door, Reply
 
 

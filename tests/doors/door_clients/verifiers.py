@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena_integrations.verifiers import EpisodeState, SurveyTools, ToolsConfig
 from mcp.server.mcpserver import MCPServer
 from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 
 from arena.session import Sessions
+from arena_integrations.verifiers import EpisodeState, SurveyTools, ToolsConfig
 from door_clients import Reply
 from door_clients.mcp import ClientDoor
 

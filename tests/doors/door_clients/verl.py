@@ -11,11 +11,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
-from arena_integrations.verl import _EPISODES, _SHARED, _entries, _kwargs, compute_score
 from verl.experimental.agent_loop.tool_agent_loop import AgentData, FunctionCall, ToolAgentLoop
 from verl.tools.tool_registry import load_all_tools
 
 from arena.session import Sessions
+from arena_integrations.verl import _EPISODES, _SHARED, _entries, _kwargs, compute_score
 from door_clients import Door, Reply
 
 

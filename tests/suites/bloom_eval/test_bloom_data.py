@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_suites.bloom_eval import Article, Heading, SurveyPair, compare
-from arena_suites.bloom_eval.data import read_surveys
 
 from arena.errors import DataError
+from arena_suites.bloom_eval import Article, Heading, SurveyPair, compare
+from arena_suites.bloom_eval.data import read_surveys
 
 RECORDS = {
     "reference_1": {

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from arena_suites.bloom_eval.tables import made_otherwise, table3, tier_mean
 
 from arena import cli
 from arena.suites import SUITES
+from arena_suites.bloom_eval.tables import made_otherwise, table3, tier_mean
 
 FLAT = "# {}\n\n## Graphs\n\nText.\n\n## <b>Trees</b>\n\nText.\n"
 DEEP = "# {}\n\n## Graphs\n\nText.\n\n### Paths\n\nText.\n\n## Trees\n\nText.\n"

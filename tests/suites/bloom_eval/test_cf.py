@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from arena_suites.bloom_eval import SurveyComparison, SurveyPair, Work, article_of, compare
 from llm_server import LLMServer
 
 from arena.report import read_report
+from arena_suites.bloom_eval import SurveyComparison, SurveyPair, Work, article_of, compare
 
 REPORT = """# T
 

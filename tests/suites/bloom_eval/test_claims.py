@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 from llm_server import LLMServer
 
 from arena.report import read_report
+from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nTrees have no cycles. Paths have two ends. Planar maps need four colours."
 GENERATED = "# T\n\n## A\n\nA tree is free of cycles. Pigs fly."

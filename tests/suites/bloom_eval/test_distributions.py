@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from arena_suites.bloom_eval.matching import distribution_similarity
 from hypothesis import given
 from hypothesis import strategies as st
+
+from arena_suites.bloom_eval.matching import distribution_similarity
 
 COUNTS = st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=1, max_size=9)
 

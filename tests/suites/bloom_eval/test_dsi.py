@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from arena_suites.bloom_eval import SurveyComparison, SurveyPair, article_of, compare
 
 from arena.report import read_report
+from arena_suites.bloom_eval import SurveyComparison, SurveyPair, article_of, compare
 
 LEAD = "Nets are drawn in many ways and this text gathers what is known about them " * 3
 LIST = "# References\n\n[1] Ames. On nets. 2020.\n\n[2] Bell. On trees. 2021."

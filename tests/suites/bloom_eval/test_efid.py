@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 from llm_server import LLMServer
 
 from arena.report import read_report
+from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, article_of, compare
 
 EXPERTS = "# T\n\n## A\n\nNeRF and 3D NeRF differ. NeRF wins by PSNR. BERT and BERT are on MNIST."
 GENERATED = "# T\n\n## A\n\nnerf is old. PSNR is high, and PSNR is good. We use Bert."

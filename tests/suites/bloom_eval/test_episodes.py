@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from arena_suites.bloom_eval import Finding, Heading, Work, survey_metric
-from arena_suites.bloom_eval.base import _SURVEY_METRICS
-from arena_suites.bloom_eval.in_corpus import own_article
 from gymnasium.utils.env_checker import check_env
 from helpers import Memory, call, make_env
 
@@ -14,6 +11,9 @@ from arena.errors import DataError
 from arena.metrics import METRICS, ScoreContext
 from arena.tasks import TaskSet, open_task
 from arena.testing import audit
+from arena_suites.bloom_eval import Finding, Heading, Work, survey_metric
+from arena_suites.bloom_eval.base import _SURVEY_METRICS
+from arena_suites.bloom_eval.in_corpus import own_article
 from corpus_builder.build import build
 
 REPORT = "arena/Report-v0"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+
+from arena.report import Reference, Report, Statement, read_report
 from arena_suites.bloom_eval import (
     Article,
     Finding,
@@ -11,8 +13,6 @@ from arena_suites.bloom_eval import (
     article_of,
     compare,
 )
-
-from arena.report import Reference, Report, Statement, read_report
 
 
 def score(text: str, entries: tuple[str, ...] = (), official: bool = False) -> Finding:

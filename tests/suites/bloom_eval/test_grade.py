@@ -6,6 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from llm_server import LLMServer
+
+from arena.report import read_report
 from arena_suites.bloom_eval import (
     Article,
     Finding,
@@ -15,9 +18,6 @@ from arena_suites.bloom_eval import (
     compare,
 )
 from arena_suites.bloom_eval.metrics.grade import excerpt
-from llm_server import LLMServer
-
-from arena.report import read_report
 
 
 def article(text: str) -> Article:

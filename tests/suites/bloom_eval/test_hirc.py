@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from arena.report import Report
 from arena_suites.bloom_eval import Article, SurveyPair, Work, compare
 from arena_suites.bloom_eval.base import Finding
 from arena_suites.bloom_eval.metrics.citations import title_ratio
-
-from arena.report import Report
 
 
 def survey(*works: Work) -> Article:

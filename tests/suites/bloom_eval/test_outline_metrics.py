@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from arena_suites.bloom_eval import Article, Heading, SurveyComparison, SurveyPair, compare
-from arena_suites.bloom_eval.metrics.outline import unnumbered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
 
 from arena.report import Report
+from arena_suites.bloom_eval import Article, Heading, SurveyComparison, SurveyPair, compare
+from arena_suites.bloom_eval.metrics.outline import unnumbered
 
 OUTLINES = ["sts", "scons", "otc", "scs"]
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from arena_suites.bloom_eval import SurveyPair, article_of, compare
-from arena_suites.bloom_eval.base import SUPPLEMENTARY
-from arena_suites.bloom_eval.metrics.style import syllables
 
 from arena import cli
 from arena.metrics import METRICS
 from arena.report import read_report
+from arena_suites.bloom_eval import SurveyPair, article_of, compare
+from arena_suites.bloom_eval.base import SUPPLEMENTARY
+from arena_suites.bloom_eval.metrics.style import syllables
 
 TEN = "one two three four five six seven eight nine ten"
 

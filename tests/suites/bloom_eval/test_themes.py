@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, Work, compare
-from arena_suites.bloom_eval.metrics.themes import gini, themes_of
 from llm_server import LLMServer
 
 from arena.errors import DataError
 from arena.report import Report
+from arena_suites.bloom_eval import Article, SurveyComparison, SurveyPair, Work, compare
+from arena_suites.bloom_eval.metrics.themes import gini, themes_of
 
 FISH, BANKS = "Salmon and trout in cold rivers", "Inflation rates of central banks"
 STARS = "Brightness of distant galaxies"
