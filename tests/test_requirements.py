@@ -25,7 +25,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "requirements"))
 import lock  # noqa: E402
 
-PACKAGES = ("arena", "baselines", "corpus_builder")
+PLUGINS = ("arena_engines", "arena_integrations", "arena_suites")
+PACKAGES = ("arena", "baselines", "corpus_builder", *PLUGINS)
 # Import names of what the core needs, and of what comes with an extra under another name.
 CORE = {
     "annotated_types", "filelock", "gymnasium", "jinja2", "json_repair", "llvmlite", "markdown_it",
@@ -37,7 +38,11 @@ INSIDE = {"h11", "mcp_types", "researcharena", "urllib3", "verl"}
 
 
 def test_every_import_is_declared():
-    for path in [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]:
+    for path in [
+        p
+        for top in ("arena", "baselines", "corpus_builder", "plugins")
+        for p in (ROOT / top).rglob("*.py")
+    ]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -72,7 +77,8 @@ def test_a_wheel_has_every_file_of_the_packages_and_every_page(tmp_path):
     (built,) = tmp_path.glob(f"researcharena-{arena.__version__}-*.whl")
     names = {re.sub(r"^\S*\.data/data/", "", name) for name in zipfile.ZipFile(built).namelist()}
     packages = (*PACKAGES, "arena_verifiers", "researcharena.py")
-    assert {name for name in files if name.split("/")[0] in packages} <= names
+    ours = {name.removeprefix("plugins/") for name in files}
+    assert {name for name in ours if name.split("/")[0] in packages} <= names
     pages = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert {f"share/doc/researcharena/{page}" for page in pages} <= names
 
