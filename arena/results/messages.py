@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena.agents import actions_from, tool_message
+from arena.agents import actions_from
 from arena.errors import DataError, clip
 from arena.kit.files import read_json
 from arena.llm.answers import Completion, from_record
 from arena.llm.store import Store
 from arena.results.comparison import usage_of
-from arena.runs.episodes import PlayedStep
-from arena.session import opening_text
 from arena.tools.base import usual_call
 
-Said = Mapping[int, Sequence[Completion]]
-"""Number of a step, from 1 -> the model's answers that come before it."""
 MALFORMED = "malformed"
 
 
@@ -28,32 +23,6 @@ def open_answers(answers: str | Path | None) -> Store | None:
     if answers is not None and not Path(answers).is_file():
         raise DataError(f"{str(answers)!r} is not a file. Name the `store` of the run's answers.")
     return None if answers is None else Store(answers, read_only=True)
-
-
-def conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
-    """Return an episode as messages up to the agent's last; `text` writes arguments as JSON."""
-    opening = opening_text(steps[0].observation)
-    messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
-    for number, step in enumerate(steps[1:], 1):
-        name, arguments = call_of(step.action)
-        wrote, result = said_text(said, number), tool_message(f"call_{number}", step.observation)
-        if name == MALFORMED:
-            wrote = wrote or (
-                step.action if isinstance(step.action, str) else json.dumps(step.action)
-            )
-            result = {"role": "user", "content": result["content"]}
-            messages += [{"role": "assistant", "content": wrote}, result]
-            continue
-        function = {"name": name, "arguments": json.dumps(arguments) if text else arguments}
-        call = {"id": result["tool_call_id"], "type": "function", "function": function}
-        messages += [{"role": "assistant", "content": wrote, "tool_calls": [call]}, result]
-    last = said_text(said, len(steps))
-    return [*messages, {"role": "assistant", "content": last}] if last else messages[:-1]
-
-
-def said_text(said: Said, number: int) -> str:
-    """Return what the model wrote before a step."""
-    return "\n\n".join(answer.text for answer in said.get(number, ()) if answer.text)
 
 
 def answers_by_step(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Completion]]:

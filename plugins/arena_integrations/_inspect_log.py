@@ -19,11 +19,11 @@ from arena.errors import DataError
 from arena.kit.files import atomic_write, sha256_file
 from arena.llm.answers import Completion, clean
 from arena.results.comparison import usage_of
-from arena.results.messages import Said, call_of, said_text
+from arena.results.messages import call_of
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
 from arena.version import __version__
-from arena_integrations._messages import finished, replay_with_answers
+from arena_integrations._messages import Said, finished, replay_with_answers, said_text
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 """The time of everything in a log: a run keeps no clock."""

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write
-from arena.llm.answers import clean
-from arena.results.messages import Said, answers_by_step, conversation, open_answers
+from arena.llm.answers import Completion, clean
+from arena.results.messages import MALFORMED, answers_by_step, call_of, open_answers
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
 from arena.runs.trajectories import TRAJECTORIES
+from arena.session import opening_text
 from arena.tools import tool_schemas
+
+Said = Mapping[int, Sequence[Completion]]
+"""Number of a step, from 1 -> the model's answers that come before it."""
 
 
 def write_messages(
@@ -85,3 +90,29 @@ def replay_with_answers(
     store = open_answers(answers)
     for record, steps in replay_episodes(recorded, recorded.open_corpus(corpus)[0], every=True):
         yield record, steps, answers_by_step(record, store)
+
+
+def conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[dict[str, Any]]:
+    """Return an episode as messages up to the agent's last; `text` writes arguments as JSON."""
+    opening = opening_text(steps[0].observation)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
+    for number, step in enumerate(steps[1:], 1):
+        name, arguments = call_of(step.action)
+        wrote, result = said_text(said, number), tool_message(f"call_{number}", step.observation)
+        if name == MALFORMED:
+            wrote = wrote or (
+                step.action if isinstance(step.action, str) else json.dumps(step.action)
+            )
+            result = {"role": "user", "content": result["content"]}
+            messages += [{"role": "assistant", "content": wrote}, result]
+            continue
+        function = {"name": name, "arguments": json.dumps(arguments) if text else arguments}
+        call = {"id": result["tool_call_id"], "type": "function", "function": function}
+        messages += [{"role": "assistant", "content": wrote, "tool_calls": [call]}, result]
+    last = said_text(said, len(steps))
+    return [*messages, {"role": "assistant", "content": last}] if last else messages[:-1]
+
+
+def said_text(said: Said, number: int) -> str:
+    """Return what the model wrote before a step."""
+    return "\n\n".join(answer.text for answer in said.get(number, ()) if answer.text)

@@ -14,10 +14,11 @@ from arena.kit.lazy import load
 from arena.kit.terminal import progress
 from arena.llm.answers import clean
 from arena.results.comparison.opening import name_runs, played_episode, split_name
-from arena.results.messages import answers_by_step, conversation, open_answers
+from arena.results.messages import answers_by_step, open_answers
 from arena.results.viewing.rollouts import runs_of
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
+from arena_integrations._messages import conversation
 
 _LISTS = ("surveys", "files")  # of the manifest, which are long
 

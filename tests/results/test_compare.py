@@ -131,11 +131,6 @@ def test_recall_against_searches(world, tmp_path):
         after_two = after_one | {hit.id for hit in view.search(second["query"], 22)[2:]}
         shares.append([0.0, len(after_one & gold) / len(gold), len(after_two & gold) / len(gold)])
         assert episode.curve == pytest.approx(shares[-1])
-        assert [(q.k, q.offset, q.engine, q.error) for q in episode.queries] == [
-            (5, 0, "bm25", None), (20, 2, "bm25", None), (10, 0, "none", episode.queries[2].error),
-        ]  # fmt: skip
-        assert episode.queries[0].gain == pytest.approx(len(hits & gold) / len(gold))
-        assert "no retriever 'none'" in episode.queries[2].error  # it was not made
         assert episode.effort.errors == 2
     means = [sum(column) / len(shares) for column in zip(*shares, strict=True)]
     assert found.curves["TwoSearches, bm25"] == pytest.approx(means)

@@ -28,22 +28,6 @@ from arena.tools import parse_action, queries_of
 
 
 @dataclass(frozen=True)
-class Query:
-    """A search as it was sent, and the retriever that answered; several queries are one text.
-
-    `gain` is the share of the references in reach that it was the first to show, None if the run
-    does not record it; `error` is the message of an environment that did not carry it out.
-    """
-
-    text: str
-    k: int
-    offset: int
-    engine: str
-    gain: float | None
-    error: str | None
-
-
-@dataclass(frozen=True)
 class Effort:
     """What one or several episodes cost; None is an unknown number.
 
@@ -84,13 +68,11 @@ class PlayedEpisode:
     """The episode of a run on one survey.
 
     Attributes:
-        queries: Its queries, in order.
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches.
         answers: Stage -> an answer as JSON has it, see `arena.answers.AnswerKind.read`.
         effort: What it cost.
     """
 
-    queries: tuple[Query, ...]
     curve: tuple[float, ...]
     answers: Mapping[str, Any]
     effort: Effort
@@ -306,19 +288,13 @@ def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, in
 
 def played_episode(record: Mapping[str, Any], run: OpenedRun) -> PlayedEpisode:
     """Return the episode of `record`, a line of ``trajectories.jsonl`` of a run."""
-    tools, manifest = run.tools, run.manifest
-    queries, curve, shown = [], [0.0], 0.0
+    curve, shown = [0.0], 0.0
     for step in record["steps"]:
-        gain, error = step["gain"], step.get("error")
-        call = parse_action(step["action"], tools)
-        given: dict[str, Any] = {} if isinstance(call, str) else call.arguments
-        if asked := queries_of(given):
-            engine = str(given.get("retriever") or manifest["environment"]["retriever"])
-            k, offset = given.get("k", 10), given.get("offset", 0)
-            queries.append(Query(" | ".join(asked), k, offset, engine, gain, error))
-            if error is None:
-                curve += [curve[-1]] * len(asked)  # the last of them has what all have found
-        shown += gain
+        call = parse_action(step["action"], run.tools)
+        if not isinstance(call, str) and "error" not in step:
+            # Of several queries the last one has what all have found.
+            curve += [curve[-1]] * len(queries_of(call.arguments))
+        shown += step["gain"]
         curve[-1] = min(1.0, shown)  # thirds and the like need not add up to 1
     spent = {name: record["spent"].get(name, 0) for name in ("steps", "searches", "reads")}
     usage = usage_of(record["notes"]) or {"model": ""}
@@ -332,7 +308,7 @@ def played_episode(record: Mapping[str, Any], run: OpenedRun) -> PlayedEpisode:
         models=(model,) if model else (),
         **usage,
     )
-    return PlayedEpisode(tuple(queries), tuple(curve), record["answers"], effort)
+    return PlayedEpisode(tuple(curve), record["answers"], effort)
 
 
 def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -66,7 +66,7 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
         "sha256": {k: beside.manifest["sha256"].get(k) for k in ("corpus", "tasks")}
         | {"answers": sha256_json(shown)},
     }  # fmt: skip
-    episodes = {s: PlayedEpisode((), (0.0,), shown[s], _NONE) for s in surveys}
+    episodes = {s: PlayedEpisode((0.0,), shown[s], _NONE) for s in surveys}
     counts = {
         "that no run played, left out": len(found) - len(made),
         "that cannot be read, scored as nothing submitted": len(made) - len(read),

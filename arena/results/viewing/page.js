@@ -57,16 +57,9 @@ async function load(wanted) {
   }));
 }
 const loadAll = () => load(index.texts);
-const numbersOf = (parts) => parts.flatMap((p) => (Array.isArray(p) ? p[0] : typeof p === "number" ? [p < 0 ? -p - 1 : p] : []));
-function build(parts) {  // as arena.results.viewing.packing packs them
-  return parts.map((part) => {
-    if (typeof part === "string") return part;
-    if (typeof part === "number") return part < 0 ? QUOTED.exec(texts[-part - 1])[1] : texts[part];
-    const [ids, decimals, below] = part;
-    let score = 0;
-    return ids.map((n, i) => `{${texts[n]}${below ? `,"score":${(score -= below[i]) / 10 ** decimals}` : ""}}`).join(",");
-  }).join("");
-}
+const numbersOf = (parts) => parts.filter((part) => typeof part === "number").map((part) => (part < 0 ? -part - 1 : part));
+const part_ = (part) => (typeof part === "string" ? part : part < 0 ? QUOTED.exec(texts[-part - 1])[1] : texts[part]);
+const build = (parts) => parts.map(part_).join("");  // as arena.results.viewing.packing packs them
 const paperOf = (number) => JSON.parse(`{${texts[number]}}`);
 const named = (id) => (numbers.has(id) ? paperOf(numbers.get(id)) : { id: words(id), title: "", date: "" });
 async function read(parts) {
@@ -312,7 +305,7 @@ function argument(name, part) {  // of a call
 }
 function exact(text) {
   const pre = el("pre");
-  return el("details", { ontoggle: () => (pre.textContent = visible(text)) }, el("summary", {}, "exact JSON; scores are rounded to four digits of the best"), pre);
+  return el("details", { ontoggle: () => (pre.textContent = visible(text)) }, el("summary", {}, "exact JSON; scores have four digits"), pre);
 }
 const calls = (all) => (all?.length ? el("pre", {}, JSON.stringify(all.map((c) => c.function), null, 1)) : null);
 
