@@ -16,7 +16,7 @@ help:
 	@echo "make doors    test the doors to frameworks that need an environment of their own"
 	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
-	@echo "make bench    time search engines side by side, and environment steps"
+	@echo "make bench    time search engines side by side"
 	@echo "make install  install the core into $(VENV)"
 	@echo "make clean    remove $(VENV), $(DEMO) and caches"
 
@@ -100,7 +100,6 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
-	$(BIN)/python -m benchmarks env --corpus $(DEMO)/bench-corpus
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:

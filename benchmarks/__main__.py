@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time search engines, environments and doors."""
+"""``python -m benchmarks``: time search engines, and doors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
-from benchmarks import doors, environments, search
+from benchmarks import doors, search
 from benchmarks.report import Results, printing
 
 COMMANDS: dict[str, tuple[Callable[..., Results], Callable[[Results], str]]] = {
     "search": (search.measure, search.show),
-    "env": (environments.measure, environments.show),
     "doors": (doors.measure, doors.show),
 }
 """Name -> a function whose parameters are the options, and one that shows what it returns."""

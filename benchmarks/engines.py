@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from arena.encoders import ENCODERS
 from arena.errors import ArenaError, UnknownNameError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, Request, Retriever, Scope
-from arena.retrieval.hybrid import Hybrid
 from arena.text import analyze
 from benchmarks.collection import FIELDS, DatedTexts, query_vectors, vectors_of
 
@@ -25,7 +24,7 @@ Search = Callable[[Sequence[str], int, int], Hits]
 class TimedEngine(NamedTuple):
     """An engine: what writes its index into a directory, and what opens it with some threads."""
 
-    family: str  # lexical, dense or hybrid
+    family: str  # lexical or dense
     build: Callable[[DatedTexts, Path], Any]
     open: Callable[[DatedTexts, Path, int], Search]
     requires: dict[str, str]  # module -> package of what must be installed
@@ -89,61 +88,6 @@ def _searching(retriever: Retriever) -> Search:
     return search
 
 
-_FLAT = {"device": "cpu"}
-
-
-def _build_hybrid(collection: DatedTexts, directory: Path) -> None:
-    for part in ("bm25", "dense"):
-        ENGINES[part].build(collection, directory / part)
-
-
-def _open_hybrid(collection: DatedTexts, directory: Path, threads: int) -> Search:
-    opened = {
-        part: RETRIEVERS.get(part).open(directory / part, **options)
-        for part, options in (("bm25", {}), ("dense", _FLAT))
-    }
-    return _searching(Hybrid(opened))
-
-
-def _build_tantivy(collection: DatedTexts, directory: Path) -> None:
-    import tantivy
-
-    fields = tantivy.SchemaBuilder().add_unsigned_field("number", fast=True)
-    fields = fields.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    schema = fields.build()
-    writer = tantivy.Index(schema, str(directory)).writer(_TANTIVY_BYTES, 1)
-    for number, text in collection.texts():
-        row = {"number": number, "text": " ".join(analyze(text))}
-        writer.add_document(tantivy.Document.from_dict(row, schema))
-    writer.commit()
-    writer.wait_merging_threads()
-
-
-def _open_tantivy(collection: DatedTexts, directory: Path, threads: int) -> Search:
-    import tantivy
-
-    index = tantivy.Index.open(str(directory))
-    schema, searcher, query_of = index.schema, index.searcher(), tantivy.Query
-    must, should = tantivy.Occur.Must, tantivy.Occur.Should
-
-    def search(queries: Sequence[str], k: int, end: int) -> Hits:
-        found = []
-        for query in queries:
-            terms = [query_of.term_query(schema, "text", term) for term in analyze(query)]
-            asked = query_of.boolean_query([(should, term) for term in terms])
-            if end < collection.documents:
-                of, most = tantivy.FieldType.Unsigned, end - 1
-                before = query_of.range_query(schema, "number", of, upper_bound=most)
-                before = query_of.const_score_query(before, 0.0)
-                asked = query_of.boolean_query([(must, asked), (must, before)])
-            places = [place for _, place in searcher.search(asked, k, count=False).hits]
-            numbers: list[Any] = searcher.fast_field_values("number", places)
-            found.append(numbers)
-        return found
-
-    return search
-
-
 def _build_bm25s(collection: DatedTexts, directory: Path) -> None:
     import bm25s
     from bm25s.tokenization import Tokenized
@@ -179,17 +123,13 @@ def _open_bm25s(collection: DatedTexts, directory: Path, threads: int) -> Search
 
 
 _ROWS = 65_536
-_TANTIVY_BYTES = 500_000_000
 _FILE = "flat.faiss"
 
 
-def _build_faiss(quantizer: str, collection: DatedTexts, directory: Path) -> None:
+def _build_faiss(collection: DatedTexts, directory: Path) -> None:
     import faiss
 
     index: Any = faiss.IndexFlatIP(collection.dimension)
-    if quantizer:
-        kind = getattr(faiss.ScalarQuantizer, quantizer)
-        index = faiss.IndexScalarQuantizer(collection.dimension, kind, faiss.METRIC_INNER_PRODUCT)
     texts = [text for _, text in collection.texts()]
     for low in range(0, len(texts), _ROWS):
         index.add(vectors_of(texts[low : low + _ROWS], collection.dimension))
@@ -220,11 +160,8 @@ ENGINES = {
     "bm25": _native("bm25", {}),
     "lucene": _native("lucene", _JAVA),
     "bm25s": TimedEngine("lexical", _build_bm25s, _open_bm25s, {"bm25s": "bm25s"}),
-    "tantivy": TimedEngine("lexical", _build_tantivy, _open_tantivy, {"tantivy": "tantivy"}),
-    "dense": _native("dense", {}, **_FLAT),
+    "dense": _native("dense", {}, device="cpu"),
     "ivf": _native("ivf", _FAISS, device="cpu"),
-    "hybrid": TimedEngine("hybrid", _build_hybrid, _open_hybrid, {}),
-    "faiss-flat": TimedEngine("dense", partial(_build_faiss, ""), _open_faiss, _FAISS),
-    "faiss-fp16": TimedEngine("dense", partial(_build_faiss, "QT_fp16"), _open_faiss, _FAISS),
+    "faiss-flat": TimedEngine("dense", _build_faiss, _open_faiss, _FAISS),
 }
 """Name -> engine, in the order of the tables."""
