@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Set
@@ -16,11 +15,10 @@ from typing import Any
 import duckdb
 
 from arena.corpus import layout
-from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.errors import CorpusError, DataError, clip
 from arena.executors import Executor
 from arena.kit.files import sha256_file, sha256_json, write_json
 from arena.kit.workdir import other_files, staged_directory
-from arena.retrieval import RETRIEVERS
 from arena.text.identifiers import normal_title
 from corpus_builder.content import DANGLING, LINKS, PROMPTS, Once, create_documents, write_content
 from corpus_builder.database import connected, execute, literal, readable_errors, scalar
@@ -122,31 +120,6 @@ def finish(
     # The last file: a directory without a manifest does not open.
     write_json(directory / layout.MANIFEST, manifest)
     return manifest
-
-
-def built_before(
-    source: Source, output: str | Path, engines: tuple[str, ...], fields: tuple[str, ...]
-) -> dict[str, Any] | None:
-    """Return the manifest of the corpus in `output` if `build` has made it from the same input.
-
-    So a command whose process was killed after its work was done can be given again. Nothing is
-    read but hashes of files: a source that is described by more than these is never recognised.
-
-    Args:
-        source: Source of the records, not read yet.
-        output: Directory that may contain a corpus.
-        engines: As for `build`.
-        fields: As for `build`.
-    """
-    output = Path(os.path.realpath(output))
-    names = dict.fromkeys(map(RETRIEVERS.resolve, engines))
-    configuration = {"engines": list(names), "fields": list(fields)}
-    try:
-        manifest = layout.read_manifest(output)
-    except (ArenaError, OSError):
-        return None
-    same = manifest["source"] == json.loads(json.dumps(described(source)))
-    return manifest if same and manifest["configuration"] == configuration else None
 
 
 def check_output(output: Path, overwrite: bool) -> None:

@@ -19,7 +19,6 @@ from arena.cli.app import (
 )
 from arena.errors import DataError
 from arena.kit.options import Option, options_of
-from arena.plugins import origin_of
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card
 
@@ -209,24 +208,19 @@ def _build(
         prompts (FILE): Prompts and domains of surveys, from `arena-corpus prompts`.
         overwrite: Replace a corpus in DIR.
     """
-    from corpus_builder.build import build, built_before
+    from corpus_builder.build import build
 
-    known = origin_of(source) is None  # that of a plug-in need not describe its files
     if prompts is not None:
         from corpus_builder.prompt_writing import PromptedSource
 
         source = PromptedSource(source, prompts)
     started = time.monotonic()
-    before = built_before(source, output, engines, fields) if known and not overwrite else None
-    manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)
+    manifest = build(source, output, engines=engines, fields=fields, overwrite=overwrite)
     if json:
         print_json(manifest)
         return
     print_card(manifest, output, _MOST_ROWS)
-    if before is not None:
-        print("built before from the same input: nothing is left to do")
-    else:
-        print(f"built in {time.monotonic() - started:.1f} s")
+    print(f"built in {time.monotonic() - started:.1f} s")
 
 
 def _build_release(

@@ -139,17 +139,6 @@ def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
         Corpus.open(copy)
 
 
-def test_the_same_build_again_changes_nothing(capsys: Any, copy: Path, tmp_path: Path) -> None:
-    papers = tmp_path / "papers.jsonl"
-    papers.write_text('{"id": "a", "title": "One", "date": "2020"}\n')
-    command = ("build", "jsonl", "--papers", papers, "--output", tmp_path / "c")
-    assert "built in" in run(capsys, *command)[1]
-    assert "built before from the same input: nothing is left" in run(capsys, *command)[1]
-    assert run(capsys, *command, "--fields", "title")[0] == 2
-    papers.write_text('{"id": "a", "title": "Two", "date": "2020"}\n')
-    assert run(capsys, *command)[0] == 2
-
-
 def files(directory: Path) -> list[str]:
     found = [path for path in directory.rglob("*") if path.is_file()]
     return sorted(path.relative_to(directory).as_posix() for path in found)

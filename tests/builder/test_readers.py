@@ -208,7 +208,6 @@ def test_several_files_of_json_lines(tmp_path: Path, capsys: Any) -> None:
         file.write_text(f'{{"id": "{file.stem}", "title": "T {file.stem}", "date": 20050302}}\n')
     options = ("build", "jsonl", "--output", tmp_path / "c", "--papers")
     assert "papers     3 (3" in run(capsys, *options, *files[:2], "--papers", files[2])[1]
-    assert "built before" in run(capsys, *options, *files)[1]
     twice = fails(capsys, *options, files[0], files[0], "--overwrite")
     assert "both have id 'a'" in twice
 
