@@ -18,6 +18,8 @@ import arena.envs
 from arena import plugins
 from arena.errors import CorpusError, DataError
 from arena.kit.code import source_sha256
+from arena.metrics import METRICS
+from arena.results.comparison.report import verdict
 
 PLUGINS = '''
 import arena
@@ -209,6 +211,29 @@ def test_metrics_beside_those_of_the_task(world, tmp_path):
     with pytest.raises(DataError, match="'ari' scores a map"):
         arena.run(world, "discovery", "random", tmp_path / "x", metrics=["ari"])
     assert not (tmp_path / "x").exists()
+
+
+def test_a_metric_with_a_direction_is_one_file(world, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from arena.metrics import metric\n"
+        "@metric('hallucinations', 'report', lower_is_better=True)\n"
+        "def hallucinations(report, gold, context):\n"
+        "    return float(sum(each.paper not in gold.gains for each in report.cited))\n"
+    )
+    name, runs = METRICS.resolve(f"{file}:hallucinations"), {}
+    for agent in ("random", "title"):
+        options = {"surveys": 3, "metrics": [name], "reward": name}
+        runs[agent] = arena.run(world, "report", agent, tmp_path / agent, **options)
+    random, title = (run["mean"]["hallucinations"] for run in runs.values())
+    assert random > title > 0
+    for run in runs.values():
+        for entry in run["per_survey"].values():
+            assert entry["return"] == -entry["hallucinations"]
+    found = arena.compare([tmp_path / "random", tmp_path / "title"], metrics=["hallucinations"])
+    assert "title, bm25 has a better mean hallucinations (lower is better)" in verdict(found)
+    (difference,) = found.metrics[0].differences
+    assert (difference.wins, difference.losses) == (3, 0)
 
 
 def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):
