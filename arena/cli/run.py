@@ -323,7 +323,7 @@ def _intervals(summary: dict[str, Any]) -> dict[str, str]:
     from numpy import array
 
     from arena.results.comparison.clusters import clusters_of, numbered
-    from arena.results.comparison.comparing import bootstrap
+    from arena.results.comparison.paired import bootstrap
 
     found, inside = {}, clusters_of(summary["per_survey"])
     for name in summary["mean"]:

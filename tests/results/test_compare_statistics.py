@@ -10,7 +10,7 @@ from scipy import stats
 
 from arena.errors import DataError, UnknownNameError
 from arena.results.comparison.clusters import clusters_of, in_clusters, numbered
-from arena.results.comparison.comparing import bootstrap, correct, fisher, student
+from arena.results.comparison.paired import bootstrap, correct, fisher, student
 
 
 def pair(n, seed=0, shift=0.05):

@@ -14,14 +14,13 @@ from arena.kit.terminal import Table, best, escape_markdown
 from arena.llm.outcomes import UNREAD, describe_counts, is_unread
 from arena.results.comparison.clusters import FEWEST, in_clusters
 from arena.results.comparison.comparing import (
-    PERMUTATIONS,
-    RESAMPLES,
     Comparison,
     Estimate,
     MetricComparison,
     PairedDifference,
 )
 from arena.results.comparison.opening import ComparedRun
+from arena.results.comparison.paired import PERMUTATIONS, RESAMPLES
 from arena.runs.players import ORACLE
 from arena.text.display import count, printable
 
