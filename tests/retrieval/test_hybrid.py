@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,6 @@ def test_options_of_parts(titled: Path) -> None:
     )
     whole = {"statistics": "corpus", "k1": 0.9, "b": 0.4}
     assert engine.config == {
-        "fusion": "rrf",
         "k": 60.0,
         "weights": [2.0, 1.0],
         "depth": 1000,
@@ -124,7 +123,6 @@ def test_options_of_parts(titled: Path) -> None:
         ({"bm25": 3}, "bm25=3: the options of a part are given as a mapping"),
         ({"k": -1}, "k=-1: give a number from 0"),
         ({"weights": [1]}, "give a list of 2 numbers, one for each of bm25, titles"),
-        ({"fusion": "rfr"}, "fusion='rfr'. Did you mean 'rrf'"),
     ],
 )
 def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> None:
@@ -209,19 +207,6 @@ def test_reciprocal_rank_fusion_by_hand() -> None:
     assert scores.tolist() == [3.0, 2.5, 1.0]
 
 
-def test_the_sum_of_scores_by_hand() -> None:
-    parts = [(5, 9.0), (2, 7.0), (7, 1.0)], [(9, -0.2), (2, -0.3)]
-    documents, scores = hybrid(*parts, fusion="score", weights=[2, 1]).search("x", 9, Scope(100))
-    # part 0: 5 -> 1, 2 -> 6/8, 7 -> 0; part 1: 9 -> 1, 2 -> 0
-    assert documents.tolist() == [5, 2, 9, 7]
-    assert scores.tolist() == [2.0, 1.5, 1.0, 0.0]
-    # hits of one score, be it a single hit, count in full
-    documents, scores = hybrid([(1, 4.0)], [(3, 2.0), (4, 2.0)], fusion="score").search(
-        "x", 9, Scope(100)
-    )
-    assert (documents.tolist(), scores.tolist()) == ([1, 3, 4], [1.0, 1.0, 1.0])
-
-
 def test_equal_sums_are_equal_to_the_last_bit() -> None:
     """Ranks 1, 2, 3 in another order of parts: the lower number comes first."""
     orders = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]  # of documents, by part
@@ -243,22 +228,16 @@ def oracle(
     scope: Scope,
     weights: list[int],
     depth: int,
-    share: Callable[[int, float, list[float]], Fraction],
+    smoothing: int,
 ) -> list[tuple[int, Fraction]]:
     """Every sum in exact arithmetic, from the definition."""
     sums: dict[int, Fraction] = {}
     for part, weight in zip(parts, weights, strict=True):
         seen = [h for h in part if h[0] < scope.end and h[0] not in scope.excluded]
         seen = seen[:depth]
-        for rank, (document, score) in enumerate(seen, 1):
-            value = weight * share(rank, score, [s for _, s in seen])
-            sums[document] = sums.get(document, Fraction(0)) + value
+        for rank, (document, _) in enumerate(seen, 1):
+            sums[document] = sums.get(document, Fraction(0)) + Fraction(weight, smoothing + rank)
     return sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-
-
-def scaled(rank: int, score: float, scores: list[float]) -> Fraction:
-    low, high = Fraction(min(scores)), Fraction(max(scores))
-    return Fraction(1) if low == high else (Fraction(score) - low) / (high - low)
 
 
 @settings(max_examples=300, deadline=None)
@@ -269,32 +248,26 @@ def test_equals_the_oracle(data: Any, parts: Any, k: int, depth: int) -> None:
     excluded = data.draw(st.sets(st.integers(0, 15), max_size=3))
     scope = Scope(end, tuple(sorted(d for d in excluded if d < end)))
     smoothing = data.draw(st.integers(0, 60))
-    for share, options in (
-        (lambda rank, *_: Fraction(1, smoothing + rank), {"k": smoothing}),
-        (scaled, {"fusion": "score"}),
-    ):
-        engine = hybrid(*parts, weights=weights, depth=depth, **options)
-        documents, scores = engine.search("x", k, scope)
-        expected = oracle(parts, scope, weights, max(depth, k), share)
-        exact = dict(expected)
-        assert len(documents) == min(k, len(expected)) == len(set(documents.tolist()))
-        assert scores.tolist() == pytest.approx(
-            [float(exact[d]) for d in documents.tolist()], rel=1e-14, abs=1e-15
-        )
-        # The same order, but where exact sums lie closer than float64 can tell.
-        for got, (document, value) in zip(documents.tolist(), expected, strict=False):
-            assert got == document or abs(exact[got] - value) <= Fraction(1, 10**14)
-        order = list(zip((-scores).tolist(), documents.tolist(), strict=True))
-        assert order == sorted(order)
-        assert scope.end > max(documents.tolist(), default=-1)
-        assert not set(scope.excluded) & set(documents.tolist())
+    engine = hybrid(*parts, weights=weights, depth=depth, k=smoothing)
+    documents, scores = engine.search("x", k, scope)
+    expected = oracle(parts, scope, weights, max(depth, k), smoothing)
+    exact = dict(expected)
+    assert len(documents) == min(k, len(expected)) == len(set(documents.tolist()))
+    assert scores.tolist() == pytest.approx(
+        [float(exact[d]) for d in documents.tolist()], rel=1e-14, abs=1e-15
+    )
+    # The same order, but where exact sums lie closer than float64 can tell.
+    for got, (document, value) in zip(documents.tolist(), expected, strict=False):
+        assert got == document or abs(exact[got] - value) <= Fraction(1, 10**14)
+    order = list(zip((-scores).tolist(), documents.tolist(), strict=True))
+    assert order == sorted(order)
+    assert scope.end > max(documents.tolist(), default=-1)
+    assert not set(scope.excluded) & set(documents.tolist())
 
 
 @settings(max_examples=100, deadline=None)
-@given(parts=rankings, data=st.data(), fusion=st.sampled_from(["rrf", "score"]))
-def test_a_batch_is_its_searches_and_asks_each_part_once(
-    parts: Any, data: Any, fusion: str
-) -> None:
+@given(parts=rankings, data=st.data())
+def test_a_batch_is_its_searches_and_asks_each_part_once(parts: Any, data: Any) -> None:
     requests = data.draw(
         st.lists(
             st.builds(
@@ -302,7 +275,7 @@ def test_a_batch_is_its_searches_and_asks_each_part_once(
             )
         )
     )
-    engine = hybrid(*parts, fusion=fusion, depth=5)
+    engine = hybrid(*parts, depth=5)
     batch = engine.search_batch(requests)
     assert [part.batches for part in engine.parts] == [1] * len(parts)
     assert len(batch) == len(requests)
