@@ -37,10 +37,14 @@ _FIELD = re.compile(
 
 
 class LatexSource(NamedTuple):
-    """The text of a paper, as LaTeX, and the works that it cites, in order of first citation."""
+    """The text of a paper, as LaTeX, and the works that it cites, in order of first citation.
+
+    `article` is the text with its citations and the list of these works, as a report has them.
+    """
 
     text: str
     references: tuple[Reference, ...]
+    article: str
 
 
 def read_source(path: str | Path) -> LatexSource:
@@ -83,8 +87,17 @@ def read_source(path: str | Path) -> LatexSource:
     found = ((key, read.get(f"^k{number}")) for number, key in enumerate(known))
     works = tuple(reference._replace(key=key) for key, reference in found if reference)
     body = text.partition("\\begin{document}")[2].partition("\\end{document}")[0]
-    body = _BLANKS.sub("\n\n", CITE.sub("", _LISTS.sub("", _OWN_LIST.sub("", body))))
-    return LatexSource(body.strip(), works)
+    body = _LISTS.sub("", _OWN_LIST.sub("", body))
+    numbers = {key: f"k{number}" for number, key in enumerate(known)}
+
+    def cited(match: re.Match[str]) -> str:
+        named = [numbers[key.strip()] for key in match[1].split(",") if key.strip() in numbers]
+        return f" \\cite{{{','.join(named)}}}" if named else ""
+
+    article = "\n\n".join([CITE.sub(cited, body).strip(), *lines[len(known) :]])
+    return LatexSource(
+        _BLANKS.sub("\n\n", CITE.sub("", body)).strip(), works, _BLANKS.sub("\n\n", article)
+    )
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:

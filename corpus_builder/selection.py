@@ -1,18 +1,20 @@
 """Surveys from arXiv's metadata, selected as ReportBench and Bloom-Eval select theirs.
 
 What is written has the form of ReportBench's data, so that ``arena-corpus build reportbench`` and
-``arena evaluate reportbench`` read it.
+``arena evaluate reportbench`` read it, or a report for each topic, as ``arena evaluate bloom-eval``
+reads experts' surveys.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
@@ -59,6 +61,7 @@ def select_surveys(
     prompts: str | Path | None = None,
     most: Annotated[int, Ge(1)] | None = None,
     seed: int = 0,
+    form: Literal["reportbench", "bloom-eval"] = "reportbench",
 ) -> dict[str, Any]:
     """Select surveys and write them, with their references and prompts, as ReportBench's data.
 
@@ -69,11 +72,14 @@ def select_surveys(
     for its cutoff (2.1.2). With `sources` a record has its text under ``sections``, for the author
     of prompts, and ``listed_titles``, which no prompt may contain. The draw takes the domains in
     turn (section 2.1.3), and one prompt of each survey; without `prompts` a domain is the archive
-    of the first category. The options are those of ``arena-corpus select --help``.
+    of the first category. The options are those of ``arena-corpus select --help``; `form` is
+    ``--format``. In the form of Bloom-Eval each survey with a source is ``TOPIC.md``, its text and
+    list; topics are ``cs_01`` and so on, or ``gs_01`` of other fields, and
+    ``experimental_topics.csv`` lists them as the released table does.
 
     Returns:
-        ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and ``domains``
-        of what is written.
+        ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and the numbers
+        of ``domains`` and, by what `venue` found, of ``venues`` of what is written.
     """
     if (top is None) != (citations is None):
         raise DataError("top and citations need each other: give both, or neither.")
@@ -82,11 +88,11 @@ def select_surveys(
     config = {
         "title": title, "since": since, "before": before, "unpublished": unpublished,
         "journal_ref": journal_ref, "any_licence": any_licence, "venue": venue, "judge": judge,
-        "top": top, "most": most, "seed": seed,
+        "top": top, "most": most, "seed": seed, "format": form,
     }  # fmt: skip
     judged_by = make_judge(JUDGES.resolve(judge), judge_option or {})
     counts: dict[str, int] = {"papers": 0}
-    records = {}
+    records, venues = {}, dict[str, str]()
     title_pattern, venue_pattern = _pattern("title", title), _pattern("venue", venue or "")
 
     def keep(step: str, passes: bool) -> bool:
@@ -109,8 +115,11 @@ def select_surveys(
         ):
             cutoff = last_version_month(record.get("versions")) or date
             records[record["arxiv_id"]] = record | as_paper(record) | {"date": cutoff}
+            if venue and (found := venue_pattern.search(where)):
+                venues[record["arxiv_id"]] = found[0]
     records = {id_: records[id_] for id_ in _judged(judged_by, records)}
     counts["judged"] = len(records)
+    cited: dict[str, int] = {}
     if citations is not None:
         cited = {
             key: row["citation_count"] for key, row in _by_id(citations, "citation_count", int)
@@ -123,8 +132,9 @@ def select_surveys(
         records = {id_: record for id_, record in records.items() if id_ in kept}
         counts["most_cited"] = len(records)
     bibliographies: dict[str, Sequence[dict[str, Any]]] = {}
+    articles: dict[str, str] = {}
     if sources is not None:
-        for id_, (text, works) in _sources(records, Path(sources)):
+        for id_, (text, works, articles[id_]) in _sources(records, Path(sources)):
             bibliographies[id_] = works
             records[id_] |= {"sections": [{"heading": "", "text": text}]}
             records[id_] |= {"listed_titles": [work["title"] for work in works if work["title"]]}
@@ -150,6 +160,7 @@ def select_surveys(
         | {"code": code_sha256(__name__)},
         "counts": counts,
         "domains": dict(Counter(domains[id_] for id_ in chosen).most_common()),
+        "venues": dict(Counter(venues[id_] for id_ in chosen if id_ in venues).most_common()),
     }
 
     def check(place: Path) -> None:
@@ -157,6 +168,11 @@ def select_surveys(
             raise CorpusError(f"{str(output)!r} exists. Name a new directory, or a selection.")
 
     with staged_directory(output, check, manifest=_MANIFEST) as new:
+        write_json(new / _MANIFEST, report)
+        if form == "bloom-eval":
+            order = sorted(chosen, key=lambda id_: (-cited.get(id_, 0), id_))
+            _write_topics(new, [records[id_] for id_ in order], articles, cited, venues)
+            return report
         lines = []
         for id_ in chosen:
             record = {"prompt": "", **records[id_], "id": id_}
@@ -167,8 +183,32 @@ def select_surveys(
             _write(
                 new / f"{NAME}_GT" / f"{id_.replace('/', '_')}.jsonl", bibliographies.get(id_, ())
             )
-        write_json(new / _MANIFEST, report)
     return report
+
+
+def _write_topics(
+    folder: Path,
+    records: Iterable[Mapping[str, Any]],
+    articles: Mapping[str, str],
+    cited: Mapping[str, int],
+    venues: Mapping[str, str],
+) -> None:
+    """Write Bloom-Eval's table of topics, the most cited first, and the surveys with a source."""
+    rows, numbers = [], Counter[str]()
+    for record in records:
+        field = "cs" if _archive(record) == "cs" else "gs"
+        numbers[field] += 1
+        topic, title = f"{field}_{numbers[field]:02}", " ".join(record["title"].split())
+        domain = "Computer Science" if field == "cs" else "General Science"
+        year, id_ = first_day(record)[:4], record["arxiv_id"]
+        rows.append((topic, domain, title, venues.get(id_, ""), year, cited.get(id_, "")))
+        if article := articles.get(id_):
+            abstract = f"## Abstract\n\n{record.get('abstract') or ''}"
+            (folder / f"{topic}.md").write_text(f"# {title}\n\n{abstract}\n\n{article}\n", "utf-8")
+    with (folder / "experimental_topics.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("topic_id", "domain", "title", "venue", "year", "citations"))
+        table.writerows(rows)
 
 
 def draw_in_turn(domains: Mapping[str, str], most: int | None, seed: int) -> list[str]:
@@ -226,8 +266,8 @@ def _by_id(path: str | Path, key: str, kind: type) -> Iterator[tuple[str, dict[s
 
 def _sources(
     ids: Iterable[str], folder: Path
-) -> Iterator[tuple[str, tuple[str, Sequence[dict[str, Any]]]]]:
-    """Yield id, text and bibliography, in the form of ReportBench's, of papers with a source."""
+) -> Iterator[tuple[str, tuple[str, Sequence[dict[str, Any]], str]]]:
+    """Yield id, text, bibliography, in the form of ReportBench's, and article of papers."""
     if not folder.is_dir():
         raise DataError(f"{str(folder)!r} is not a folder. Name one with a source for each paper.")
     for id_ in progress(list(ids), desc="sources", unit="paper"):
@@ -235,10 +275,10 @@ def _sources(
         places = [folder / name, *(folder / f"{name}{suffix}" for suffix in _ARCHIVES)]
         if found := next((place for place in places if place.exists()), None):
             try:
-                text, works = read_source(found)
+                text, works, article = read_source(found)
             except DataError:
                 continue
-            yield id_, (text, [_entry(work) for work in works if work.title or work.ids])
+            yield id_, (text, [_entry(work) for work in works if work.title or work.ids], article)
 
 
 def _entry(work: Any) -> dict[str, Any]:

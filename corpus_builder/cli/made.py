@@ -191,13 +191,14 @@ def select(
     prompts: str | None = None,
     most: int | None = None,
     seed: int = 0,
+    format: Literal["reportbench", "bloom-eval"] = "reportbench",
     json: bool = False,
 ) -> None:
     """Select surveys from arXiv's metadata, as ReportBench and Bloom-Eval select theirs.
 
     Args:
         metadata (FILE): arXiv's metadata as JSON lines, plain or gzip.
-        output (DIR): Directory to write, in the form of ReportBench's data.
+        output (DIR): Directory to write.
         title (REGEX): What a title must contain, in any case.
         since (DATE): First day of a first version: YYYY-MM-DD, YYYY-MM or YYYY.
         unpublished: Keep papers whose comments do not call them published or accepted.
@@ -214,6 +215,7 @@ def select(
             without a prompt is left out.
         most: Draw this many, the domains in turn (default: all).
         seed: Seed of the draw, and of the level of each prompt.
+        format: Whose data DIR is like; bloom-eval has a report for each topic.
 
     Example:
         arena-corpus select arxiv.jsonl.gz --sources tex --most 100 --output selected
@@ -225,14 +227,16 @@ def select(
             metadata, output, title=title, since=since, before=before, unpublished=unpublished,
             journal_ref=journal_ref, any_licence=any_licence, venue=venue, judge=judge,
             judge_option=judge_option, citations=citations, top=top, sources=sources,
-            prompts=prompts, most=most, seed=seed,
+            prompts=prompts, most=most, seed=seed, form=format,
         )  # fmt: skip
     if json:
         print_json(report)
         return
     print_rows([(name.replace("_", " "), f"{n:,}") for name, n in report["counts"].items()])
-    print_rows([(f"{number:,}", printable(name)) for name, number in report["domains"].items()])
+    for kind in ("domains", "venues"):
+        print_rows([(f"{number:,}", printable(name)) for name, number in report[kind].items()])
     if sources is None and report["domains"]:
         print(
-            "No references: name LaTeX sources with --sources for what `build reportbench` reads."
+            "No references: name LaTeX sources with --sources for what `build reportbench` or "
+            "`evaluate bloom-eval` reads."
         )

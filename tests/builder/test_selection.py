@@ -1,12 +1,16 @@
 """Surveys selected from arXiv's metadata."""
 
+import csv
 import json
+import re
+from pathlib import Path
 
 import pytest
 from llm_server import LLMServer
 
 from arena.dates import format_day
 from arena.errors import DataError
+from arena.suites import SUITES
 from arena.tasks import TaskSet
 from arena_suites.reportbench import read_data
 from corpus_builder.cli import main
@@ -159,6 +163,85 @@ def test_prompt_gold_and_score_have_the_cutoff_of_the_last_version(tmp_path, cap
     table.write_text(table.read_text().replace('"2022-07-01"', '"2021-03-05"'))
     with pytest.raises(DataError, match="names '2021-03-05' as cutoff, and its last version"):
         read_data(str(out))
+
+
+# Table 4 of Bloom-Eval: title, venue, year and citations, as arXiv would have them.
+TOPICS = [
+    ("A Survey on Vision Transformer", "TPAMI", 2023, 3915),
+    ("A Survey on In-context Learning", "EMNLP", 2023, 2379),
+    ("Diffusion Models in Vision: A Survey", "TPAMI", 2023, 2037),
+    ("Domain Generalization: A Survey", "TPAMI", 2023, 1720),
+    ("Transformers in Time Series: A Survey", "IJCAI", 2023, 1458),
+    ("Generalized Out-of-Distribution Detection: A Survey", "IJCV", 2024, 1377),
+    ("A Comprehensive Survey of Continual Learning: Theory, Method and Application",
+     "TPAMI", 2024, 1313),
+    ("Class-Incremental Learning: Survey and Performance Evaluation on Image Classification",
+     "TPAMI", 2023, 1038),
+    ("Transfer Learning in Deep Reinforcement Learning: A Survey", "TPAMI", 2023, 1031),
+    ("Multimodal Learning With Transformers: A Survey", "TPAMI", 2023, 990),
+    ("Structural Mechanisms of NLRP3 Inflammasome Assembly and Activation",
+     "Annual Review of Immunology", 2023, 781),
+    ("The New Economics of Industrial Policy", "Annual Review of Economics", 2023, 567),
+    ("Random Quantum Circuits", "Annual Review of Condensed Matter Physics", 2023, 494),
+    ("Biological Impacts of Marine Heatwaves", "Annual Review of Marine Science", 2023, 468),
+    ("How to Run Surveys: A Guide to Creating Your Own, Identifying Variation and Revealing the "
+     "Invisible", "Annual Review of Economics", 2023, 443),
+    ("A Review of Generalizability and Transportability",
+     "Annual Review of Statistics and Its Application", 2023, 387),
+    ("Non-Hermitian Topological Phenomena: A Review",
+     "Annual Review of Condensed Matter Physics", 2023, 358),
+    ("Hepcidin and Iron in Health and Disease", "Annual Review of Medicine", 2023, 340),
+    ("Generalized Symmetries in Condensed Matter",
+     "Annual Review of Condensed Matter Physics", 2023, 335),
+    ("Everything You Wanted to Know about Deep Eutectic Solvents but Were Afraid to Be Told",
+     "Annual Review of Chemical and Biomolecular Engineering", 2023, 258),
+]  # fmt: skip
+
+
+def test_the_recipe_of_the_page_keeps_the_papers_own_topics(tmp_path, monkeypatch, capsys):
+    """All 20, though some less cited ones are there; the text of one is scored as the experts'."""
+    monkeypatch.chdir(tmp_path)
+    others = [("Less cited", "TPAMI", 2023, 9), ("Older", "EMNLP", 2019, 9000)]
+    records = {
+        str(n): {
+            "title": title, "comments": None, "journal-ref": f"{venue}, {year}", "license": None,
+            "abstract": "Nothing of a kind.", "categories": "cs.CV" if n < 10 or n > 19 else "econ",
+        }
+        for n, (title, venue, year, _) in enumerate([*TOPICS, *others])
+    }  # fmt: skip
+    metadata(tmp_path / "arxiv.jsonl.gz", **records)
+    rows = enumerate(times for *_, times in [*TOPICS, *others])
+    Path("citations.jsonl").write_text(
+        "".join(
+            json.dumps({"arxiv_id": f"2312.0{n:04}", "citation_count": t}) + "\n" for n, t in rows
+        )
+    )
+    for n in range(20):
+        source = tmp_path / "tex" / f"2312.0{n:04}"
+        source.mkdir(parents=True)
+        (source / "a.tex").write_text(
+            "\\begin{document}\n\\section{Introduction}\nNets~\\cite{lee, nobody} grow.\n\n"
+            "\\section{Conclusion}\nSo.\\bibliography{a}\n\\end{document}"
+        )
+        (source / "a.bib").write_text("@misc{lee, title={Flat nets}, eprint={2001.00001}}")
+    page = (Path(__file__).parents[2] / "docs" / "bloom-eval.md").read_text()
+    (command,) = re.findall("^arena-corpus (select .*)$", page, re.MULTILINE)
+    assert main([*command.split(), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["counts"]["selected"] == 20
+    assert report["domains"] == {"cs": 10, "econ": 10}
+    assert report["venues"]["TPAMI, 2023"] == 6 and sum(report["venues"].values()) == 20
+    text = Path("topics/experimental_topics.csv").read_text()
+    table = list(csv.DictReader(text.splitlines()))
+    assert [(row["title"], int(row["citations"])) for row in table] == [
+        (title, times) for title, _, _, times in TOPICS
+    ]
+    assert [row["topic_id"] for row in table[9:11]] == ["cs_10", "gs_01"]
+    result = SUITES.get("bloom-eval")(
+        human="topics", generated="topics", metrics=("fmi", "otc", "dsi")
+    )
+    assert len(result.surveys) == 20 and not result.missing
+    assert result.mean["fmi"] == result.mean["otc_f1"] == result.mean["dsi"] == 1.0
 
 
 def test_mistakes_are_named(tmp_path):
