@@ -93,6 +93,10 @@ def test_researcharena(run):
     run("arena-corpus index C --engine dense")
     run(f"arena experiment researcharena --corpus C --output out --surveys 2 {ASK}")
     made("out", {"1", "2", "3"}, lacking={"Scout.Both"})  # it has no engine of its own
+    tables = json.loads(Path("out/tables.json").read_text())["tables"]
+    bge = "static; the paper's BGE, here flag, differs."
+    assert all(f"Vectors of Dense: {bge}" in tables[name]["notes"] for name in "123")
+    assert f"Vectors of Clustering: {bge}" in tables["3"]["notes"]
     run("arena-corpus card C")
     card = Path("C/card/README.md").read_text()
     assert "## (c) Reference coverage" in card and "## (d) Complexity of the mind-maps" in card

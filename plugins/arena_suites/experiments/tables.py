@@ -125,7 +125,8 @@ class _Layout(NamedTuple):
         if guessed := self.guessed():
             yield guess_note(guessed)
         engines = {column: self.experiment.retrievers[column].retriever for *_, column, _ in runs}
-        yield "; ".join(f"{k}: {_described(corpus, name)}" for k, name in engines.items()) + "."
+        described = {column: _described(corpus, name) for column, name in engines.items()}
+        yield "; ".join(f"{column}: {text}" for column, text in described.items()) + "."
         for label, row in self.spec.all_rows.items():
             if row.retrievers:
                 own = " or ".join(self.experiment.engines_of(self.spec, row))
@@ -137,7 +138,7 @@ class _Layout(NamedTuple):
         for model, rows in models.items():
             yield f"Model {model}: {', '.join(rows)}."
         yield from self._on_judge(scored)
-        yield from self._on_models(runs)
+        yield from self._on_models(runs, described)
         yield from self._on_metrics(scored)
         for heading in self.spec.noted:
             means = {
@@ -177,8 +178,11 @@ class _Layout(NamedTuple):
                 )
             yield f"Judge of {columns}: {'; '.join(parts)}."
 
-    def _on_models(self, runs: Sequence[Any]) -> Iterator[str]:
-        """Yield what compares headings, finds entities and encodes papers."""
+    def _on_models(self, runs: Sequence[Any], engines: Mapping[str, str]) -> Iterator[str]:
+        """Yield what compares headings, finds entities and encodes papers.
+
+        `engines` are the descriptions of `_described`, by column.
+        """
         scored = [name for name in self.reported.values() if not name.startswith(JUDGED)]
         needs = {need for name in scored for need in METRICS.get(name.rpartition(".")[2]).needs}
         used = [
@@ -191,6 +195,10 @@ class _Layout(NamedTuple):
             ("vectors", f"Vectors of {label}", own["encoder"])
             for label, own in options.items()
             if "encoder" in own
+        ]
+        encoded = {column: text.partition(", encoder ")[2] for column, text in engines.items()}
+        used += [
+            ("vectors", f"Vectors of {column}", name) for column, name in encoded.items() if name
         ]
         for kind, what, name in used:
             theirs = self.spec.paper.used.get(kind, {}) if self.spec.paper else {}
