@@ -23,8 +23,9 @@ import numpy as np
 from arena.cli.app import Parser, print_table, run_command
 from arena.errors import DataError
 from arena.metrics import METRICS
-from arena.mindmap import MindMap, read_mind_map, score_pairs
+from arena.mindmap import MindMap, read_mind_map
 from arena.text.display import count
+from arena_suites.maps.scoring import score_pairs
 
 _KEYS = ("tree", "mind_map", "typology", "gt")
 

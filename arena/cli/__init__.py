@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import judge, mindmap, results
+from arena.cli import judge, results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
@@ -32,7 +32,7 @@ _GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
         "Show mind-maps as text and pictures, and score them against the survey's own.",
         "WHAT",
         "arena mindmap show map.json --beside survey.md --output both.svg",
-        {"show": mindmap.show, "score": mindmap.score},
+        {},
     ),
     "judge": (
         "Let a language model score mind-maps and statements, and compare it with people.",

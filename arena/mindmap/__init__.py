@@ -7,22 +7,19 @@ Example:
     {'heading_soft_recall': 1.0}
 """
 
-from arena.mindmap._files import read_mind_map_file, read_others
-from arena.mindmap._scoring import (
-    FLOORS_NOTE,
-    evaluate,
-    floors,
-    identity,
-    random_map,
-    score_directories,
-    score_pairs,
-)
 from arena.mindmap.builder import read_outline
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import cosines, forget_labels, unit_vectors
 from arena.mindmap.metrics.heading_overlap import cardinality
 from arena.mindmap.readers import MindMapReader, mind_map_reader
 from arena.mindmap.reading import read_mind_map
+from arena.mindmap.scoring import (
+    FLOORS_NOTE,
+    evaluate,
+    floors,
+    identity,
+    random_map,
+)
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
@@ -44,11 +41,7 @@ __all__ = [
     "mind_map_reader",
     "random_map",
     "read_mind_map",
-    "read_mind_map_file",
-    "read_others",
     "read_outline",
     "render",
-    "score_directories",
-    "score_pairs",
     "unit_vectors",
 ]

@@ -10,8 +10,9 @@ import pytest
 import arena
 from arena import Agent, cli
 from arena.errors import DataError
-from arena.mindmap import MindMap, read_mind_map, score_directories
+from arena.mindmap import MindMap, read_mind_map
 from arena_suites.maps import read_markdown
+from arena_suites.maps.scoring import score_directories
 
 
 def tree(node: MindMap):

@@ -12,13 +12,8 @@ import pytest
 from arena.cli import main
 from arena.errors import DataError, UnknownNameError
 from arena.metrics import METRICS
-from arena.mindmap import (
-    MindMap,
-    evaluate,
-    floors,
-    score_directories,
-    score_pairs,
-)
+from arena.mindmap import MindMap, evaluate, floors
+from arena_suites.maps.scoring import score_directories, score_pairs
 
 SCORES = [name for name in METRICS.names() if METRICS.get(name).kind == "map"]
 FILING = ["paper_filing_agreement"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json, print_table
+from arena.cli.commands import command
 from arena.errors import DataError, clip
 from arena.text.display import count, printable
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
 
+@command("mindmap.show")
 def show(
     file: str,
     *,
@@ -86,6 +88,7 @@ def show(
         print(shown, end="")
 
 
+@command("mindmap.score")
 def score(
     *,
     gold: str,
@@ -114,13 +117,9 @@ def score(
         arena mindmap score --gold gold.json --predicted mine.md --json
     """
     from arena.encoders import ENCODERS
-    from arena.mindmap import (
-        floors,
-        read_mind_map_file,
-        read_others,
-        score_directories,
-        score_pairs,
-    )
+    from arena.mindmap import floors
+    from arena_suites.maps.files import read_mind_map_file, read_others
+    from arena_suites.maps.scoring import score_directories, score_pairs
 
     made, absent = _extractor(extractor, extractor_option or {})
     options: dict[str, Any] = {"encoder": ENCODERS.resolve(model), "extractor": made}
@@ -226,7 +225,8 @@ def _read(
     file: str, record: str | None, depth: int | None, option: str
 ) -> tuple[MindMap, list[str]]:
     """Return the mind-map of a file and its repairs; print these on standard error."""
-    from arena.mindmap import cut, read_mind_map_file
+    from arena.mindmap import cut
+    from arena_suites.maps.files import read_mind_map_file
 
     tree, repairs = read_mind_map_file(file, record, option=option)
     if depth is not None:
