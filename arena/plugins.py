@@ -47,12 +47,12 @@ VARIABLE = "ARENA_PLUGINS"
 """Environment variable that lists files."""
 _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.serving", "arena.encoders",
-    "arena.executors", "arena.inputs", "arena.judging", "arena.metrics", "arena.mindmap.extractors",
+    "arena.executors", "arena.inputs", "arena.metrics", "arena.mindmap.extractors",
     "arena.mindmap.formats", "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
     "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
     "corpus_builder.readers.base", "corpus_builder.sources.base",
 )  # fmt: skip
-"""Modules that define the kinds of this project."""
+"""Modules that define the kinds of the core and of the builder."""
 
 _kinds: dict[str, Registry[Any]] = {}
 
@@ -253,6 +253,10 @@ def kinds() -> dict[str, Registry[Any]]:
     """Return kind -> registry, of this project and of loaded plug-ins, in order of the kinds."""
     for home in _HOMES:
         importlib.import_module(home)
+    known = {kind.replace(" ", "-") for kind in _kinds}
+    for entry in _entries():
+        if _kind_of(entry) and _kind_of(entry) not in known:  # a kind that a plug-in defines
+            _import_entry(entry)
     return dict(sorted(_kinds.items()))
 
 

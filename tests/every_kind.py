@@ -19,7 +19,6 @@ from arena.cli.commands import command
 from arena.encoders import encoder
 from arena.executors import Executor, executor
 from arena.inputs import paper_text
-from arena.judging import rubric
 from arena.llm import ParseError
 from arena.metrics import ScoreContext, checked, metric
 from arena.mindmap import MindMap
@@ -31,6 +30,7 @@ from arena.serving import integration
 from arena.suites import Evaluation, Made, suite
 from arena.tasks import Task, task
 from arena.tools import Episode, tool
+from arena_suites.judging import rubric
 from corpus_builder.judges import Candidate, Verdict, judge
 from corpus_builder.questions import Question, named, question_format
 from corpus_builder.readers import PaperFile, Record, paper, reader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import judge, results
+from arena.cli import results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
@@ -27,43 +27,34 @@ _SECTIONS = {
     "check": ("replay", "audit", "report-card", "plugins", "warm"),
 }
 """What people want to do -> the commands for it, for the help."""
-_GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
+_GROUPS: dict[str, tuple[str, str, str]] = {
     "mindmap": (
         "Show mind-maps as text and pictures, and score them against the survey's own.",
         "WHAT",
         "arena mindmap show map.json --beside survey.md --output both.svg",
-        {},
     ),
     "judge": (
         "Let a language model score mind-maps and statements, and compare it with people.",
         "WHAT",
         "arena judge agreement judgements.json --human scores.jsonl",
-        {
-            "run": judge.run,
-            "sample": judge.sample,
-            "agreement": judge.agreement,
-            "compare": judge.compare,
-        },
     ),
     "export": (
         "Write a run, or what is asked for, as a file for other programs.",
         "FORMAT",
         "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
-        {},
     ),
     "train": (
         "Train what agents use on the tasks of a corpus.",
         "WHAT",
         "arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json",
-        {},
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",
         "DOOR",
         "arena serve retrieve --corpus demo/world --before 2015-01-01",
-        {},
     ),
 }
+"""Summary, word for the command, and example of the groups whose commands are plug-ins."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,10 +76,10 @@ def make_parser(words: Sequence[str] = ()) -> Parser:
     for name, function in _COMMANDS.items():
         add_command(commands, name, function)
     added = commands_of("arena")
-    for name, (summary, metavar, example, functions) in _GROUPS.items():
+    for name, (summary, metavar, example) in _GROUPS.items():
+        functions = added.pop(name, {})
         if name == asked == "serve":
-            functions = {door: INTEGRATIONS.get(door) for door in INTEGRATIONS.names()}
-        functions = functions | added.pop(name, {})
+            functions |= {each: INTEGRATIONS.get(each) for each in INTEGRATIONS.names()}
         if functions or name == "serve":
             group = add_group(commands, name, summary, metavar, example)
             for inner, function in functions.items():

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from arena.errors import DataError
-from arena.judging import Judgements, agreement, read_human
+from arena_suites.judging import Judgements, agreement, read_human
 
 SCALE = list(range(1, 6))
 

@@ -8,9 +8,9 @@ import pytest
 from llm_server import LLMServer, Trouble, last_text
 
 from arena.errors import DataError
-from arena.judging import RUBRICS, Rubric, judge, judge_pairs, read_judgements
 from arena.llm import LLMError, ParseError, ReplayMissError
 from arena.mindmap import MindMap
+from arena_suites.judging import RUBRICS, Rubric, judge, judge_pairs, read_judgements
 
 TAXOBENCH = RUBRICS.get("taxobench")
 EXPERT = MindMap("Graphs", (MindMap("Search", (MindMap("Depth first", papers=("p1",)),)),))

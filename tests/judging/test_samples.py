@@ -11,9 +11,9 @@ from helpers import Memory
 
 import arena
 from arena.cli import main
-from arena.judging import Judgements, StatementJudgements, read_judgements
-from arena.judging.samples import HEADER
 from arena.tasks import TaskSet
+from arena_suites.judging import Judgements, StatementJudgements, read_judgements
+from arena_suites.judging.samples import HEADER
 from corpus_builder.build import build
 
 

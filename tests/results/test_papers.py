@@ -19,8 +19,8 @@ from release_helpers import citation, paper, write_shard
 
 import corpus_builder.cli
 from arena.cli import main
-from arena.judging import RUBRICS
 from arena_suites.bloom_eval import survey_metrics
+from arena_suites.judging import RUBRICS
 
 pytestmark = pytest.mark.slow
 

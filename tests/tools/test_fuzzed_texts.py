@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.judging import evidence
-from arena.judging.judge import Rubric
 from arena.llm import ParseError
 from arena.llm.parsing import as_json, as_list, tagged
 from arena.mindmap import _shapes as shapes
@@ -19,6 +17,8 @@ from arena.mindmap import read_mind_map
 from arena.report import cited_ids, read_report
 from arena.tools import TOOLS as REGISTRY
 from arena.tools import parse_action
+from arena_suites.judging import evidence
+from arena_suites.judging.judge import Rubric
 
 WORDS = [
     *shapes._LABEL, *shapes._BELOW, *shapes._PAPERS, *shapes._PARENT, *shapes.SCHEMA,

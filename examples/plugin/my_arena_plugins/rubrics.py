@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.judging import rubric
+from arena_suites.judging import rubric
 
 
 @rubric("teaching", dimensions=("order", "clarity"), fields=("expert", "generated"))

@@ -29,7 +29,7 @@ from arena.tasks import TaskSet, choose_surveys, open_task, play_order, with_top
 from arena_suites.experiments.config import FINDS, Experiment, Row, directory_of
 
 JUDGED = "judge."
-"""Prefix of the numbers that the configuration's judge reports; see `arena.judging`."""
+"""Prefix of the numbers that the configuration's judge reports; see `arena_suites.judging`."""
 
 
 class Cell(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
-from arena.judging.judge import MAP, REPORT, record_maps, rubric_of_maps
 from arena.tasks import Task
+from arena_suites.judging.judge import MAP, REPORT, record_maps, rubric_of_maps
 from arena_suites.verification.statements import NUMBERS, record_statements
 
 Record = Callable[[str | Path, Corpus | str | Path, Mapping[str, Any], str], Any]

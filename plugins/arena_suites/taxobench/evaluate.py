@@ -28,7 +28,7 @@ from arena_suites.taxobench.released import (
 )
 
 if TYPE_CHECKING:
-    from arena.judging import Judgements
+    from arena_suites.judging import Judgements
 
 NAMES = (
     "leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure",
@@ -179,8 +179,8 @@ def _with_titles(tree: MindMap, titles: Mapping[str, str]) -> dict[str, Any]:
 def _judge(
     trees: Mapping[str, Any], gold: Mapping[str, dict[str, Any]], options: dict[str, Any]
 ) -> Judgements:
-    from arena.judging import judge_pairs
     from arena.llm import Client
+    from arena_suites.judging import judge_pairs
 
     pairs: dict[str, tuple[MindMap, MindMap | None]] = {}
     for name, expert in gold.items():

@@ -5,7 +5,7 @@ Section 3.2 and appendix G; appendix E, Table 6.
 
 from pathlib import Path
 
-from arena.judging.judge import rubric
+from arena_suites.judging.judge import rubric
 
 
 @rubric(

@@ -17,7 +17,6 @@ from annotated_types import Ge
 
 from arena import metrics
 from arena.corpus import Corpus, CorpusView, search_batch
-from arena.judging.judge import REPORT, Judgements, open_finished
 from arena.kit.files import sealed, sha256_json, write_json
 from arena.kit.options import checked, parameters_of
 from arena.llm import Client, ModelSession, Question
@@ -25,6 +24,7 @@ from arena.llm.answers import sum_totals
 from arena.llm.client import Model
 from arena.papers import MAX_QUERY
 from arena.report import PaperFinder, Report, read_report, resolve, spread
+from arena_suites.judging.judge import REPORT, Judgements, open_finished
 from arena_suites.verification.evidence import (
     LONGEST,
     Page,

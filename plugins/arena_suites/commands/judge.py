@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
+from arena.cli.commands import command
 from arena.kit.files import sha256_file, write_json
 from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 
 
+@command("judge.run")
 def run(
     run: str,
     *,
@@ -36,8 +38,8 @@ def run(
         arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
     """
     from arena.corpus import Corpus
-    from arena.judging import RUBRICS, judge_run
     from arena.llm import Client
+    from arena_suites.judging import RUBRICS, judge_run
 
     client = Client.from_options(llm_option or {}, "--llm-option")
     opened = Corpus.open(corpus, tasks=tasks)
@@ -77,6 +79,7 @@ def _default(run: str, name: str) -> Path:
     return folder / f"{name}.json"
 
 
+@command("judge.sample")
 def sample(
     sources: list[str] | None = None,
     *,
@@ -115,8 +118,8 @@ def sample(
             --corpus demo/world --output sheet.csv
     """
     from arena.corpus import Corpus
-    from arena.judging import RUBRICS
-    from arena.judging.samples import draw
+    from arena_suites.judging import RUBRICS
+    from arena_suites.judging.samples import draw
 
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     rubric = rubric and RUBRICS.resolve(rubric)
@@ -132,6 +135,7 @@ def sample(
     print(f"{path.with_suffix('.key.json')}: the answers; keep it from the raters")
 
 
+@command("judge.agreement")
 def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
     """Compare a judge's scores with people's: accuracy, kappas, Spearman, alpha, with intervals.
 
@@ -144,8 +148,8 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
     Example:
         arena judge agreement sheet.key.json --human anna.csv --human ben.csv
     """
-    from arena import judging
-    from arena.judging.agreement import STATISTICS
+    from arena_suites import judging
+    from arena_suites.judging.agreement import STATISTICS
 
     judged = judging.read_judgements(judgements)
     raters = {path: judging.read_human(path, judged) for path in human}
@@ -174,6 +178,7 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
         print(f"{count(only, 'more has', 'more have')} scores by people, but none by the model.")
 
 
+@command("judge.compare")
 def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool = False) -> None:
     """Compare several judges, or people, who scored the same surveys by one metric.
 
@@ -186,8 +191,8 @@ def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool =
     Example:
         arena judge compare large=large.json small=small.json --metric fap
     """
-    from arena.results.comparison.judges import compare_judges, read_scores
     from arena.results.comparison.opening import split_name
+    from arena_suites.judging.comparing import compare_judges, read_scores
 
     named = {name or str(path): path for name, path in map(split_name, judges)}
     found = compare_judges({n: read_scores(path, metric) for n, path in named.items()}, parity)

@@ -282,7 +282,7 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
         "corpus": opened.sha256,
         "tasks": tasks.sha256,
         TRAJECTORIES: files[TRAJECTORIES],
-        "code": code_sha256("arena.judging"),
+        "code": code_sha256("arena_suites.judging"),
     }
     return FinishedRun(opened, tasks, answers, stage.answer, hashes)
 

@@ -3,8 +3,8 @@
 A judge reads labels, so no agent may import this package; docs/judging.md.
 """
 
-from arena.judging.agreement import agreement, read_human
-from arena.judging.judge import (
+from arena_suites.judging.agreement import agreement, read_human
+from arena_suites.judging.judge import (
     RUBRICS,
     Judgements,
     Rubric,

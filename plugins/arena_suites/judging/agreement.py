@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.judging.judge import Judgements, wilson
+from arena_suites.judging.judge import Judgements, wilson
 
 STATISTICS = ("kappa", "quadratic_kappa", "spearman")
 _RESAMPLES = 10_000
@@ -29,7 +29,7 @@ def read_human(path: str | Path, judgements: Judgements) -> Human:
     """Return one person's scores of what was judged.
 
     Each line is a JSON object with an id under ``survey`` (or ``id``) and a score for any of the
-    dimensions; null is no score. Or it is a sheet of `arena.judging.samples`, NAME.csv, whose
+    dimensions; null is no score. Or it is a sheet of `draw`, NAME.csv, whose
     column ``answer`` is filled in.
     """
     scores: Human = {}

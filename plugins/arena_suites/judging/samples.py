@@ -1,6 +1,6 @@
 """Samples of what a machine decided, for people to check without knowing its answers.
 
-`draw` makes a sheet for raters and a key, which has the answers; `arena.judging.agreement` compares
+`draw` makes a sheet for raters and a key, which has the answers; `agreement` compares
 them. TaxoBench, Table 5; Bloom-Eval, Tables 10 and 11; ResearchArena, Table 4; ReportBench,
 section 2.1.3.
 """
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
 from arena.errors import ArenaError, DataError, did_you_mean
-from arena.judging.judge import MAP, Judgements, open_finished, read_judgements
 from arena.kit.code import code_sha256
 from arena.kit.files import (
     atomic_write,
@@ -31,6 +30,7 @@ from arena.mindmap.figures import data_url, folder_name
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import Survey, TaskSet
 from arena.text import tokenize
+from arena_suites.judging.judge import MAP, Judgements, open_finished, read_judgements
 
 HEADER = ("item", "question", "shown", "answer")
 _MATCHES = {"efid": (1, 3), "fcons": (0, 1), "otc": (0, 1), "caa": (0, 1)}
