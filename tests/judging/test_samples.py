@@ -12,8 +12,9 @@ from helpers import Memory
 import arena
 from arena.cli import main
 from arena.tasks import TaskSet
-from arena_suites.judging import Judgements, StatementJudgements, read_judgements
+from arena_suites.judging import Judgements, read_judgements
 from arena_suites.judging.samples import HEADER
+from arena_suites.verification.statements import StatementJudgements
 from corpus_builder.build import build
 
 

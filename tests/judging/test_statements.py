@@ -13,8 +13,7 @@ from llm_server import LLMServer, Trouble
 import arena
 from arena.llm import Client
 from arena.report import PaperFinder, PaperName, Reference, read_report, resolve
-from arena_suites.judging import judge_reports
-from arena_suites.verification.statements import rates_of
+from arena_suites.verification.statements import judge_reports, rates_of
 from corpus_builder.build import build
 
 PAPERS = [
