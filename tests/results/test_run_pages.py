@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from typing import NamedTuple
 
 import pytest
+from compare_helpers import forge
 from helpers import call
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +16,16 @@ from test_compare_page import check_safe, rebuilt, unpacked
 
 import arena
 from arena.agents import Agent
+from arena.answers import ANSWERS
 from arena.cli import main
 from arena.corpus import Corpus
+from arena.mindmap import MindMap
 from arena.results.viewing import STAGES, as_page, funnel_of
 from arena.results.viewing.packing import Texts
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from arena.session import Sessions
+from arena.tasks import TaskSet
 from arena.tools import encode
 
 
@@ -139,6 +144,13 @@ def test_commands(title_run, world, tmp_path, capsys):
     ):
         assert main([*command, "--output", str(output), *bad]) == 2
         assert said in capsys.readouterr().err
+    assert main(["view", str(title_run), "--output", str(output)]) == 0
+    html = output.read_text("utf-8")
+    assert (
+        'id="means"' in html
+        and 'id="episodes"' not in html
+        and "0 episodes" in capsys.readouterr().out
+    )
     show = ["show", str(title_run), "--corpus", str(world), "--json", "--steps"]
     assert main([*show, "1-2"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -146,6 +158,80 @@ def test_commands(title_run, world, tmp_path, capsys):
     for bad in ("9", "2-1", "x"):
         assert main([*show, bad]) == 2
         assert f"--steps {bad}" in capsys.readouterr().err.replace("'", "")
+
+
+def test_of_too_many_episodes_the_first_are_on_the_page(title_run, world, monkeypatch):
+    monkeypatch.setattr("arena.results.viewing.page.MOST_EPISODES", 3)
+    page = as_page(arena.compare([title_run]), world)
+    assert page.episodes == 3
+    assert "The episodes of 5 surveys are not on the page" in page.html
+    assert "of the corpus <bdi>" in page.html and "8 surveys" in page.html
+    assert as_page([title_run], world, surveys=4).episodes == 4  # who chooses gets all
+
+
+def test_runs_that_cannot_be_compared_have_their_means(title_run, world, tmp_path):
+    arena.run(world, "organization", "random", tmp_path / "maps", surveys=2)
+    page = as_page([title_run, tmp_path / "maps"], world)
+    assert page.episodes == 10 and "they differ in task" in page.html
+    mean = json.loads((title_run / "metrics.json").read_text())["mean"]["recall@100"]
+    foot = page.html[page.html.index("<tfoot>") :]
+    assert foot.startswith(f'<tfoot><tr><th scope="row">mean</th><td></td><td>{mean:.4f}</td>')
+
+
+def test_no_oracle_has_a_star(title_run, tmp_path):
+    """Better on all of eight surveys: p is 2 / 2**8, of three comparisons twice that or less."""
+    surveys = json.loads((title_run / "manifest.json").read_text())["surveys"]
+    runs = []
+    for name, value in (("base", 0.1), ("mine", 0.2), ("oracle", 0.3)):
+        named = {"agent": name}
+        scores = {"recall@10": dict.fromkeys(surveys, value)}
+        runs.append(forge(title_run, tmp_path / name, scores, lambda m, new=named: m.update(new)))
+    html = as_page(runs).html
+    mine, oracle = (row for row in html.split("<tr>")[1:] if "0.0156" in row)
+    assert "+0.1000" in mine and "0.0156*" in mine
+    assert "+0.2000" in oracle and "*" not in oracle
+    assert "corrected p is at most 0.05" in html
+
+
+def tree(label, papers=(), *children):
+    return MindMap(label, tuple(children), tuple(papers))
+
+
+class OwnMap(NamedTuple):
+    """Labels of a survey that has this map."""
+
+    own: MindMap
+
+    def mind_map(self, survey_id):
+        return self.own
+
+
+def test_maps_agree_on_headings_and_papers():
+    made = tree("x", (), tree("Dense retrieval", "ab"), tree("cats", "cd"))
+    own = tree("y", (), tree("dense retrieval", "ac"), tree("indexes", "b"))
+    kind = ANSWERS.get("map")
+    (_, mine), (_, theirs) = kind.panel(made, OwnMap(own), "s")["value"]
+    assert [(each["label"], each["match"], each["papers"]) for each in mine["children"]] == [
+        ("Dense retrieval", 1, [["a", "="], ["b", "!"]]),
+        ("cats", 0, [["c", "!"], ["d", ""]]),
+    ]
+    assert [(each["match"], each["papers"]) for each in theirs["children"]] == [
+        (1, [["a", "="], ["c", "!"]]), (0, [["b", "!"]]),
+    ]  # fmt: skip
+    ((name, alone),) = kind.panel(made, None, "s")["value"]
+    assert name == "submitted" and alone["children"][0]["papers"] == [["a", ""], ["b", ""]]
+
+
+def test_citations_of_a_report_have_their_standing(tiny):
+    text = "Known [@p3; @p8; @nowhere; @p1]."
+    panel = ANSWERS.get("report").panel(text, TaskSet(tiny), "s1")
+    assert panel["cited"] == {
+        "p3": ("+", "cited by the survey"),
+        "p8": ("!", "not before the survey"),
+        "nowhere": ("!", "not in the corpus"),
+        "p1": ("", "not cited by the survey"),
+    }
+    assert ANSWERS.get("report").panel(text, None, "s1")["cited"] == {}
 
 
 def ask(body):
