@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,16 +41,6 @@ from corpus_builder.manifest import register
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
 _FOLD = " \\\n    "
-
-# Why, by the name of a count in the report of a stage. One that is not here explains itself.
-_WHY = {
-    "damaged": "shards that are damaged; what can be read is used",
-    "rejected": "records that cannot be used",
-    "flaws": "parts of records that were left out; the rest is used",
-    "duplicate_ids": "records of an id that an earlier one has; the first counts",
-    "without_full_text": "left out: only papers with full text are taken",
-    "texts_without_paper": "full texts of an id that no paper has",
-}
 
 
 def write_card(
@@ -150,11 +140,6 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
     }
     drawn = find_spec("matplotlib") is not None
     licence = source.get("licence", source.get("license"))
-    own = {key: value for key, value in source.items() if key not in ("stages", "yield")}
-    described = [
-        (": ".join(path), value if isinstance(value, str) else json.dumps(value))
-        for path, value in flat(own)
-    ]
     page = _environment().get_template("card.md").render(
         manifest=manifest,
         counts=counts,
@@ -162,8 +147,6 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         facts=facts,
         licence=licence if isinstance(licence, str) and licence.strip() else None,
         listed=sum(n for key, n in counts.items() if key.startswith("survey_references_")),
-        source_losses=list(losses(source)),
-        source_rows=described,
         command=command(manifest),
         drawn=drawn,
         taxonomies=taxonomies(facts) if facts["maps"] else [],
@@ -192,32 +175,6 @@ def _environment() -> Any:
     environment.filters |= {"json": lambda value: Markup(json.dumps(value)), "fenced": fenced}
     environment.globals |= {"count": count, "table": table, "percent": percent}
     return environment
-
-
-def losses(source: Mapping[str, Any]) -> Iterator[Markup]:
-    """Yield pieces of Markdown on what a source's own reports count, a section each."""
-    stages = source.get("stages") or {}
-    reports = {f"Stage {name.replace('_', ' ')}": report for name, report in stages.items()}
-    if "yield" in source:
-        reports["Yield of the joins"] = source["yield"]
-    for heading, report in reports.items():
-        yield Markup("### ") + markdown(heading)
-        rows = [
-            (": ".join(path).replace("_", " "), value,
-             next((_WHY[name] for name in path if name in _WHY), ""))
-            for path, value in flat(report)
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        ]  # fmt: skip
-        yield table(("what", "number", "why"), rows, "lrl") if rows else Markup("No counts.")
-
-
-def flat(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield (names from the outermost on, value) of every value in nested mappings."""
-    if not isinstance(value, Mapping):
-        yield path, value
-        return
-    for key, part in value.items():
-        yield from flat(part, (*path, str(key)))
 
 
 def command(manifest: Mapping[str, Any]) -> str:

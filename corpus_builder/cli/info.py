@@ -210,7 +210,7 @@ def print_card(manifest: dict[str, Any], directory: str, most: int | None = None
         *(yield_rows(source["yield"]) if "yield" in source else ()),
         *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
         *(library_rows(manifest, Path(directory)) if "library" in source else ()),
-        *_notes(manifest, directory, listed),
+        *_notes(manifest, listed),
     ]  # fmt: skip
     warnings = [row for row in rows if row[0] in _WARNINGS]
     rows = [row for row in rows if row not in warnings]
@@ -220,10 +220,10 @@ def print_card(manifest: dict[str, Any], directory: str, most: int | None = None
     print_rows([*rows, *warnings])
 
 
-_WARNINGS = ("warning", "prompt flag", "lost", "left out")
+_WARNINGS = ("warning", "lost", "left out")
 
 
-def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tuple[str, str]]:
+def _notes(manifest: dict[str, Any], listed: int) -> Iterator[tuple[str, str]]:
     """Yield warnings and notes; `listed` is the number of references that surveys list."""
     counts = manifest["counts"]
     if not counts["searchable"]:
@@ -256,8 +256,6 @@ def _notes(manifest: dict[str, Any], directory: str, listed: int) -> Iterator[tu
         )
     if cleaned := [f"{counts[key]:,} {key.replace('_', ' ')}" for key in _CLEANED if key in counts]:
         yield "note", ", ".join(cleaned)
-    if any(counts[f"prompts_{flag}"] for flag in _FLAGGED):
-        yield from _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
         read = PAPER_KEYS if what == "papers" else SURVEY_KEYS
         unlike = []
@@ -303,21 +301,4 @@ def _report_rows(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
         yield ("prompts" if counts["prompts"] else "articles"), "; ".join(parts)
 
 
-def _flag_rows(directory: Path) -> list[tuple[str, str]]:
-    """Return a note for each survey with a prompt that contains a title or names no cutoff."""
-    from corpus_builder.files import read_rows
-
-    rows = []
-    for survey, flagged in read_rows(directory / layout.ARTICLES, ("survey", "prompt_flags")):
-        flags = [flag for flag in flagged if flag["flag"] != "other_cutoff"]
-        texts = [" ".join(filter(None, flag.values())) for flag in flags]
-        if texts:
-            rows.append(("prompt flag", f"{survey}: {'; '.join(texts)}"))
-    more = [
-        ("prompt flag", f"{count(len(rows) - _NAMED, 'more survey')}; see tasks/articles.parquet")
-    ]
-    return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
-
-
 _KEYS = 5
-_NAMED = 20

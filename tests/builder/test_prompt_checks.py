@@ -94,4 +94,3 @@ def test_flags_of_a_corpus(tmp_path, capsys):
     assert (
         "of 2 survey tasks: 0 contain their survey's title, 1 contain a reference's title" in shown
     )
-    assert "s: sentence reference_title Coral reefs; sentence no_cutoff; detailed" in shown
