@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from arena.cli.app import Parser, add_group, command_line, main_command
 from arena.cli.commands import commands_of
 from corpus_builder.cli.build import SUMMARY, add_asked, add_build, download_s2orc
-from corpus_builder.cli.collections import add_collections, download_openalex, list_collections
+from corpus_builder.cli.collections import add_collections, download_openalex
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.made import digest, prompts, select, tasks
 
@@ -32,8 +32,6 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
     add_asked(group, asked, "s2orc", download_s2orc)
     add_asked(group, asked, "openalex", download_openalex)
     add_collections(group, asked)
-    lists = add_group(commands, "list", "List collections that can be downloaded.", "KIND")
-    add_asked(lists, asked, "collections", list_collections)
     for function in (card, digest, index, info, prompts, select, tasks, verify):
         add_asked(commands, asked, function.__name__, function)
     for name, added in commands_of("arena-corpus").get("", {}).items():

@@ -17,7 +17,6 @@ from arena.cli.app import (
     print_json,
     resumable,
 )
-from arena.errors import DataError
 from arena.kit.options import Option, options_of
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card
@@ -82,23 +81,6 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:,.1f} TB"
-
-
-def fetch_collection(
-    name: str, output: str, mirror: str | None, leave_out: str = "", *, quiet: bool = False
-) -> dict[str, int]:
-    """Fetch what is missing of a collection, and say how much that was."""
-    from corpus_builder.download import fetch_published
-
-    say = printer(quiet)
-    with resumable():
-        report = fetch_published(name, output, mirror, leave_out=leave_out, on_message=say)
-    unverified = f"; {report['unverified']:,} have no known checksum"
-    say(
-        f"All files of {name} are here; {report['files']:,} were fetched now "
-        f"({format_bytes(report['bytes'])}){unverified if report['unverified'] else ''}."
-    )
-    return report
 
 
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
@@ -167,22 +149,10 @@ def _add_arguments(source: Any, parser: Any) -> None:
     else:
         for option in _options(source):
             add_argument(parser, option)
-    if getattr(source, "downloadable", False):
-        text = "Fetch what is missing in the folder --input, from where its authors publish it"
-        parser.add_argument("--download", action="store_true", help=text)
-        text = "Another server with the same files (default: the environment variable ARENA_MIRROR)"
-        parser.add_argument("--mirror", metavar="URL", help=text)
 
 
 def _make_source(name: str, source: Any, arguments: Any) -> Any:
-    """Make a source from its options; download it before if that is asked for."""
-    if getattr(arguments, "download", False):
-        if arguments.input is None:
-            raise DataError("--download needs --input, the folder for the files.")
-        texts = "corpus_*" if getattr(arguments, "full_text", None) is False else ""
-        fetch_collection(name, arguments.input, arguments.mirror, texts, quiet=arguments.json)
-    elif getattr(arguments, "mirror", None):
-        raise DataError("--mirror is for --download. Give both.")
+    """Make a source from its options."""
     if hasattr(source, "from_arguments"):
         return source.from_arguments(arguments)
     return source(**{each.name: getattr(arguments, each.name) for each in _options(source)})

@@ -1,34 +1,15 @@
-"""``arena-corpus list collections`` and ``arena-corpus download NAME``."""
+"""``arena-corpus download openalex`` and ``arena-corpus download NAME``."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
-from arena.cli.app import print_json, print_table, resumable
+from arena.cli.app import print_json, resumable
 from arena.text.display import count
-from corpus_builder.cli.build import add_asked, fetch_collection, printer
+from corpus_builder.cli.build import add_asked, format_bytes, printer
 from corpus_builder.collections import collections
-
-
-def list_collections(*, json: bool = False) -> None:
-    """List the collections that `arena-corpus download NAME` fetches.
-
-    Example:
-        arena-corpus list collections
-    """
-    known = collections()
-    if json:
-        print_json(known)
-        return
-    columns = ("contains", "good_for", "licence", "day")
-    rows = [(name, *map(of.get, columns), _held(of)) for name, of in known.items()]
-    print_table(rows, ("collection", *columns, "files"))
-    print(
-        "No address was tried over a network unless it is marked as tried; downloads are tested "
-        "against a server of the tests."
-    )
 
 
 def download_openalex(
@@ -71,14 +52,6 @@ def download_openalex(
     print(f"Next: arena-corpus build library --papers {file} --output DIR")
 
 
-def _held(about: Mapping[str, Any]) -> str:
-    """Say what a download fetches, and how much of it is verified from the first time on."""
-    files = about.get("files", {})
-    known = sum(sha256 is not None for sha256 in files.values())
-    held = f"{len(files):,}, {known:,} with a known SHA-256" if files else "get them by hand"
-    return held + " (tried)" * bool(about.get("tried"))
-
-
 def add_collections(group: Any, asked: Collection[str] | None) -> None:
     """Add a command for each collection to ``arena-corpus download``."""
     for name, about in collections().items():
@@ -93,19 +66,33 @@ def add_collections(group: Any, asked: Collection[str] | None) -> None:
         )
 
 
-def _download(*, name: str, output: str, mirror: str | None = None, json: bool = False) -> None:
+def _download(
+    *,
+    name: str,
+    output: str,
+    mirror: str | None = None,
+    leave_out: str | None = None,
+    json: bool = False,
+) -> None:
     """Fetch a collection; killed at any moment, the same command continues.
 
     Args:
         output (DIR): A folder for the files, or one to continue.
         mirror (URL): Another server with the same files (default: the environment variable
             ARENA_MIRROR).
+        leave_out (PATTERN): Files that are not wanted, such as 'corpus_*'.
     """
-    about = collections()[name]
-    if not json:
-        print(f"{name}: licence {about.get('licence') or 'not said'}, {about['home']}", flush=True)
-    report = fetch_collection(name, output, mirror, quiet=json)
+    from corpus_builder.download import fetch_published
+
+    about, say = collections()[name], printer(json)
+    say(f"{name}: licence {about.get('licence') or 'not said'}, {about['home']}")
+    with resumable():
+        report = fetch_published(name, output, mirror, leave_out=leave_out or "", on_message=say)
     if json:
         print_json(report)
-    elif about.get("good_for"):
-        print(f"Good for {about['good_for']}.")
+    unverified = f"; {report['unverified']:,} have no known checksum"
+    say(
+        f"All files of {name} are here; {report['files']:,} were fetched now "
+        f"({format_bytes(report['bytes'])}){unverified if report['unverified'] else ''}. "
+        f"Good for {about['good_for']}."
+    )

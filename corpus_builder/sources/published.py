@@ -70,7 +70,6 @@ class PublishedSource(ABC):
 
     name: ClassVar[str]
     example: ClassVar[str]
-    downloadable: ClassVar[bool] = True
 
     def __init__(
         self,

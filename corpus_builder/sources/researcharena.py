@@ -38,7 +38,6 @@ class ResearchArena:
     """
 
     example: ClassVar[str] = "--input researcharena"
-    downloadable: ClassVar[bool] = True
 
     def __init__(
         self, input: str | Path, full_text: bool = True, dates: str | Path | None = None

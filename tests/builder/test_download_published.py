@@ -189,35 +189,32 @@ def test_names_without_an_address(tmp_path: Path) -> None:
 def test_the_command(server: Server, tmp_path: Path, capsys: Any) -> None:
     papers = tmp_path / "papers.jsonl"
     papers.write_text("".join(json.dumps(paper) + "\n" for paper in PAPERS))
-    words = ["build", "taxobench", "--download", "--papers", str(papers), "--guess-dates",
-             "--output", str(tmp_path / "out")]  # fmt: skip
-    good = [*words, "--input", str(tmp_path / "in"), "--mirror", server.url]
-    status, out, err = run(capsys, *good)
+    words = ["download", "taxobench", "--output", str(tmp_path / "in"), "--mirror"]
+    status, out, err = run(capsys, *words, server.url)
     assert (status, err) == (0, "")
+    assert "taxobench: licence CC BY-NC 4.0, https://" in out
     assert "All files of taxobench are here; 1 were fetched now" in out
-    assert "1 have no known checksum" in out and "built in" in out
-    wrong = [*words, "--input", str(tmp_path / "no"), "--mirror", "http://127.0.0.1:9"]
-    assert "Connection refused" in fails(capsys, *wrong, "--json", "--overwrite")
-    assert "--download" in fails(capsys, *[w for w in good if w != "--download"])
-    assert "'taxobenhc'" in fails(capsys, *[w.replace("bench", "benhc") for w in words])
+    assert "1 have no known checksum. Good for" in out
+    status, out, _ = run(
+        capsys, "build", "taxobench", "--input", str(tmp_path / "in"), "--papers", str(papers),
+        "--guess-dates", "--output", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert status == 0 and "built in" in out
+    words[3] = str(tmp_path / "no")
+    assert "Connection refused" in fails(capsys, *words, "http://127.0.0.1:9", "--json")
 
 
 def test_full_texts_are_not_fetched_if_they_are_left_out(
-    server: Server, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    survey = {"id": 9, "title": "A Survey", "publicationDate": "2012-01-01", "references": [1]}
-    paper = {"id": 1, "title": "Old Nets", "abstract": "Nets.", "publicationDate": "2010-01-01"}
-    for name, record in (("survey", survey), ("public_0", paper), ("corpus_0", paper)):
-        data = gzip.compress(json.dumps(record).encode())
-        (tmp_path / f"www/{name}.jsonl.gz").write_bytes(data)
+    for name in ("survey", "public_0", "corpus_0"):
+        (tmp_path / f"www/{name}.jsonl.gz").write_bytes(gzip.compress(b"{}"))
     names = ["survey.jsonl.gz", "public_0.jsonl.gz", "corpus_0.jsonl.gz"]
     about = {"home": "https://x", "base": f"{server.url}/", "files": dict.fromkeys(names)}
     monkeypatch.setattr(
         "corpus_builder.download.published.collections", lambda: {"researcharena": about}
     )
-    words = ["build", "researcharena", "--download", "--input", str(tmp_path / "in"),
-             "--output", str(tmp_path / "out")]  # fmt: skip
-    assert run(capsys, *words, "--no-full-text")[0] == 0
+    fetch_published("researcharena", tmp_path / "in", leave_out="corpus_*")
     assert sorted(server.paths) == ["/public_0.jsonl.gz", "/survey.jsonl.gz"]
-    assert run(capsys, *words, "--overwrite")[0] == 0
+    fetch_published("researcharena", tmp_path / "in")
     assert server.paths[2:] == ["/corpus_0.jsonl.gz"]
