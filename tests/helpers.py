@@ -5,8 +5,6 @@ from __future__ import annotations
 import calendar
 import datetime
 import json
-import re
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +18,6 @@ import pyarrow.parquet as pq
 import arena
 from arena.kit.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
-from corpus_builder.world import language
 
 
 @contextmanager
@@ -132,12 +129,6 @@ def command(*arguments: object, code: str = MAIN) -> list[str]:
     return [sys.executable, "-c", code, "build", *map(str, arguments)]
 
 
-def arena_corpus(*arguments: object, code: str = MAIN, **options: Any) -> Any:
-    return subprocess.run(
-        command(*arguments, code=code), capture_output=True, text=True, timeout=60, **options
-    )
-
-
 # Environments.
 
 
@@ -210,16 +201,6 @@ def resolve(date: str | None) -> datetime.date:
 def full_text(paper):
     sections = [f"{section['heading']} {section['text']}" for section in paper["sections"]]
     return " ".join([paper["title"], paper["abstract"], *sections])
-
-
-def other_words(term, text):
-    """The names that a text gives as another name of a term."""
-    told = set()
-    for pattern in language.ALIASES:
-        for blank, other in (("{0}", "{1}"), ("{1}", "{0}")):
-            regex = re.escape(pattern).replace(re.escape(blank), term)
-            told.update(re.findall(regex.replace(re.escape(other), "([a-z ]+)"), text))
-    return sorted(told)
 
 
 # Episodes.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import arena
 from arena.agents import KnownPaper
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
-from baselines.clustering import Dendrogram, cluster
+from baselines.clustering import cluster
 
 
 def paper(paper_id: str, title: str = "", abstract: str = "") -> KnownPaper:
@@ -65,40 +64,7 @@ def test_the_binary_dendrogram_by_hand():
     ]
 
 
-def test_heights_are_those_of_the_definition():
-    """The distance of the means times sqrt(2 |A| |B| / (|A| + |B|)) (Ward 1963), for each merge."""
-    points = np.random.default_rng(3).normal(size=(40, 6))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    tree = Dendrogram(points * 7.0)  # lengths do not count
-    for node in range(40, 79):
-        one, other = (list(tree.papers[side]) for side in tree.sides[node])
-        apart = np.linalg.norm(points[one].mean(axis=0) - points[other].mean(axis=0))
-        factor = math.sqrt(2 * len(one) * len(other) / (len(one) + len(other)))
-        assert tree.height[node] == pytest.approx(factor * apart, abs=1e-4)
-        assert set(tree.papers[node]) == {*one, *other}
-    assert tree.papers[tree.root] == tuple(range(40))
-
-
 # Flattened trees
-
-
-def bunches(*centres, size=3):
-    return at(*(centre + i for centre in centres for i in range(size)))
-
-
-def test_as_many_children_as_there_are_bunches():
-    papers = bunches(0, 40, 90)
-    flat = [["0", "1", "2"], ["40", "41", "42"], ["90", "91", "92"]]
-    assert shape(cluster(papers, encoder=Angles(), max_children=3)) == flat
-    assert shape(cluster(papers, encoder=Angles(), max_children=9)) == flat  # 3 papers at least
-    # 0 and 40 are nearest: with two children they are divided one level below.
-    assert shape(cluster(papers, encoder=Angles(), max_children=2)) == [flat[:2], flat[2]]
-
-
-def test_a_paper_that_stands_alone_goes_to_the_nearest_group():
-    papers = [*bunches(0, 20), *at(-60), *bunches(90)]
-    tree = cluster(papers, encoder=Angles(), max_children=3)
-    assert shape(tree) == [["0", "1", "2", "-60"], ["20", "21", "22"], ["90", "91", "92"]]
 
 
 # Labels

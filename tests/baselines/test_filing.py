@@ -65,14 +65,6 @@ def test_titles_go_before_numbers_and_headings_may_have_numbers():
     assert filing.unknown == ["GPT-4"]
 
 
-def test_lost_doubled_and_unknown_papers():
-    filing = filed({"X": [1, 2, 2], "Y": [2, 1, 99, -1, 0], "Z": {"papers": ["Delta", None]}})
-    assert filing.lost == [3, 4, 5, 6]
-    assert filing.doubled == {1, 2}
-    assert sorted(filing.unknown) == ["-1", "0", "99", "Delta"]
-    assert drawn(filing) == {"X": [1, 2], "Other": [3, 4, 5, 6]}  # Y and Z have no papers
-
-
 def test_papers_at_a_heading_with_others_below_go_to_a_leaf():
     filing = filed({"name": "T", "papers": [6], "subtopics": [
         {"name": "X", "papers": [1, 2], "subtopics": [{"name": "General", "papers": [3]}]},
@@ -102,16 +94,6 @@ def test_later_answers_go_into_the_same_tree():
     filing.take(filing.read({"Y": [1]}, [1]), [1])  # it was asked about: it moves
     assert drawn(filing) == {"X": {"Deep": [4], "NEW": [3]}, "Y": [1, 2, 6], "V": [5]}
     assert filing.unknown == ["77"]
-
-
-def test_an_answer_has_a_heading_and_a_paper():
-    filing = Filing("topic", TITLES)
-    for nothing in ({}, [], [1, 2], {"name": "T", "papers": [1]}, {"papers": [1, 2]}):
-        with pytest.raises(ParseError, match="no heading"):
-            filing.read(nothing, ALL)
-    for nothing in ({"X": None}, {"X": [99]}, {"X": {"Y": ["Z"]}}, {"X": [4]}):
-        with pytest.raises(ParseError, match="None of the papers"):
-            filing.read(nothing, [1, 2, 3])
 
 
 def test_a_copied_example_is_not_an_answer():

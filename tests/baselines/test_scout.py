@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gymnasium
 import helpers
-import pytest
 from helpers import Memory
 
 import arena
@@ -65,22 +64,6 @@ def test_it_searches_for_the_topic_and_then_for_papers(tmp_path):
     assert agent.notes() == {"seeds": order, "links": False}
 
 
-@pytest.mark.parametrize(
-    ("options", "searched"),
-    [
-        ({"seeds": 0}, []),
-        ({"seeds": 1}, ["p:reef"]),
-        ({"seeds": 2, "rounds": 1}, ["p:reef", "p:fish"]),
-        ({"rounds": 1}, ["p:reef", "p:fish"]),  # sharks are found in that round
-        ({"rounds": 100}, ["p:reef", "p:fish", "p:shark"]),
-        ({"trust": 0, "titles": 0}, ["p:reef", "p:fish", "p:shark"]),
-    ],
-)
-def test_seeds_and_rounds(options, searched, tmp_path):
-    actions, _, _ = played(Scout(**options), corpus_of(tmp_path / "corpus"))
-    assert queries(actions)[1:] == [text(i) for i in searched]
-
-
 def test_without_abstracts_titles_are_searched_for(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
     for agent, budget in ((Scout(abstracts=False), {}), (Scout(), {"max_reads": 0})):
@@ -120,16 +103,6 @@ def test_links_lead_to_papers_without_shared_words(tmp_path):
     assert "p:lime" in info["answers"]["discovery"]
 
 
-def test_where_nothing_is_linked_no_more_than_three_papers_are_looked_up(tmp_path):
-    """With abstracts read not even those: each says how often its paper is cited."""
-    corpus = corpus_of(tmp_path / "corpus", {f"p:{i}": (f"Coral {i}", "") for i in range(9)})
-    for options, count in (({}, 0), ({"abstracts": False}, 6), ({"seeds": 0}, 6)):
-        agent = Scout(**options)
-        actions, _, _ = played(agent, corpus)
-        assert sum(a["tool"] in ("references", "citations") for a in actions) == count
-        assert not agent.notes()["links"]
-
-
 def test_it_finds_more_than_the_title(world, tmp_path):
     runs = {}
     for name, options in (("title", {}), ("scout", {}), ("scout", {"links": 0})):
@@ -164,36 +137,6 @@ def test_without_starting_papers_it_searches(tmp_path):
 
 
 # What a subclass may change
-
-
-class Guided(Scout):
-    """Somebody says that sharks do not belong here, and names a part of the topic."""
-
-    def __init__(self, seed=0, **options):
-        super().__init__(seed, **options)
-        self.asked = []
-
-    def subtopics(self, desk):
-        yield from desk.read("p:reef")
-        return ["granite"]
-
-    def judge(self, desk, paper_ids):
-        yield from ()
-        self.asked.append(list(paper_ids))
-        return {i: float(i != "p:fish") for i in paper_ids if i != "p:stone"}
-
-
-def test_judged_papers_are_left_out_and_ranked_last(tmp_path):
-    agent = Guided()
-    actions, info, _ = played(agent, corpus_of(tmp_path / "corpus"))
-    assert "coral: a survey granite" in queries(actions)
-    assert text("p:fish") not in queries(actions)
-    assert text("p:reef") in queries(actions)
-    ranking = info["answers"]["discovery"]
-    assert ranking[0] == "p:reef"
-    assert ranking[-1] == "p:fish"
-    asked = [paper_id for papers in agent.asked for paper_id in papers]
-    assert len(set(asked)) == len(asked) - (asked.count("p:stone") - 1)  # others are asked once
 
 
 # Budgets and promises

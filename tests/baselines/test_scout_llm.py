@@ -83,17 +83,6 @@ def titles_of(world, ids):
     return [" ".join(view.paper(paper_id).title.split()) for paper_id in ids]
 
 
-def test_a_factor_lowers_a_paper_without_shutting_it_out(world):
-    orders = {}
-    for factor in (1.0, 0.25):
-        with LLMServer(model(lambda n: "Relevant" if n % 2 else "Irrelevant")) as server:
-            name = f"by {factor}"
-            play(world, "discovery", "scout-llm", name, server, surveys=1, irrelevant=factor)
-        orders[factor] = submitted(name)[0]
-        assert len(episodes(name)[0]["notes"]["seeds"]) == 24
-    assert orders[1.0] != orders[0.25]
-
-
 @pytest.mark.parametrize(
     "answer",
     [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_ridge import KernelRidge
 
@@ -19,16 +17,6 @@ def hits(**scores):
 
 
 # Votes
-
-
-def test_a_paper_does_not_hide_its_neighbours():
-    """Scaled with itself b would get 0.1; the best of the others gets 1."""
-    votes = Votes()
-    votes.search(hits(a=10.0, b=1.0, c=0.5, d=0.0), source="a")
-    assert votes.scores(0, {}).tolist() == [1.0, 1.0, 0.5, 0.0]
-    alone = Votes()
-    alone.search(hits(a=10.0), source="a")
-    assert alone.scores(2, {}).tolist() == [1.0]
 
 
 def test_trust_gives_weight_to_the_lists_of_good_papers():
@@ -47,31 +35,6 @@ def test_trust_gives_weight_to_the_lists_of_good_papers():
     assert votes.scores(1, {"a": 0.5}) == pytest.approx([1, 0.5, 0, 1, 1])
     assert votes.scores(1, {"a": 0.0}) == pytest.approx([1, 0.5, 0, 0, 2])
     assert votes.scores(1, {"a": 0.0, "b": 0.0}) == pytest.approx([1, 0.5, 0, 0, 0])
-
-
-LISTS = st.lists(
-    st.tuples(
-        st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6)), max_size=8),
-        st.sampled_from(["", "a", "b"]),
-    ),
-    max_size=6,
-)
-
-
-@example([([("a", 3.1e-243), ("b", 12507.0), ("c", 0.0)], ""), ([("d", 1.0)], "a")], 1.25)
-@given(LISTS, st.floats(0, 10))
-def test_scores_are_finite_and_no_larger_than_the_weights(lists, trust):
-    votes = Votes()
-    for found, source in lists:
-        best = dict(sorted(found, key=lambda pair: -pair[1]))
-        ordered = sorted(best.items(), key=lambda pair: -pair[1])
-        votes.search([Hit(i, i, "", score) for i, score in ordered], source=source)
-    scores = votes.scores(trust, {})
-    assert len(scores) == len(votes.ids) == len(set(votes.ids))
-    assert np.isfinite(scores).all()
-    assert (scores >= 0).all()
-    # The mean weight of the papers is 1, so that of one is at most their number.
-    assert (scores <= 2 * len(lists)).all()
 
 
 # Titles

@@ -6,7 +6,6 @@ import pytest
 from llm_server import LLMServer
 from scripted_agents import LETTERS, bullets, corpus_of, episodes, play, queries_of
 
-from arena.llm import ParseError
 from baselines.queries import one_query
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -34,20 +33,3 @@ def test_the_hits_of_the_query_are_submitted(tmp_path):
 )
 def test_a_query_is_read_from(text):
     assert one_query(text) == "graph models"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "<Queries></Queries>",
-        "<Queries>\n- ...\n</Queries>",
-        "Query:",
-        "I'm ready to help. What's the topic of your survey paper?",
-        "Sure!",
-    ],
-)
-def test_no_query_is_read_from(text):
-    """Also not from the form of the prompt, which a weak model repeats, and from talk."""
-    with pytest.raises(ParseError):
-        one_query(text)

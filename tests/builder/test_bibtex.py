@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -104,18 +103,6 @@ def test_entries_as_they_are_written(
 )  # fmt: skip
 def test_latex_as_it_reads(written: str, text: str) -> None:
     assert plain(written) == text
-
-
-@pytest.mark.parametrize(
-    "part", ["{", "}", "\\", "$", "\\a{", "\\a[", "{a}", '"', "\\'", "and ", "#"]
-)
-def test_linear_time(tmp_path: Path, part: str) -> None:
-    text = (part * 60_000)[:60_000]
-    start = time.perf_counter()
-    entry = f"@misc{{b, title={{{text}}}, author={{{text}}}}}\n@misc{{c, title={text}\n"
-    records, _ = read(tmp_path, f"@misc{{a, title={{A}}}}\n{entry}@misc{{d, title={{D}}}}\n")
-    assert {"A", "D"} <= {record["title"] for record in records}
-    assert time.perf_counter() - start < 6
 
 
 @pytest.mark.parametrize(

@@ -214,24 +214,6 @@ def test_the_month_of_the_newest_gold_is_a_cutoff_only_on_demand(corpus, asked, 
     ]
 
 
-def test_the_parts_are_the_whole(corpus, tmp_path):
-    days = ({"published_time": f"202003{day}"} for day in range(10, 19))
-    questions = [
-        THIRD | {"qid": f"x{n}", "question": f"Nets {n}?", "source_meta": day}
-        for n, day in enumerate(days)
-    ]
-    every = lines(tmp_path / "more", *questions)
-
-    def ids(part):
-        place = tmp_path / part.replace("/", "-")
-        write_question_tasks(corpus, place, {"autoscholarquery": str(every)}, part=part)
-        return set(TaskSet(Corpus(corpus, tasks=place)).surveys)
-
-    one, two = ids("1/2"), ids("2/2")
-    assert one and two and not one & two
-    assert one | two == ids("1/1")
-
-
 def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
     write_question_tasks(corpus, tmp_path / "t", {"autoscholarquery": str(asked)})
     run = arena.run(corpus, "question", "title", tmp_path / "run", tasks=tmp_path / "t")

@@ -82,13 +82,6 @@ def test_what_was_mostly_not_found_is_said():
     assert unfound(report._replace(references=two)) == unfound(read_report("Bees [@a].")) == ""
 
 
-def test_thousands_of_titles_are_indexed_once():
-    names = [PaperName(f"p{n}", f"w{n % 7} w{n % 11} w{n % 13} w{n} x y") for n in range(5_000)]
-    finder = PaperFinder(names)
-    assert finder.find(Reference("1", "w2 w9 w9 w9 x y. 2011.", "x y. 2011")) == "p9"
-    assert sum(map(len, finder._by_words.values())) == 5_000
-
-
 NUMBERED = cited(["Bees. 2001.", "Ants. 2002.", "Wasps. 2003."])
 
 

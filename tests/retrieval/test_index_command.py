@@ -93,17 +93,6 @@ def test_a_name_of_its_own_finds_its_own_index(copy: Path) -> None:
     assert corpus.index_sha256("titles") != corpus.index_sha256("bm25")
 
 
-def test_options_of_the_command(copy: Path, capsys: Any) -> None:
-    base = ["index", str(copy), "--engine", "toy", "--json"]
-    assert main([*base, "--encoder", "minilm", "--option", "shift=3"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown == json.loads((copy / "index/toy/manifest.json").read_text())
-    assert shown["options"] == {"encoder": "minilm", "shift": 3}
-    assert shown["fields"] == ["title", "abstract", "fulltext"]  # as the corpus was configured
-    assert main(["info", str(copy)]) == 0
-    assert "toy over title, abstract, fulltext, encoder minilm" in capsys.readouterr().out
-
-
 def test_an_open_corpus_continues(copy: Path) -> None:
     corpus = arena.Corpus.open(copy)
     view = corpus.at("2030")
@@ -198,19 +187,6 @@ def test_the_command_in_the_message_mends_the_index(
         )
         heal(caught.value)
         assert contents(copy) == whole
-
-
-def test_a_missing_index_says_how_to_build_it(copy: Path) -> None:
-    corpus = arena.Corpus.open(copy)
-    with pytest.raises(CorpusError, match=r"has no index 'toy'. Build it first") as caught:
-        corpus.retriever("toy")
-    heal(caught.value)
-    assert corpus.retriever("toy").documents
-    (copy / "index/toy" / layout.MANIFEST).unlink()
-    with pytest.raises(CorpusError, match=r"contains no toy index") as caught:
-        arena.Corpus.open(copy).retriever("toy")
-    heal(caught.value)
-    assert state(copy) == INTACT
 
 
 def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:

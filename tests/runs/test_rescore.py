@@ -71,15 +71,6 @@ def test_other_metrics_by_hand(world, title_run):
     assert again["encoder"] is None
 
 
-def test_the_same_as_scoring_its_trec_run(world, title_run):
-    names = ["ndcg@20", "recall@50", "mrr"]
-    again, scored = (
-        rescore(title_run, world, names),
-        arena.score(world, "discovery", title_run / "run.trec", metrics=names),
-    )
-    assert (again["mean"], again["ceiling"]) == (scored["mean"], scored["ceiling"])
-
-
 def test_a_task_of_stages_names_the_stage(world, three):
     names = ["precision@1", "heading_soft_recall"]
     again = rescore(three, world, names)
@@ -112,31 +103,6 @@ def test_mind_maps_by_another_encoder(world, three):
         found[encoder] = again["mean"]
     assert found["static"] != found["minilm"]
     assert rescore(three, world, names)["mean"] == found["static"]  # that of the run
-
-
-def test_an_extractor_with_options(world, three, tmp_path, capsys):
-    """Entities are the first letters of a heading: 2 of MAP's, m and e."""
-    file = tmp_path / "letters.py"
-    file.write_text(
-        "class Letters:\n"
-        "    def __init__(self, first: int = 1):\n"
-        "        self.config = {'first': first}\n"
-        "    def entities(self, labels):\n"
-        "        return [{label[: self.config['first']]} for label in labels]\n"
-    )
-    words = ["rescore", str(three), "--corpus", str(world), "--metric", "heading_entity_recall",
-             "--extractor", f"{file}:Letters"]  # fmt: skip
-    for first in (1, 2):
-        assert arena.cli.main([*words, "--extractor-option", f"first={first}", "--json"]) == 0
-        again = json.loads(capsys.readouterr().out)
-        assert again["encoder"]["extractor_config"] == {"first": first}
-        for survey, entry in again["per_survey"].items():
-            labels = [x.casefold() for x in TaskSet(world).mind_map(survey).labels()]
-            wanted = {" ".join(x[:first].split()) for x in labels}
-            found = wanted & ({"m", "e"} if first == 1 else {"me", "er"})
-            assert entry["organization.heading_entity_recall"] == len(found) / len(wanted)
-    assert arena.cli.main([*words, "--extractor-option", "last=1"]) == 2
-    assert "has no option 'last'" in capsys.readouterr().err
 
 
 def test_a_stage_without_an_answer_scores_zero(world, tmp_path):
