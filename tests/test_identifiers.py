@@ -59,7 +59,10 @@ def test_spellings_of_one_title(one, other):
         "Reefs: A View^a", r"\emph{Reefs: A View}\textsuperscript{\textdagger}.",
         r"Reefs: A View$^\ddag$",
         "<t>Reefs: A <b>View</b><xref rid='f1'><sup>b</sup></xref></t>", r"Reefs: A View\S",
-        "Reefs: A View†", "Reefs: A View§", '<span title="x > y">Reefs</span>: A View',
+        r"Reefs: A View\,\(^{\rm a}\)", r"Reefs: A View~$^{\mathrm{1}}$\thanks{By \emph{us}.}",
+        r"Reefs: A View\ensuremath{^2}", r"Reefs: A View$^1$\footnotetext[1]{Us.}",
+        "Reefs: A Viewᵃ", "Reefs: A View†", "Reefs: A View§",
+        '<span title="x > y">Reefs</span>: A View',
     ],
 )  # fmt: skip
 def test_markup_of_any_kind_is_no_part_of_a_title(spelling):
@@ -150,7 +153,12 @@ def test_a_footnote_mark_is_no_part_of_any_title(words, mark):
 
 
 def test_versions_of_a_work():
-    for ending in ("[Extended Version]", "(extended abstract)", ": Full Paper<sup>1</sup>"):
+    for ending in (
+        "[Extended Version]",
+        "(extended abstract)",
+        ": Full Paper<sup>1</sup>",
+        "(Invited talk)",
+    ):
         assert work_key(f"Reefs {ending}") == work("Reefs" + ending) == "reefs"
         assert normal_title(f"Reefs {ending}") != "reefs"
     assert work_key("Reefs: A Report") == work("Reefs: A Report") == "reefsareport"

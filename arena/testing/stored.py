@@ -264,12 +264,14 @@ _TAGS = re.compile(
 )
 _OPTIONS = r"\*?(?:(?:\s{0,9}\[[^\[\]{}\\]{0,200}\]){0,3}(?=\s{0,9}\{)|\[\d\])?"
 _ATTRIBUTES = r"""(?:\s(?:=\s*"[^"<]*"|=\s*'[^'<]*'|[^<>])*+)"""
-_UP = "¹²³⁴-⁹"
+_UP = "¹²³⁴-⁹ᵃᵇ"
 _PIECE = re.compile(  # of what stands behind the last word of a title
     rf"""(?P<mark>(?=<(?:[a-z]+:)?(?:sup|xref|fn)(?![A-Za-z]))</?[A-Za-z][^<>\s]*{_ATTRIBUTES}?>
     |\\textsuperscript(?![A-Za-z])|\^|[{_UP}])|(?P<gap></?[A-Za-z][^<>\s]*{_ATTRIBUTES}?>
-    |[\s.,;:?!'"*∗†‡§¶$(){{}}[\]])|(?P<text>[1-9]|[ab](?![^\W_])|\\(?:S|P|ast|star|dag|ddag
-    |dagger|ddagger|textdagger|textddagger|textasteriskcentered)(?![A-Za-z]))""",
+    |[\s.,;:?!~'"*∗†‡§¶$(){{}}[\]]|\\[():;,]|\\ensuremath(?![A-Za-z]))
+    |(?P<text>[1-9]|[ab](?![^\W_])|\\(?:S|P|ast|star|dag|ddag|dagger|ddagger|textdagger|textddagger
+    |textasteriskcentered|text|(?:text|math)?(?:rm|it|bf))(?![A-Za-z])
+    |\\(?:thanks|footnotemark|footnotetext|footnote)(?:\[\d*\])?(?:\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}})?)""",
     re.VERBOSE,
 )
 _NOTE = """href|texorpdfstring|textcolor|foreignlanguage|(?:par|raise|rotate|scale|color)box
@@ -301,8 +303,9 @@ _SPELLED |= {c: unicodedata.name(c).split()[-1].lower().replace("lamda", "lambda
 def work(title: str) -> str:
     """Return the `title_key` of a title without what names a version, such as an abstract."""
     key = title_key(title)
-    for text in ("version", "abstract", "paper", "report"):
-        for kind in ("extended", "full", "long", "short", "revised", "updated", "preliminary"):
+    kinds = "extended full long short revised updated preliminary conference technical invited"
+    for text in ("version", "abstract", "paper", "report", "talk"):
+        for kind in kinds.split():
             if key.endswith(kind + text) and key != kind + text:
                 return key.removesuffix(kind + text)
     return key

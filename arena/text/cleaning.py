@@ -44,16 +44,17 @@ _SAID = r"(?:(?i:retracted)|WITHDRAWN)(?:\s(?i:article|paper|chapter))?"
 RETRACTED = re.compile(  # on the day of a survey nobody knew
     rf"\A\s*+(?:(?:[\[(]{_SAID}[\])]\s?[:.–—-]?|{_SAID}(?:\s?[:–—]|\s-(?=\s)))\s*+)++(?=\S)"
 )
-_SIGNS, _RAISED = r"""\s{}$()\[\],;.:?!'"*∗†‡§¶""", "¹²³⁴⁵⁶⁷⁸⁹"
+_SIGNS, _RAISED = r"""\s{}$()\[\],;.:?!~'"*∗†‡§¶""", "¹²³⁴⁵⁶⁷⁸⁹ᵃᵇ"
 _MARK = r"<(?:[a-z]+:)?(?:sup|xref|fn)(?![a-zA-Z])"
 _ANY_TAG = rf"</?[a-zA-Z][^<>\s]*+(?:{ATTRIBUTES})?>"
 _FOOTNOTE = re.compile(
     rf"""(?<![^\W\d_])(?<![\\_])(?<!_\{{)([^\W\d_{_RAISED}]{{4,}}+|[A-Z]{{3}})
-    (?:[{_SIGNS}]|(?!{_MARK}){_ANY_TAG})*+
+    (?:[{_SIGNS}]|\\[(),;:]|\\ensuremath(?![a-zA-Z])|(?!{_MARK}){_ANY_TAG})*+
     (?:(?={_MARK}){_ANY_TAG}|\\textsuperscript(?![a-zA-Z])|\^|(?=[{_RAISED}]))
-    (?:[{_SIGNS}^1-9{_RAISED}]|[ab](?![^\W_])|{_ANY_TAG}
-    |\\(?:textsuperscript|text(?:d?dagger|asteriskcentered)|d?dag(?:ger)?|ast|star|[SP])
-    (?![a-zA-Z]))*+\Z""",
+    (?:[{_SIGNS}^1-9{_RAISED}]|[ab](?![^\W_])|{_ANY_TAG}|\\[(),;:]|\\ensuremath(?![a-zA-Z])
+    |\\(?:thanks|footnote(?:mark|text)?)(?:\[\d*\])?(?:\{{(?:[^{{}}]|\{{[^{{}}]*\}})*+\}})?
+    |\\(?:textsuperscript|text(?:d?dagger|asteriskcentered)|d?dag(?:ger)?|ast|star|[SP]
+    |(?:text|math)?(?:rm|it|bf)|text)(?![a-zA-Z]))*+\Z""",
     re.VERBOSE,
 )
 _RAISES = re.compile(rf"[<^{_RAISED}]|\\textsuper")  # most titles have none of these

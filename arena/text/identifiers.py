@@ -193,7 +193,8 @@ def normal_title(title: str) -> str:
 
 
 VERSION = (
-    "(?:extended|full|long|short|revised|updated|preliminary)(?:version|abstract|paper|report)$"
+    "(?:extended|full|long|short|revised|updated|preliminary|conference|technical|invited)"
+    "(?:version|abstract|paper|report|talk)$"
 )
 """Pattern of what the `normal_title` of another version of a work can end in."""
 
