@@ -10,21 +10,21 @@ from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
 from arena.cli.run import replay, rescore, run, score
 from arena.cli.search import search
-from arena.cli.testing import audit, warm
+from arena.cli.testing import audit
 from arena.cli.view import show, view
 from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "run": run, "score": score, "rescore": rescore,
     "compare": results.compare, "replay": replay, "show": show,
-    "view": view, "list": list_names, "audit": audit, "warm": warm, "plugins": plugins,
+    "view": view, "list": list_names, "audit": audit, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
     "look at a corpus": ("search", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap"),
     "see what happened": ("view", "show", "export"),
-    "check": ("replay", "audit", "report-card", "plugins", "warm"),
+    "check": ("replay", "audit", "report-card", "plugins"),
 }
 """What people want to do -> the commands for it, for the help."""
 _GROUPS: dict[str, tuple[str, str, str]] = {

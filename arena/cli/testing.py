@@ -13,22 +13,6 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
-def warm() -> None:
-    """Compile the search and the distance of trees once, for an image or a new machine.
-
-    Example:
-        arena warm
-    """
-    from arena.mindmap import MindMap, evaluate
-    from arena.retrieval import RETRIEVERS
-
-    for name in RETRIEVERS.names():
-        RETRIEVERS.get(name).warm()
-    tree = MindMap("a", (MindMap("b"),))
-    evaluate(tree, tree, ["normalised_ted"])
-    print("Compiled: later processes start without waiting.")
-
-
 def audit(
     environments: list[str] | None = None,
     *,

@@ -139,11 +139,6 @@ class Retriever(ABC):
         return engine
 
     @classmethod
-    def warm(cls) -> None:
-        """Compile what the engine compiles at its first search; nothing by default."""
-        return
-
-    @classmethod
     def registered_name(cls) -> str:
         """Return the name under which the engine is registered; else that of the class."""
         return str(vars(cls).get("_registered", cls.__name__.lower()))

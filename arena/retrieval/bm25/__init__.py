@@ -14,10 +14,9 @@ conventional engines do. The engine ``lucene`` has the same options and statisti
 from __future__ import annotations
 
 import math
-import tempfile
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import accumulate, chain
@@ -175,16 +174,6 @@ class BM25Retriever(LexicalEngine):
         self._numbers: dict[str, int] = {}
 
     @classmethod
-    def warm(cls) -> None:
-        """Compile the search of a small index and of a large one, whose codes are wider."""
-        with tempfile.TemporaryDirectory() as folder:
-            cls.build(_TwoPapers(), Path(folder), ("title",), lambda each, **_: each)
-            codes = np.load(Path(folder, "codes.npy"))
-            for kind in (np.uint16, np.uint32):
-                np.save(Path(folder, "codes.npy"), codes.astype(kind))
-                cls.open(Path(folder)).search("paper", 1, Scope(2, (0,)))
-
-    @classmethod
     def write(cls, *arguments: Any) -> dict[str, Any]:
         """Write the posting lists."""
         from arena.retrieval.bm25 import _build
@@ -274,13 +263,6 @@ class BM25Retriever(LexicalEngine):
             known.update(zip(new, found, strict=True))
             self._numbers = known
         return [known[word] for word in words]
-
-
-class _TwoPapers:
-    searchable_before = np.arange(3)
-
-    def texts(self, _: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-        yield from enumerate(("one paper", "another paper"))
 
 
 class Values:

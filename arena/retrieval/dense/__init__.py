@@ -35,7 +35,6 @@ from arena.retrieval.dense._flat import (
     RowRanking,
     RowRequest,
     best,
-    compile_loops,
 )
 from arena.retrieval.dense._vectors import (
     ENCODER,
@@ -57,11 +56,6 @@ class Dense(Retriever):
 
     resumes: ClassVar[bool] = True
     runs_in_parallel: ClassVar[bool] = True
-
-    @classmethod
-    def warm(cls) -> None:
-        """Compile the search of one query and of several."""
-        compile_loops()
 
     def __init__(
         self,

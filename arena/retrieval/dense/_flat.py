@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from arena.kit.kernels import say_compiling
 from arena.kit.process import one_thread
-from arena.retrieval.dense._codes import Codes, encode_rows, shorten
+from arena.retrieval.dense._codes import Codes, shorten
 
 _FEW = 39  # so many queries are faster one by one than as a matrix,
 _SHARED_FROM = 10_000  # and of fewer rows any number
@@ -124,19 +124,6 @@ class FlatSearch:
                 self._bits, low, part, ends, self._error, double, ks, excluded, excluded_starts,
                 *found,
             )  # fmt: skip
-
-
-def compile_loops() -> None:
-    """Call every loop once, on vectors like those of a file."""
-    vectors = np.ones((_SHARED_FROM, 2), np.float16)
-    codes = encode_rows(vectors)
-    for array in (vectors, *codes):
-        array.setflags(write=False)
-    flat = FlatSearch(vectors, codes)
-    request = RowRequest(vectors[0], 1, len(vectors), np.zeros(1, np.int64))
-    for requests in ([request], [request] * (_FEW + 1)):
-        flat.search(requests)
-    flat.exact(vectors[0], np.arange(2))
 
 
 def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
