@@ -139,7 +139,7 @@ class LLMAgent(Researcher):
     unrecorded: ClassVar[frozenset[str]] = frozenset(
         {
             "base_url", "mode", "store", "prompts", "timeout", "max_retries", "max_parallel",
-            "max_per_minute", "prices", "run_limits", "api_key_env",
+            "prices", "run_limits", "api_key_env",
         }
     )  # fmt: skip
 
@@ -162,7 +162,6 @@ class LLMAgent(Researcher):
         timeout: float = 120.0,
         max_retries: int = 5,
         max_parallel: int = 8,
-        max_per_minute: float | None = None,
         prices: str | Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
@@ -178,7 +177,7 @@ class LLMAgent(Researcher):
             "model": model, "base_url": base_url, "mode": mode, "store": store,
             "temperature": temperature, "seed": model_seed, "max_tokens": max_tokens,
             "request": request, "timeout": timeout, "max_retries": max_retries,
-            "max_parallel": max_parallel, "max_per_minute": max_per_minute, "prices": prices,
+            "max_parallel": max_parallel, "prices": prices,
             "limits": run_limits, "api_key_env": api_key_env,
         }  # fmt: skip
         try:

@@ -98,7 +98,6 @@ class Client(Model):
         timeout: Seconds for one attempt, > 0.
         max_retries: Attempts after the first, >= 0.
         max_parallel: Requests under way at once, >= 1.
-        max_per_minute: Requests begun in a minute, evenly; None for no bound.
         prices: A YAML file or a table that precedes the built-in one; see prices.yaml.
         limits: Limits on new requests through this client; see `Limits`. Requests that are
             already under way may cross one.
@@ -123,7 +122,6 @@ class Client(Model):
         timeout: Annotated[float, Ge(1e-3)] = 120.0,
         max_retries: Annotated[int, Ge(0)] = 5,
         max_parallel: Annotated[int, Ge(1)] = 8,
-        max_per_minute: Annotated[float, Ge(1e-3)] | None = None,
         prices: str | Path | Mapping[str, Any] | None = None,
         limits: Limits | Mapping[str, Any] | None = None,
         api_key_env: Annotated[str, MinLen(1)] = "OPENAI_API_KEY",
@@ -135,8 +133,7 @@ class Client(Model):
         self.meter = Meter(limits)
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
-        interval = 60.0 / max_per_minute if max_per_minute else 0.0
-        self._endpoint = base_url, api_key_env, float(timeout), max_retries, interval
+        self._endpoint = base_url, api_key_env, float(timeout), max_retries
         self._parallel = max_parallel
         self._unkept: dict[str, Any] = {}  # what is paid, and not yet in the store
         self._proven = False  # whether the endpoint has answered a request with these options

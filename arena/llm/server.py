@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 import time
 import weakref
 from collections.abc import Mapping
@@ -48,10 +47,7 @@ _REFUSED = re.compile(
 
 
 class Server:
-    """An OpenAI-compatible endpoint; threads may share one. For the arguments see `Client`.
-
-    `interval` is the time between the beginnings of two attempts, in seconds.
-    """
+    """An OpenAI-compatible endpoint; threads may share one. For the arguments see `Client`."""
 
     def __init__(
         self,
@@ -59,7 +55,6 @@ class Server:
         api_key_env: str,
         timeout: float,
         max_retries: int,
-        interval: float = 0.0,
     ) -> None:
         self._api_key_env, self._timeout = api_key_env, timeout
         self._address = str(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
@@ -87,7 +82,7 @@ class Server:
             f"with NO_PROXY={url.host}."
         )
         try:
-            http = _BoundedClient(api_key_env, timeout, interval)
+            http = _BoundedClient(api_key_env, timeout)
         except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
             raise problem_of(error) from None
         weakref.finalize(self, http.close)
@@ -172,15 +167,12 @@ class Server:
 class _BoundedClient(openai.DefaultHttpxClient):
     """Signs requests, and reads whole responses of bounded size without the key."""
 
-    def __init__(self, api_key_env: str, timeout: float, interval: float) -> None:
+    def __init__(self, api_key_env: str, timeout: float) -> None:
         super().__init__(follow_redirects=False, timeout=timeout)
-        self._api_key_env, self._seconds, self._interval = api_key_env, timeout, interval
-        self._next = 0.0  # when the next attempt may begin
-        self._pacing = threading.Lock()
+        self._api_key_env, self._seconds = api_key_env, timeout
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send one request; `DecodingError`, after which it is sent again, without an answer."""
-        self._pace()
         key = _key_in(self._api_key_env)
         request.headers["Accept-Encoding"] = "identity"
         request.headers.pop("Authorization", None)
@@ -209,15 +201,6 @@ class _BoundedClient(openai.DefaultHttpxClient):
         return httpx2.Response(
             status, headers=headers, content=bytes(content[:largest]), request=request
         )
-
-    def _pace(self) -> None:
-        """Wait until the next attempt of any thread may begin."""
-        with self._pacing:
-            now = time.monotonic()
-            begin = max(now, self._next)
-            self._next = begin + self._interval
-        if begin > now:
-            time.sleep(begin - now)
 
 
 def _key_in(variable: str) -> str:
