@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from helpers import Memory
 from llm_server import LLMServer
 
+from arena.errors import DataError
 from arena_suites.experiments import preview, run_experiment
 from corpus_builder.build import build
 
@@ -47,8 +49,8 @@ def test_a_judge_fills_its_columns(tmp_path):
         options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
         judged = play(**options, votes=0)
         asked = len(server.requests)
-    assert asked == 5  # three quotations, two verdicts
-    assert judged["tables"]["one"]["blocks"][0]["rows"] == [["Ceiling", "1.0000", "0.5000"]]
+    assert asked == 5  # three quotations, two verdicts: one of three statements matches
+    assert judged["tables"]["one"]["blocks"][0]["rows"] == [["Ceiling", "1.0000", "0.3333"]]
     assert "Judge of Match: scripted; no votes." in judged["tables"]["one"]["notes"]
     files = {path: path.read_bytes() for path in (tmp_path / "out").glob("tables.*")}
     assert len(files) == 3
@@ -102,3 +104,12 @@ def test_a_table_of_the_judges_columns_alone(tmp_path):
         ["Ceiling", "5.0000", "4.0000", "3.0000", "2.0000"]
     ]
     assert [each.state for each in preview(config, *places)] == ["done"]
+
+
+def test_templates_of_a_judge_that_are_not_there_are_refused_before_anything_is_played(tmp_path):
+    build(Memory(PAPERS, SURVEYS), tmp_path / "corpus")
+    judge = {"model": "m", "base_url": "http://127.0.0.1:9", "prompts": str(tmp_path / "nowhere")}
+    for play in (preview, run_experiment):
+        with pytest.raises(DataError, match=r"judge: prompts=.*nowhere.* contains no template"):
+            play({**CONFIG, "judge": judge}, tmp_path / "corpus", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -82,7 +82,7 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     Agents without a language model come first, and what another run needs before that run. With
     `prepare` every agent must be able to play now, with key and package.
     """
-    reported_metrics(experiment)
+    _check_judge(experiment)
     for key, registry in (("encoder", ENCODERS), ("extractor", EXTRACTORS)):
         with experiment.located(key):
             registry.find(getattr(experiment, key))
@@ -161,6 +161,17 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
                 find = _judged_name if metric.startswith(JUDGED) else _scored_name
                 reported.setdefault(name, {})[heading] = find(table.task, metric)
     return reported
+
+
+def _check_judge(experiment: Experiment) -> None:
+    """Refuse options of a judge that could not read the first finished run."""
+    from arena_suites.experiments.judges import judge_of
+
+    for name, reported in reported_metrics(experiment).items():
+        judge = judge_of(open_task(experiment.tables[name].task))
+        if judge and experiment.judge and any(m.startswith(JUDGED) for m in reported.values()):
+            with experiment.located("judge"):
+                judge.check(experiment.judge, "--judge-option")
 
 
 def _scored_name(task: str, metric: str) -> str:

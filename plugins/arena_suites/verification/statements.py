@@ -348,6 +348,19 @@ def record_statements(
     return found
 
 
+def read_options(options: Mapping[str, Any], option: str) -> tuple[Client, dict[str, Any]]:
+    """Return the client and the settings of `judge_reports` that options name, checked."""
+    known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status", "pages"}
+    asked = {name: value for name, value in options.items() if name not in known}
+    settings = {name: value for name, value in options.items() if name in known}
+    voters = settings.pop("voters", None) or ()
+    voters = voters.split(",") if isinstance(voters, str) else voters
+    client = Client.from_options(asked, option)
+    settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
+    open_questions(settings.get("prompts"), schemas=False, unsure=False)  # refused now
+    return client, settings
+
+
 def judge_statements(
     run: str | Path, corpus: Corpus | str | Path, options: Mapping[str, Any], option: str
 ) -> StatementJudgements:
@@ -357,13 +370,7 @@ def judge_statements(
     `options` are those of the judge's `Client` and of `judge_reports`, where ``voters`` are names
     of models that get the same options; a command line calls them `option`.
     """
-    known = set(parameters_of(judge_reports)) - {"reports", "views", "client", "status", "pages"}
-    asked = {name: value for name, value in options.items() if name not in known}
-    settings = {name: value for name, value in options.items() if name in known}
-    voters = settings.pop("voters", None) or ()
-    voters = voters.split(",") if isinstance(voters, str) else voters
-    client = Client.from_options(asked, option)
-    settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
+    client, settings = read_options(options, option)
     played = open_finished(run, corpus, REPORT)
     finder = PaperFinder(played.tasks.paper_names())
     reports, views, status = {}, {}, {}
