@@ -135,7 +135,8 @@ def test_taxobench(run):
     maps = "out/runs/organization/organizer/bm25"
     for rubric in ("taxobench", "taxobench-errors"):  # Tables 4 and 6, Figure 6
         assert "2 of 2 judged" in run(f"arena judge run {maps} --corpus C --rubric {rubric} {ASK}")
-    run(f"arena judge sample {maps} --what mind-maps --rubric taxobench --corpus C --output s.csv")
+    whole = "--what mind-maps --rubric taxobench --per-run 10"
+    run(f"arena judge sample {maps} {whole} --corpus C --output s.csv")
     with Path("s.csv").open() as file:
         rows = [*csv.reader(file)]
     with Path("anna.csv").open("w") as file:
@@ -189,7 +190,9 @@ def test_reportbench_from_metadata(run):
 
 def test_bloom_eval(run):
     for name, agent in {"human": "oracle", "made": "digest"}.items():
-        run(f"arena run --corpus C --task report --agent {agent} --surveys 2 --output {name}")
+        timed = "--timed" if name == "made" else ""  # Table 9
+        play = f"arena run --corpus C --task report --agent {agent} --surveys 2 {timed}"
+        run(f"{play} --output {name}")
     sides = "--human human --generated made --corpus C --matcher judge"
     for judge in ("a", "b"):
         out = run(f"arena evaluate bloom-eval {sides} --page {judge}.html {ASK} --json")
@@ -197,5 +200,12 @@ def test_bloom_eval(run):
     found = json.loads(out)
     assert {name for m in survey_metrics().values() for name in m.names()} == found["mean"].keys()
     assert [name for name, mean in found["mean"].items() if mean is None] == []
+    assert any("s a survey" in sentence for sentence in found["problems"])
+    assert found["details"] and {"mean", "columns"} <= found["tiers"]["creation"].keys()
     assert "a and b" in run("arena judge compare a=a.json b=b.json --metric fap")
     run("arena judge sample a.json --what matches --output m.csv")
+    with Path("m.csv").open() as file:
+        rows = [*csv.reader(file)]
+    with Path("anna.csv").open("w") as file:  # who rejects all but the first pair
+        csv.writer(file).writerows([rows[0], *([*r[:-1], int(r[0] == "1")] for r in rows[1:])])
+    assert "recall" in run("arena judge agreement m.key.json --human anna.csv")  # Table 10

@@ -1,7 +1,7 @@
 """Samples of what a machine decided, for people to check without knowing its answers.
 
 `draw` makes a sheet for raters and a key, which has the answers; `agreement` compares
-them. TaxoBench, Table 5; Bloom-Eval, Tables 10 and 11; ResearchArena, Table 4; ReportBench,
+them. TaxoBench, Table 5; Bloom-Eval, Table 10; ResearchArena, Table 4; ReportBench,
 section 2.1.3.
 """
 
