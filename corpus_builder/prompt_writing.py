@@ -138,7 +138,10 @@ _TITLES = 40  # of references, shown where a corpus has no text of a survey
 
 
 class SurveyText(NamedTuple):
-    """What a model reads of a survey, and the titles that a prompt must not contain."""
+    """What a model reads of a survey, and the titles that a prompt must not contain.
+
+    `abstract` is empty where it is not known, as in a corpus.
+    """
 
     id: str
     title: str
@@ -146,6 +149,7 @@ class SurveyText(NamedTuple):
     text: str
     references: list[str]
     domain: str
+    abstract: str = ""
 
 
 @checked
@@ -192,6 +196,7 @@ def write_prompts(
         domain: str | Failed = survey.domain
         if not domain:
             asked = shown | {"domains": "\n".join(DOMAINS)}
+            asked |= {"text": survey.abstract} if survey.abstract else {}  # section 2.1.3
             (domain,) = Question(templates["domain"], read_domain).ask(client, [asked])
         domain = domain or UNKNOWN
         return {"id": survey.id, "prompts": prompts, "domain": domain, "failed": failed}
@@ -265,7 +270,7 @@ def _of_file(source: str | Path, surveys: Sequence[str] | int | None) -> Iterato
         text = "\n\n".join(filter(None, parts)) or "(none)"
         subjects[survey.id] = SurveyText(
             survey.id, survey.title, str(survey.date), text, survey.listed_titles,
-            survey.domain or "",
+            survey.domain or "", paper.abstract,
         )  # fmt: skip
     if isinstance(surveys, Sequence):
         if missing := [survey for survey in surveys if survey not in subjects]:

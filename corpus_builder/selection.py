@@ -137,7 +137,8 @@ def select_surveys(
         for id_, (text, works, articles[id_]) in _sources(records, Path(sources)):
             bibliographies[id_] = works
             records[id_] |= {"sections": [{"heading": "", "text": text}]}
-            records[id_] |= {"listed_titles": [work["title"] for work in works if work["title"]]}
+            titles = [work["title"] for work in works if work["title"].count(" ") > 1]
+            records[id_] |= {"listed_titles": titles}  # "BERT" is a name as well
         records = {id_: record for id_, record in records.items() if bibliographies.get(id_)}
         counts["with_references"] = len(records)
     domains = {id_: _archive(record) for id_, record in records.items()}

@@ -41,7 +41,7 @@ class ToyRelease(Release):
             "papers",
             (paper.id, paper.title, normal_title(paper.title), day, precision, paper.is_survey,
              record.get("referencecount"), paper.venue, paper.authors, paper.fields,
-             *identifiers_of(paper_keys(record))),
+             *identifiers_of(paper_keys(record)), None),
         )  # fmt: skip
         sink.add("abstracts", (paper.id, paper.abstract))
         sections = [{"heading": heading, "text": text} for heading, text in paper.sections]

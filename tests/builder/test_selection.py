@@ -129,9 +129,10 @@ def test_prompt_gold_and_score_have_the_cutoff_of_the_last_version(tmp_path, cap
 
     def write(body):
         text = body["messages"][0]["content"]
-        if "You sort" in text:
-            return DOMAINS[0]
         shown = text.split("<text>\n")[1].split("\n</text>")[0]
+        if "You sort" in text:
+            assert shown == "We survey nets."  # section 2.1.3: title and abstract
+            return DOMAINS[0]
         assert shown.startswith("We survey nets.\n\n") and "Depth first search ends." in shown
         assert len(shown) == 20_000  # the full text, cut (2.1.2)
         return "Tell me of nets published before 1 July 2022."

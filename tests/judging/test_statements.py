@@ -125,8 +125,8 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     claims = [(r["statement"], r["outcome"], r["confidence"], r["official"]) for r in row["claims"]]
     assert claims == [
         ("Trees have one edge less than vertices.", "true", 0.75, "true"),
-        ("Every graph is planar.", "tie", None, "false"),
-        ("Paths have two ends.", "tie", None, "tie"),
+        ("Every graph is planar.", "tie", 0.5, "false"),
+        ("Paths have two ends.", "tie", 0.5, "tie"),
     ]
     assert found.counts == row["counts"]
     assert found.counts == {
@@ -156,7 +156,7 @@ def test_rates_counted_by_hand(views, make_client, tmp_path):
     ("votes", "outcome", "confidence"),
     [
         ("true true true true false false", "true", 4 / 6),  # four of six
-        ("true true true false false false", "tie", None),
+        ("true true true false false false", "tie", 0.5),
         ("true unsure unsure unsure unsure unsure", "false", 5 / 6),
         ("true true true true unsure unsure", "true", 4 / 6),
         ("true true false", "true", 2 / 3),
@@ -178,7 +178,7 @@ def test_a_statement_is_true_by_more_than_half_of_the_votes(
         )  # fmt: skip
     (claim,) = found.reports["s"]["claims"]
     assert (claim["outcome"], claim["confidence"], claim["official"]) == (
-        outcome, pytest.approx(confidence) if confidence else None, outcome
+        outcome, pytest.approx(confidence), outcome
     )  # fmt: skip
     assert found.rates["factual_accuracy"] == (outcome == "true")
 

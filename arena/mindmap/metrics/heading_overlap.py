@@ -31,7 +31,8 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
 
     Paper: ResearchArena, section 5, divides by the constructed map's cardinality; Sentence-BERT.
     Released: no metrics in the authors' code.
-    Here: divided by the original map's, as in STORM; any encoder, ``static`` by default.
+    Here: divided by the original map's, as in STORM; negative cosines count as 0; any encoder,
+        ``static`` by default.
     """
     _, theirs, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / theirs
@@ -46,7 +47,7 @@ def heading_soft_recall_paper(predicted: MindMap, gold: MindMap, context: ScoreC
 
     Paper: ResearchArena, section 5; Sentence-BERT.
     Released: no metrics in the authors' code.
-    Here: that formula; any encoder, ``static`` by default.
+    Here: that formula; negative cosines count as 0; any encoder, ``static`` by default.
     """
     ours, _, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / ours if ours else 0.0

@@ -248,7 +248,7 @@ def vote(
     Returns:
         For each ``outcome``: ``true`` if more than half of the readable votes are for it, four of
         six, ``false`` if fewer than half are, ``tie``, or ``failed`` if none can be read: "unsure"
-        is a vote against it; ``confidence``: the share of the votes that say the same, None of a
+        is a vote against it; ``confidence``: the share of the votes that say the same, a half at a
         tie; ``official``: the outcome if an unreadable vote is against it, too; ``votes``, each
         with ``model``, and ``decision`` (true, false or "unsure") and ``reason``, or else
         ``failed``.
@@ -269,10 +269,10 @@ def _count(votes: list[dict[str, Any]]) -> dict[str, Any]:
     decisions = [vote["decision"] for vote in votes if "decision" in vote]
     for_it = decisions.count(True)
     outcome = _majority(for_it, len(decisions) - for_it)
-    agreeing = for_it if outcome == "true" else len(decisions) - for_it
+    agreeing = max(for_it, len(decisions) - for_it)
     return {
         "outcome": outcome if decisions else "failed",
-        "confidence": None if outcome == "tie" else agreeing / len(decisions),
+        "confidence": agreeing / len(decisions) if decisions else None,
         "official": _majority(for_it, len(votes) - for_it),
         "votes": votes,
     }
