@@ -33,9 +33,7 @@ _EPISODES = ("--task", "discovery", "--idle")  # and seconds
 # What is served, the headers of a call, and what it sends beside tool and arguments.
 _DOORS: dict[str, tuple[tuple[str, ...], dict[str, str], dict[str, Any]]] = {
     "mcp": (("mcp", "--http", *_EPISODES), _HEADERS, {"_meta": _META}),
-    "mcp-2025": (("mcp", "--http", *_EPISODES), {"Mcp-Protocol-Version": "2025-11-25"}, {}),
     "retrieve": (("retrieve", "--before", "9999"), {}, {}),
-    "openenv": (("openenv", "--most", "4096", *_EPISODES), {}, {}),
 }
 
 
@@ -43,7 +41,7 @@ def measure(
     *,
     corpus: str,
     retriever: str = "bm25",
-    doors: tuple[str, ...] = ("mcp", "mcp-2025", "retrieve"),
+    doors: tuple[str, ...] = ("mcp", "retrieve"),
     clients: tuple[str, ...] = ("1", "64", "512"),
     searches: int = 8,
     episodes: int = 512,
@@ -58,7 +56,7 @@ def measure(
     Args:
         corpus (DIR): A built corpus with a survey that can be scored.
         retriever (NAME): An engine of the corpus.
-        doors: mcp (protocol 2026-07-28), mcp-2025 (2025-11-25), retrieve, openenv.
+        doors: mcp (protocol 2026-07-28), retrieve.
         clients (NUMBERS): Clients at once.
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as there are clients.
@@ -107,13 +105,12 @@ async def _play(
     door: str, url: str, server: int, clients: int, plan: list[list[str]], k: int
 ) -> Results:
     """Play the episodes of a plan, some at a time; return what a row has."""
-    episode = _openenv if door == "openenv" else _http
     places, calls, found = iter(range(len(plan))), list[float](), 0
 
     async def play_some(some: Iterable[int]) -> None:
         nonlocal found
         for place in some:
-            async with episode(door, url, place, k) as search:
+            async with _http(door, url, place, k) as search:
                 for query in plan[place % len(plan)]:
                     started = time.perf_counter()
                     with suppress(OSError, EOFError):
@@ -163,25 +160,6 @@ async def _http(door: str, url: str, place: int, k: int) -> AsyncIterator[Search
 
     yield search
     writer.close()
-
-
-@asynccontextmanager
-async def _openenv(door: str, url: str, place: int, k: int) -> AsyncIterator[Search]:
-    """Lend a search over a WebSocket of its own, with the messages of OpenEnv's client."""
-    from websockets.asyncio.client import connect
-
-    async with connect(url.replace("http", "ws") + "/ws", open_timeout=60) as socket:
-
-        async def ask(kind: str, data: dict[str, Any]) -> str:
-            await socket.send(json.dumps({"type": kind, "data": data}))
-            return str(await socket.recv())
-
-        async def search(query: str) -> str:
-            call = {"tool_name": "search", "arguments": {"query": query, "k": k}}
-            return await ask("step", {"type": "call_tool", **call})
-
-        await ask("reset", {"seed": place})
-        yield search
 
 
 def _cpu_of(process: int) -> float:

@@ -8,7 +8,6 @@ import os
 import platform
 import random
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -120,12 +119,6 @@ def _limit_cores(threads: int) -> None:
     if hasattr(os, "sched_setaffinity"):  # Linux
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     os.environ["NUMBA_NUM_THREADS"] = str(threads)
-
-
-def peak_memory() -> int:
-    """Return the most bytes in memory of this process; pages of mapped files count."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def size_of(directory: Path) -> int:

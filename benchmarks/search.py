@@ -23,7 +23,6 @@ from benchmarks.report import (
     head,
     in_child,
     numbers,
-    peak_memory,
     queries_of,
     size_of,
     table,
@@ -39,7 +38,6 @@ def measure(
     k: int = 100,
     repeats: int = 5,
     batch: int = 128,
-    warm: float = 1.0,
     dimension: int = 384,
 ) -> Results:
     """Time search engines side by side, each in processes of its own; compare their hits.
@@ -52,20 +50,16 @@ def measure(
         k: Hits of a search.
         repeats: How often each is timed; medians count.
         batch: Queries in a batch, which may use all cores.
-        warm: Seconds to search before the clock starts, at least.
         dimension: Components of the vectors.
 
     Returns:
         ``corpus`` (its hash), ``documents``, ``skipped`` (engine -> reason) and ``engines``: for
-        each its ``build`` (``seconds``, ``cpu``, ``memory`` and ``disk`` in bytes), ``first`` and
-        ``open`` (seconds to open and search once in a new process: the first, which may compile,
-        and the next), ``memory``, and by cutoff ``single`` and ``batch`` (wall and CPU seconds a
-        query, of each repeat) and ``agreement``, the share of the hits of ``bm25`` or ``dense``
-        that it returns.
+        each its ``build`` (``seconds``, ``cpu`` and bytes of ``disk``) and by cutoff ``single`` and
+        ``batch`` (wall and CPU seconds a query, of each repeat) and ``agreement``, the share of the
+        hits of ``bm25`` or ``dense`` that it returns.
     """
     check_range(1, math.inf, queries=queries, k=k, repeats=repeats, batch=batch)
     check_range(1, math.inf, dimension=dimension)
-    check_range(0, math.inf, warm=warm)
     percents = numbers("cutoffs", cutoffs, float)
     for percent in percents:
         check_range(1e-9, 100, cutoffs=percent)
@@ -82,7 +76,7 @@ def measure(
             if engine not in skipped:
                 place = Path(name) / engine
                 timing = Timing(
-                    engine, opened.directory, drawn, dimension, place, k, repeats, warm, percents
+                    engine, opened.directory, drawn, dimension, place, k, repeats, percents
                 )
                 try:
                     measured[engine], hits[engine] = _measure_engine(timing, batch)
@@ -117,24 +111,17 @@ class Timing(NamedTuple):
     directory: Path
     k: int
     repeats: int
-    warm: float
     percents: list[float]
 
 
 def _measure_engine(timing: Timing, batch: int) -> tuple[dict[str, Any], dict[str, Hits]]:
-    """Build, open and time an engine in three processes; return figures, and hits by cutoff."""
-    built = in_child(build_index, timing, threads=cores())
-    single = in_child(time_engine, timing, 1, 1, threads=1)
-    batched = in_child(time_engine, timing, batch, cores(), threads=cores())
-    figures = {
-        "build": built, "first": single["open"], "open": batched["open"],
-        "memory": max(single["memory"], batched["memory"]),
-        "cutoffs": {
-            cutoff: {"single": times, "batch": batched["times"][cutoff]}
-            for cutoff, times in single["times"].items()
-        },
-    }  # fmt: skip
-    return figures, single["hits"]
+    """Build and time an engine in two processes; return figures, and hits by cutoff."""
+    built, batched, _ = in_child(build_and_time, timing, batch, cores(), threads=cores())
+    single, hits = in_child(time_engine, timing, 1, 1, threads=1)
+    cutoffs = {
+        cutoff: {"single": times, "batch": batched[cutoff]} for cutoff, times in single.items()
+    }
+    return {"build": built, "cutoffs": cutoffs}, hits
 
 
 def agreement(reference: list[list[int]], rankings: list[list[int]]) -> float:
@@ -148,24 +135,20 @@ def agreement(reference: list[list[int]], rankings: list[list[int]]) -> float:
     return same / total if total else 1.0
 
 
-def build_index(timing: Timing) -> dict[str, float]:
-    """Build an index; return seconds, CPU seconds, and bytes of memory and disk."""
+def build_and_time(timing: Timing, size: int, threads: int) -> tuple[Any, ...]:
+    """Build an index; return what that took, then what `time_engine` returns."""
     timing.directory.mkdir()
     with Clock() as clock:
-        find_engine(timing.engine).build(
-            DatedTexts(timing.corpus, timing.dimension), timing.directory
-        )
-    disk = size_of(timing.directory)
-    return {"seconds": clock.wall, "cpu": clock.cpu, "memory": peak_memory(), "disk": disk}
+        collection = DatedTexts(timing.corpus, timing.dimension)
+        find_engine(timing.engine).build(collection, timing.directory)
+    built = {"seconds": clock.wall, "cpu": clock.cpu, "disk": size_of(timing.directory)}
+    return built, *time_engine(timing, size, threads)
 
 
-def time_engine(timing: Timing, size: int, threads: int) -> dict[str, Any]:
-    """Open an index and search all queries at every cutoff, `size` at once; return times, hits."""
-    collection = DatedTexts(timing.corpus, timing.dimension)
-    queries = timing.queries
-    with Clock() as opening:
-        search = find_engine(timing.engine).open(collection, timing.directory, threads)
-        search(queries[:1], timing.k, collection.documents)
+def time_engine(timing: Timing, size: int, threads: int) -> tuple[dict[str, Any], dict[str, Hits]]:
+    """Search all queries at every cutoff, `size` at once; return times and hits by cutoff."""
+    collection, queries = DatedTexts(timing.corpus, timing.dimension), timing.queries
+    search = find_engine(timing.engine).open(collection, timing.directory, threads)
     ends = {f"{percent:g}": collection.end(percent) for percent in timing.percents}
     batches = [queries[i : i + size] for i in range(0, len(queries), size)]
 
@@ -173,12 +156,6 @@ def time_engine(timing: Timing, size: int, threads: int) -> dict[str, Any]:
         return [hits for batch in batches for hits in search(batch, timing.k, end)]
 
     hits = {cutoff: search_all(end) for cutoff, end in ends.items()}
-    warmed = 0.0
-    while warmed < timing.warm:
-        with Clock() as clock:
-            for end in ends.values():
-                search_all(end)
-        warmed += clock.wall
     times: dict[str, dict[str, list[float]]] = {cutoff: {"wall": [], "cpu": []} for cutoff in ends}
     for _ in range(timing.repeats):
         for cutoff, end in ends.items():
@@ -186,7 +163,7 @@ def time_engine(timing: Timing, size: int, threads: int) -> dict[str, Any]:
                 search_all(end)
             times[cutoff]["wall"].append(clock.wall / len(queries))
             times[cutoff]["cpu"].append(clock.cpu / len(queries))
-    return {"open": opening.wall, "memory": peak_memory(), "times": times, "hits": hits}
+    return times, hits
 
 
 def show(results: Results) -> str:
@@ -216,15 +193,10 @@ def show(results: Results) -> str:
         by_cutoff(f"CPU milliseconds a query, {text}", milliseconds, mode)
         by_cutoff(f"Queries a second, {text}", rate, mode)
     by_cutoff("Share of the hits of bm25 or dense", lambda at, _: at.get("agreement"))
-    rows = []
-    for name, engine in engines.items():
-        built, megabyte = engine["build"], 1e6
-        sizes = [built["memory"] / megabyte, built["disk"] / megabyte]
-        opened = [engine["first"] * 1e3, engine["open"] * 1e3, engine["memory"] / megabyte]
-        rows.append([name, built["seconds"], built["cpu"], *sizes, *opened])
-    columns = (
-        "engine", "build s", "CPU s", "build MB", "index MB", "first ms", "open ms", "search MB",
-    )  # fmt: skip
-    parts.append(table("Index", columns, rows))
+    rows = [
+        [name, of["build"]["seconds"], of["build"]["cpu"], of["build"]["disk"] / 1e6]
+        for name, of in engines.items()
+    ]
+    parts.append(table("Index", ("engine", "build s", "CPU s", "MB"), rows))
     parts += [f"{name}: {reason}" for name, reason in results["skipped"].items()]
     return "\n\n".join(parts)

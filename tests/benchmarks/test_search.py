@@ -21,10 +21,10 @@ def test_agreement_by_hand() -> None:
 
 
 SEARCHABLE = pc.field("searchable")
-SMALL = ["--queries", "6", "--k", "10", "--repeats", "2", "--batch", "4", "--warm", "0"]
+SMALL = ["--queries", "6", "--k", "10", "--repeats", "2", "--batch", "4"]
 
 
-@pytest.mark.slow  # each engine has three processes
+@pytest.mark.slow  # each engine has two processes
 def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any, world: Path) -> None:
     file, cutoffs = tmp_path / "r.json", ["--cutoffs", "30,100"]
     assert main(["search", "--corpus", str(world), *cutoffs, *SMALL, "--json", str(file)]) == 0
@@ -41,4 +41,4 @@ def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any, world: 
             # Others have the statistics of all documents, so before a cutoff they may differ.
             exact = cutoff == "100" or name in ("dense", "ivf", "faiss-flat", "bm25")
             assert at["agreement"] >= (0.9 if exact else 0.6), (name, cutoff)
-        assert engine["build"]["disk"] > 0 and engine["memory"] > 0 and engine["open"] > 0
+        assert engine["build"]["disk"] > 0
