@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from arena.cli.repair import index_command
 from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.kit.files import sha256_file, sha256_json, write_json
@@ -82,25 +80,12 @@ def register(root: Path, corpus: str, key: str, place: Path, new: Path) -> None:
 _UNFINISHED = re.compile(rf"\.(.+)\.building(\.lock)?|{re.escape(LOCK)}")
 
 
-def unfinished_builds(corpus: Path) -> dict[str, str]:
-    """Return the name of each index with a build to be resumed, and the command that does."""
-    commands = {}
-    for path in sorted((corpus / layout.INDEXES).glob(".*.building/*.json")):
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            plan = json.loads(path.read_bytes())
-            commands[plan["name"]] = index_command(
-                corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]
-            )
-    return commands
-
-
 def verify(directory: str | Path) -> dict[str, Any]:
     """Hash every file of a corpus, its indexes and its card.
 
     Returns:
         ``files``: number of compared files; ``problems``: file name -> what differs, empty if the
-        corpus is as it was built; ``begun``: name of an index whose build is unfinished -> the
-        command that continues it.
+        corpus is as it was built. An index whose build is unfinished is none.
     """
     root = Path(directory)
     manifest = layout.read_manifest(root, check_files=False)
@@ -137,11 +122,7 @@ def verify(directory: str | Path) -> dict[str, Any]:
             continue
         if file.as_posix() not in expected and not any(map(file.is_relative_to, unknown)):
             problems[file.as_posix()] = "is not in the manifest"
-    return {
-        "files": len(expected) + 1,
-        "problems": dict(sorted(problems.items())),
-        "begun": unfinished_builds(root),
-    }
+    return {"files": len(expected) + 1, "problems": dict(sorted(problems.items()))}
 
 
 def _expected(files: dict[str, Any]) -> dict[str, str]:

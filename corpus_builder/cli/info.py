@@ -149,8 +149,6 @@ def verify(directory: str, *, json: bool = False) -> None:
     else:
         for name, problem in report["problems"].items():
             print(f"{name if name.isprintable() else repr(name)}: {problem}")
-        for name, command in report["begun"].items():
-            print(printable(f"index {name} is begun, not complete: {command}", 1000))
     if report["problems"]:
         names = list(report["problems"])
         one, several = f"file of {directory!r} differs", f"files of {directory!r} differ"

@@ -75,7 +75,7 @@ def test_build_info_verify(capsys: Any, tmp_path: Path, mini_records: Any) -> No
     status, out, _ = run(capsys, "info", output, "--json")
     assert json.loads(out) == json.loads((output / layout.MANIFEST).read_text())
     status, out, _ = run(capsys, "verify", output, "--json")
-    assert json.loads(out) == {"files": n_files, "problems": {}, "begun": {}}
+    assert json.loads(out) == {"files": n_files, "problems": {}}
     status, out, _ = run(capsys, *options, "--overwrite", "--json", "--fields", "title, abstract")
     assert json.loads(out)["configuration"]["fields"] == ["title", "abstract"]
 
