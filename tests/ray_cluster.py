@@ -292,26 +292,5 @@ def _here() -> str:
     return str(ray.util.get_node_ip_address())
 
 
-class Odd(Exception):  # noqa: N818
-    """Cannot be unpickled: its arguments are not those it is made of."""
-
-    def __init__(self, first: str, second: str) -> None:
-        super().__init__(f"{first} {second}")
-
-
-def fail(task: int) -> int:
-    """Fail on the fourth task."""
-    from arena.errors import DataError
-
-    if task == 3:
-        raise DataError("3 is no good")
-    return task
-
-
-def fail_oddly(task: int) -> int:
-    """Fail with an error that cannot travel."""
-    raise Odd("an odd", "error")
-
-
 if __name__ == "__main__":
     _serve() if sys.argv[1] == "serve" else _drive()

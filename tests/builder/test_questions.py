@@ -11,7 +11,6 @@ from helpers import Memory, contents
 
 import arena
 from arena.corpus import Corpus
-from arena.session import Sessions
 from arena.tasks import TaskSet
 from arena.testing import audit as audit_leaks
 from arena.testing.stored import StoredCorpus
@@ -257,10 +256,3 @@ def test_real_questions(real_corpus, real_data, tmp_path):
     ]
     assert (counts["tasks"], counts["gold"] + counts["unknown"]) == (508, 1196)
     assert 200 < counts["playable"] < 240
-
-
-def test_doors_open_them(corpus, asked, tmp_path):
-    write_question_tasks(corpus, tmp_path / "t", {"autoscholarquery": str(asked)})
-    sessions = Sessions.make(corpus, "question", tasks=tmp_path / "t")
-    prompts = sessions.prompts(TaskSet(Corpus(corpus, tasks=tmp_path / "t")))
-    assert {name: "U-Net" in text for name, text in prompts.items()} == {"q1": True, "q3": False}

@@ -77,30 +77,6 @@ def test_tasks_run_on_both_nodes(driver: Driver, tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if "probe" in path.name]
 
 
-@pytest.mark.parametrize(
-    ("function", "error"),
-    [
-        ("fail", "DataError 3 is no good"),
-        (
-            "fail_oddly",
-            "WorkerError a task failed on the Ray cluster: 'ray_cluster.Odd: an odd error'",
-        ),
-    ],
-)
-def test_errors_of_tasks(driver: Driver, function: str, error: str) -> None:
-    reply = driver.do(
-        "import ray_cluster\n"
-        "from arena.executors import make_executor\n"
-        "executor = make_executor('ray', 2)\n"
-        "try:\n"
-        f"    list(executor.run(ray_cluster.{function}, range(100)))\n"
-        "except Exception as error:\n"
-        "    answer = f'{type(error).__name__} {error}'\n"
-        "executor.close()\n"
-    )
-    assert reply == error
-
-
 BUILD = """
 from corpus_builder.stages import plan, read_config, run_stages
 from ray_cluster import MeetingRelease

@@ -172,13 +172,6 @@ def test_bad_k(world, k):
         arena.Corpus.open(world).at("2030").search("membrane", k)
 
 
-def test_k_beyond_the_matches(world):
-    view = arena.Corpus.open(world).at("2030")
-    assert view.search("membrane", 0) == []
-    every = view.search("membrane", 10**9)
-    assert every[:7] == view.search("membrane", 7)
-
-
 @pytest.mark.parametrize("exclude", ["w7-1", [None]])
 def test_bad_exclusions(world, exclude):
     with pytest.raises(DataError, match="ids"):
@@ -264,30 +257,6 @@ def test_a_view_can_be_sent_to_another_process(mini):
         assert copy.search("dense retrieval", 9) == view.search("dense retrieval", 9)
     with pytest.raises(DataError, match="give a list of ids"):
         corpus.at("2021", exclude="p:leap")
-
-
-def test_a_batch_over_views_equals_single_searches(mini, world):
-    corpora = [arena.Corpus.open(mini), arena.Corpus.open(world)]
-    other = corpora[1].retriever("bm25", statistics="corpus")
-    views = [
-        corpora[0].at("2021"),
-        corpora[0].at("2020-03-05", exclude=["p:leap"]),
-        corpora[1].at("2010"),
-        corpora[1].at("2015-06-01", retriever=other),
-        corpora[1].at("1900"),
-    ]
-    searches = [
-        (view, query, k)
-        for query in ("dense retrieval", "membrane", "")
-        for k in (0, 3, 50)
-        for view in views
-    ]
-    answers = arena.search_batch(searches)
-    assert answers == [view.search(query, k) for view, query, k in searches]
-    assert any(answers)
-    assert arena.search_batch([]) == []
-    with pytest.raises(DataError, match="k=-1"):
-        arena.search_batch([(views[0], "x", -1)])
 
 
 class Scripted(Careless):

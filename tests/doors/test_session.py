@@ -21,8 +21,6 @@ from arena.session import (
     ClosedSessionError,
     Sessions,
     UnknownSessionError,
-    opening_text,
-    step_text,
 )
 
 SEARCH = {"tool": "search", "arguments": {"query": "nested lattice"}}
@@ -225,23 +223,3 @@ def test_one_session_takes_one_step_at_a_time(env: Any) -> None:
         thread.join()
     assert session.totals().steps == 20
     assert session.totals().budget["searches"] == 30
-
-
-def test_texts_that_a_model_reads(env: Any) -> None:
-    session = Sessions(env).open(seed=1)
-    first = session.first
-    assert opening_text(first) == (
-        f'{{"topic": "{first["topic"]}", "cutoff": "{first["cutoff"]}", "budget": {{"steps": 100, '
-        '"searches": 50, "reads": 100, "characters": 2000000}, "stage": "discovery", "result": '
-        f"{first['result']}}}"
-    )
-    session.step({"tool": "select", "arguments": {"paper_ids": []}})
-    assert step_text(session.last.observation) == (  # type: ignore[union-attr]
-        '{"budget": {"steps": 99, "searches": 50, "reads": 100, "characters": 2000000}, "stage": '
-        f'"discovery", "result": {session.last.observation["result"]}}}'  # type: ignore[union-attr]
-    )
-
-
-def test_another_environment_is_refused() -> None:
-    with pytest.raises(DataError, match="none of ours"):
-        Sessions(gymnasium.make("CartPole-v1"))

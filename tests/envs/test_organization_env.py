@@ -137,20 +137,6 @@ def test_an_episode_starts_with_the_papers_of_a_run_instead(mini):
     assert list(first(nothing, "sv:1")) == ["message"]
 
 
-def test_a_run_directory_names_the_starting_papers(world, title_run):
-    lines = [line.split() for line in (title_run / "run.trec").read_text().splitlines()]
-    envs = [
-        make_env(world, NAME, references="found", found=found)
-        for found in (title_run, str(title_run), title_run / "run.trec")
-    ]
-    for survey in list(arena_surveys(world))[:3]:
-        ranked = sorted((x for x in lines if x[0] == survey), key=lambda x: int(x[3]))
-        for env in envs:
-            observed = [paper["id"] for paper in first(env, survey)["references"]]
-            assert observed == [line[2] for line in ranked]
-            assert env.observation_space.contains(env.reset(options={"survey": survey})[0])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

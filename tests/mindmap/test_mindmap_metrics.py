@@ -225,29 +225,6 @@ def test_labels_carry_no_instruction_for_queries(monkeypatch):
     assert identity("instructed")["config"] == {"query_instruction": ""}
 
 
-def test_an_encoder_may_take_many_labels_at_once():
-    class Together:
-        calls = 0
-
-        def labels(self, texts):
-            self.calls += 1
-            return np.array([[1.0, 0.0] if text == "x" else [0.0, 1.0] for text in texts])
-
-        def queries(self, texts):
-            raise AssertionError
-
-    encoder = Together()
-    assert cardinality(["x", "y"], encoder) == 2.0
-    assert encoder.calls == 1
-
-    class Few(Together):
-        def labels(self, texts):
-            return super().labels(texts)[:1]
-
-    with pytest.raises(DataError, match="gave 1 vector for 2 labels"):
-        cardinality(["x", "y"], Few())
-
-
 # Real maps
 
 

@@ -1,4 +1,4 @@
-"""Whatever a text contains, reading it ends: without an exception, and in linear time."""
+"""Whatever a text contains, reading it ends without an exception."""
 
 from __future__ import annotations
 

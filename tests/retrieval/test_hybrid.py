@@ -18,12 +18,10 @@ import arena
 from arena.cli import main
 from arena.errors import DataError
 from arena.retrieval import (
-    RETRIEVERS,
     Ranking,
     Request,
     Retriever,
     Scope,
-    engine_of,
     parse_name,
 )
 from arena.retrieval.hybrid import Hybrid
@@ -44,16 +42,6 @@ def titled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Names.
-
-
-def test_an_engine_with_capitals_stands_for_its_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RETRIEVERS, "names", lambda: ["Mine", "bm25"])
-    assert str(parse_name("hybrid(Mine,bm25,Other)")) == "hybrid(mine,bm25,Other)"
-    assert (str(parse_name("Mine")), engine_of("mine"), engine_of("other")) == (
-        "mine",
-        "Mine",
-        None,
-    )
 
 
 @pytest.mark.parametrize(
