@@ -73,18 +73,6 @@ def test_a_conversation(world, tmp_path):
     assert episode(tmp_path / "run")["answers"]["discovery"] == hits(second)[::-1]
 
 
-def test_several_calls_in_one_message_are_carried_out_in_order(world, tmp_path):
-    calls = [tool_call("search", {"query": word, "k": 2}, "same")["tool_calls"][0]
-             for word in ("membrane", "protein")]  # fmt: skip
-    script = [{"role": "assistant", "content": "Both.", "tool_calls": calls}]
-    with LLMServer([*script, tool_call("submit", {"paper_ids": []})]) as server:
-        play(world, tmp_path / "run", server)
-        said, one, two = server.requests[1]["messages"][1:]
-    assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
-    assert [call["id"] for call in said["tool_calls"]] == ["call_1_0", "call_1_1"]
-    assert [one["tool_call_id"], two["tool_call_id"]] == ["call_1_0", "call_1_1"]
-
-
 def test_a_model_without_tool_calls_is_reminded_and_then_stopped(world, tmp_path):
     script = [tool_call("search", {"query": "membrane", "k": 3}), "Interesting!", "Very."]
     with LLMServer(script) as server:
@@ -237,12 +225,3 @@ def test_a_report_is_written_section_by_section(over, world, tmp_path):
     assert "Newer" in report
     assert "New " not in report
     assert tools_used(tmp_path / "run") == ["search", "write", "write", "write", "submit_report"]
-
-
-def test_a_model_that_writes_nothing_submits_a_list(world, tmp_path):
-    with LLMServer(
-        lambda body: researcher(body) if len(body["messages"]) < 5 else "Done."
-    ) as server:
-        play(world, tmp_path / "run", server, "report")
-    assert tools_used(tmp_path / "run") == ["search", "select", "submit_report"]
-    assert episode(tmp_path / "run")["answers"]["report"].count("[@") == 4

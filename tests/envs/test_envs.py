@@ -21,7 +21,6 @@ from helpers import (
     call,
     gold_of,
     make_env,
-    playing,
     result,
 )
 from pydantic import ValidationError
@@ -40,20 +39,6 @@ def test_check_env(world, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make_env(world, name).unwrapped)
-
-
-@pytest.mark.parametrize("name", environment_ids())
-def test_gymnasiums_checks_of_every_step_have_nothing_to_say(world, name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env = make_env(world, name, disable_env_checker=False, max_steps=12)
-        for seed in range(5):
-            env.action_space.seed(seed)
-            env.reset(seed=seed)
-            done = False
-            while not done:
-                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-                done = terminated or truncated
 
 
 def test_importing_arena_is_enough_and_light(world):
@@ -245,20 +230,3 @@ def test_a_copy_continues_its_episode_and_its_draws(world, again):
     assert ends[0] == ends[1]
     ended = again(env)
     assert ended.reset()[1]["survey"] == env.reset()[1]["survey"]
-
-
-def test_nothing_is_random_but_the_draw(world):
-    """The same survey and actions give the same, whatever the environment has done before."""
-    survey = sorted(arena_surveys(world))[1]
-    fresh, used = playing(world, survey), make_env(world)
-    for seed in range(3):
-        used.reset(seed=seed)
-        used.action_space.seed(seed)
-        for _ in range(4):
-            action = used.action_space.sample()
-            if action["tool"] not in ("submit", "finish"):
-                used.step(action)
-    used.reset(options={"survey": survey})
-    query = arena_surveys(world)[survey]["title"]
-    for action in (call("search", query=query), None, call("finish")):
-        assert used.step(action) == fresh.step(action)

@@ -218,16 +218,6 @@ def test_seeds_options_and_masks(corpus, mode):
     assert draws[0] == draws[1]
 
 
-def test_without_a_seed_the_first_draw_is_not_repeated(corpus):
-    env = vector(corpus, num_envs=64)
-    first, second = (vector(corpus, num_envs=64).reset()[1]["survey"].tolist() for _ in range(2))
-    assert first != second  # one chance in 8 ** 64
-    env.reset(seed=1)
-    more = env.reset()[1]["survey"].tolist()
-    env.reset(seed=1)
-    assert env.reset()[1]["survey"].tolist() == more
-
-
 def test_an_unpickled_vector_continues(corpus):
     env = vector(corpus, num_envs=2, autoreset_mode="SameStep", max_steps=3, reward="final")
     env.reset(seed=0)

@@ -159,14 +159,6 @@ def test_refuses_bad_tokens(tmp_path: Path, bad: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_order_breaks_ties_by_document_number() -> None:
-    numbers = {"late": 9, "early": 0, "middle": 3}
-    scored = [("b", 1.0), ("late", 1.0), ("B", 1.0), ("early", 1.0), ("middle", 1.0), ("z", 1.5)]
-    for _ in range(20):
-        random.Random(_).shuffle(scored)
-        assert order(scored, numbers.get) == ["z", "early", "middle", "late", "B", "b"]
-
-
 @pytest.mark.slow  # ranx compiles for up to a minute
 def test_ranx_reads_our_files(tmp_path: Path) -> None:
     ranx = pytest.importorskip("ranx")

@@ -178,17 +178,3 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
                     assert answer.documents.dtype == np.int64
                     assert answer.documents.tolist() == documents
                     assert answer.scores.tobytes() == np.array(scores, np.float64).tobytes()
-
-
-@pytest.mark.slow
-def test_many_distinct_pairs_take_wider_codes(tmp_path):
-    """More than 65,536 pairs of frequency and length do not fit two bytes."""
-    # Documents of distinct lengths, in each of which 60 terms have distinct frequencies.
-    common = " ".join(f"w{n} " * n for n in range(1, 61))
-    papers = [common + " pad" * number for number in range(1, 1101)]
-    engine = build(papers, tmp_path)
-    assert np.load(tmp_path / "codes.npy").dtype == np.uint32
-    documents, scores = engine.search("w7 w50", 50, Scope(100))
-    assert (documents.tolist(), scores.tolist()) == reference(
-        papers[:100], "w7 w50", 50, Scope(100)
-    )

@@ -21,8 +21,8 @@ from dense_helpers import (  # noqa: F401 - a fixture among them
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.retrieval import Request, Scope
-from arena.retrieval.dense import Dense, _flat
+from arena.retrieval import Scope
+from arena.retrieval.dense import Dense
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.usefixtures("numbers")
@@ -81,36 +81,6 @@ def test_float32_confuses_the_order_and_the_search_does_not(tmp_path, rows, dime
             list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
             == (expected[:k])
         )
-
-
-def test_of_5000_twins_the_first_are_found(tmp_path):
-    twin, better, worse = text_of([1, 2, 3]), text_of([1, 2, 2.9]), text_of([1, 2, 9])
-    papers = [worse, *[twin] * 5000, better, *[twin] * 3]
-    engine = built(papers, tmp_path)
-    query = text_of([1, 2, 2.8])
-    found = every_way(engine, query, 10, Scope(len(papers)))
-    assert found.documents.tolist() == [5001, *range(1, 10)]
-    assert len(set(found.scores.tolist()[1:])) == 1
-    found = every_way(engine, query, 10, Scope(5001, tuple(range(1, 4000))))
-    assert found.documents.tolist() == list(range(4000, 4010))
-
-
-def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    papers = [text_of(v) for v in rng.standard_normal((500, 3))]
-    engine = built(papers, tmp_path)
-    jobs = [
-        Request(text_of(rng.standard_normal(3)), int(rng.integers(1, 600)), Scope(int(end)))
-        for end in rng.integers(0, 501, 40)
-    ]
-    alone = [engine.search(*job) for job in jobs]
-    monkeypatch.setattr(_flat, "_SHARED_FROM", 0)
-    for few, together, rows in ((0, 128, 4096), (0, 7, 64), (0, 1, 65), (9, 128, 100)):
-        monkeypatch.setattr(_flat, "_FEW", few)
-        monkeypatch.setattr(_flat, "_TOGETHER", together)
-        monkeypatch.setattr(_flat, "_BLOCK_ROWS", rows)
-        for one, other in zip(alone, engine.search_batch(jobs), strict=True):
-            assert same(one, other)
 
 
 def test_by_hand(tmp_path):

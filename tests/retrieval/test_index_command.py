@@ -83,16 +83,6 @@ def test_an_index_is_added_and_nothing_else_changes(copy: Path, capsys: Any) -> 
     assert "bm25 over title, abstract, fulltext; titles (bm25) over title\n" in card
 
 
-def test_a_name_of_its_own_finds_its_own_index(copy: Path) -> None:
-    build_index(copy, "bm25", name="titles", fields=["title"])
-    corpus = arena.Corpus.open(copy)
-    view = corpus.at("2030", retriever="titles")
-    # "passages" stands in the title of p:month and in the text of p:day
-    assert [hit.id for hit in view.search("passages")] == ["p:month"]
-    assert {hit.id for hit in corpus.at("2030").search("passages")} == {"p:month", "p:day"}
-    assert corpus.index_sha256("titles") != corpus.index_sha256("bm25")
-
-
 def test_an_open_corpus_continues(copy: Path) -> None:
     corpus = arena.Corpus.open(copy)
     view = corpus.at("2030")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gymnasium
 import numpy as np
 import pytest
-from helpers import act, arena_surveys, call, make_env, playing
+from helpers import arena_surveys, call, make_env, playing
 
-import arena
 from arena.errors import DataError, UnknownNameError
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate
@@ -92,18 +90,3 @@ def test_wrong_names(mini, name, message):
     with pytest.raises((DataError, UnknownNameError)) as error:
         make_env(mini, DISCOVERY, reward=name)
     assert message in str(error.value).replace("'ari' scores", "ari scores")
-
-
-def test_vectors_and_runs_pay_alike(world, tmp_path):
-    survey = sorted(arena_surveys(world))[0]
-    summary = arena.run(
-        world, "organization", "clustering", tmp_path / "run", surveys=[survey], reward="ari",
-        metrics=["ari"],
-    )  # fmt: skip
-    assert summary["per_survey"][survey]["return"] == summary["mean"]["ari"] != 0
-    assert arena.replay(tmp_path / "run", world).difference is None
-    vectors = gymnasium.make_vec(ORGANIZATION, num_envs=2, corpus=world, reward="gain+v_measure")
-    vectors.reset(seed=0)
-    *_, infos = vectors.step([call("finish")] * 2)
-    assert infos["reward_terms"]["v_measure"].tolist() == [0.0, 0.0]
-    assert act(playing(world, survey, ORGANIZATION, reward="ari"), "finish") == {"submitted": 0}

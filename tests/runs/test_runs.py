@@ -17,7 +17,7 @@ from helpers import RUN_FILES, gold_of, run_contents
 import arena
 import arena.cli
 from arena.agents import AGENTS, Agent
-from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.errors import ArenaError, CorpusError
 from arena.results.viewing import as_page
 from arena.tasks import TaskSet
 
@@ -142,23 +142,6 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
         assert all(best["mean"][name] == 0 < floor["mean"][name] for name in distances)
         scores = best["mean"].keys() - distances
         assert all(floor["mean"][name] < 0.9 * best["mean"][name] for name in scores)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"task": "discovry"}, UnknownNameError, "Did you mean 'discovery'"),
-        ({"surveys": 9, "task": "survey"}, DataError, "8 surveys that can be scored. Give 1 to 8"),
-        ({"max_step": 1}, DataError, "no argument 'max_step'. Did you mean 'max_steps'"),
-        ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
-        ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
-    ],
-)
-def test_bad_arguments(world, tmp_path, options, error, message):
-    arguments = {"corpus": world, "task": "discovery", "agent": "title"} | options
-    with pytest.raises(error, match=message):
-        arena.run(**{"output": tmp_path / "run", **arguments})
-    assert not (tmp_path / "run").exists()
 
 
 def test_an_agent_that_never_submits_scores_zero(world, tmp_path, monkeypatch):

@@ -280,15 +280,6 @@ def test_a_paper_cannot_leave_its_place_in_a_prompt(agent, poisoned):
         ), prompt
 
 
-def test_given_papers_cannot_leave_their_place_in_a_prompt(poisoned):
-    with LLMServer(gullible) as server:
-        play(poisoned, "organization", "react", "run", server, surveys=["s1"])
-        first = str(server.requests[0]["messages"][0]["content"])
-    inside = first.split("<papers>")[1].split("</papers>")[0]
-    assert first.count(MARK) == inside.count(MARK) >= len(ORDERS)
-    assert marks(first)["</topic>"] == marks(first)["</papers>"] == 1
-
-
 def test_the_topic_of_a_survey_is_data_too(tmp_path):
     """A survey's own title is no more trusted than those of papers."""
     papers, surveys = records()

@@ -13,7 +13,6 @@ from helpers import arena_surveys, call, make_env, playing, result, within_reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import arena
 from arena.results.messages import call_of
 from arena.tools import TOOLS
 
@@ -93,49 +92,6 @@ def test_a_bad_action_is_answered(world_env, untouched, action, message):
     }  # fmt: skip
     assert world_env.observation_space.contains(step[0])
     assert others == expected  # it continues as if nothing had been
-
-
-OF_TYPE = {
-    "null": None,
-    "boolean": True,
-    "integer": 3,
-    "number": 2.5,
-    "string": "cats",
-    "array": ["cats"],
-    "mixed": ["cats", 1],
-    "object": {"label": "x"},
-}
-
-
-def wrong_calls(schemas):
-    """For every tool and parameter a value of every wrong type; missing and extra arguments."""
-    for schema in schemas:
-        name, form = schema["function"]["name"], schema["function"]["parameters"]
-        parts = form["properties"]
-        needed = {key: OF_TYPE[parts[key]["type"]] for key in form["required"]}
-        for key, part in parts.items():
-            fitting = {part["type"]} | ({"string"} if part["type"] == "object" else set())
-            fitting |= set() if key in needed else {"null"}
-            for kind in OF_TYPE.keys() - fitting:
-                yield call(name, **needed | {key: OF_TYPE[kind]})
-        for missing in needed:
-            yield call(name, **{key: value for key, value in needed.items() if key != missing})
-        yield call(name, **needed, extra=1)
-
-
-@pytest.mark.parametrize("as_text", [False, True])
-def test_no_wrong_type_leaves_a_trace(world, as_text):
-    env = make_env(world, "arena/Survey-v0")
-    rest = rest_of(world, env)
-    expected = undisturbed(env, rest)
-    wrong = list(wrong_calls(arena.tool_schemas(env)))
-    assert len(wrong) > 80
-    for action in wrong:
-        step, others = afterwards(env, json.dumps(action) if as_text else action, rest)
-        assert set(result(step)) == {"error"}, action
-        assert step[1:4] == (0.0, False, False), action
-        assert others == expected, action
-        assert not env.action_space.contains(action), action
 
 
 junk = st.recursive(

@@ -70,39 +70,6 @@ def test_other_environments_have_none():
         arena.tool_schemas(gymnasium.make("CartPole-v1"))
 
 
-@pytest.mark.parametrize("name", environment_ids())
-def test_sampled_calls_fit_and_come_back_from_a_message(world, name):
-    env = make_env(world, name, max_k=5)
-    schemas, space = schemas_of(env), env.action_space
-    space.seed(3)
-    seen = set()
-    for number in range(300):
-        action = space.sample()
-        seen |= {(action["tool"], argument) for argument in action["arguments"]}
-        assert fits(action["arguments"], schemas[action["tool"]]["parameters"])
-        assert space.contains(action)
-        text = json.dumps(action["arguments"], ensure_ascii=bool(number % 2))
-        called = {
-            "id": f"call_{number}",
-            "type": "function",
-            "function": {"name": action["tool"], "arguments": text},
-        }
-        as_dict = {"role": "assistant", "content": None, "tool_calls": [called]}
-        as_object = SimpleNamespace(
-            content=None,
-            tool_calls=[SimpleNamespace(
-                id=called["id"], function=SimpleNamespace(**called["function"]), type="function",
-            )],
-        )  # fmt: skip
-        for message in (as_dict, as_object):
-            assert arena.actions_from(message) == [(called["id"], action)]
-    assert seen == {
-        (tool, argument)
-        for tool, schema in schemas.items()
-        for argument in schema["parameters"]["properties"]
-    }
-
-
 INTEGERS, DIGITS = {"k", "offset", "section", "page"}, re.compile("-?[0-9]+").fullmatch
 texts = (
     st.text(max_size=8) | st.integers(-2, 12).map(str) | st.sampled_from(["bm25", "search", "{}"])

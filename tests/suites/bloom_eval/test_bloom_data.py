@@ -121,18 +121,6 @@ def test_faults_are_lines_and_the_other_topics_go_on(tmp_path: Path) -> None:
     assert problems["k"] == "content.json cannot be read: Is a directory."
 
 
-@pytest.mark.parametrize(
-    ("written", "count"),
-    [
-        ("1,234", 1234), (" 99 ", 99), (120.0, 120), (0, 0), (True, None), (-5, None),
-        ("1,2", None), (float("nan"), None), (float("inf"), None), ([7], None), ("9" * 5000, None),
-    ],
-)  # fmt: skip
-def test_numbers_of_citations(tmp_path: Path, written: Any, count: int | None) -> None:
-    write(tmp_path / "a", content="B.", reference=[{"title": "T", "citation_count": written}])
-    assert read(tmp_path).works[0].citations == count
-
-
 def test_reports_are_found_by_topic(tmp_path: Path) -> None:
     names = ["cs_02", "bloom-eval-cs_03-482f66e24c040c43", "storm_gs_02", "notes"]
     (tmp_path / "reports").mkdir()
