@@ -23,7 +23,6 @@ from arena.retrieval import RETRIEVERS
 from arena.rewards import REWARDS
 from corpus_builder.judges import JUDGES
 
-
 THINGS: Registry[Callable[..., dict[str, Any]]] = Registry("thing", listed=False)
 
 
