@@ -1,4 +1,4 @@
-"""``arena mindmap score`` and the functions behind it: one pair, and folders."""
+"""``arena mindmap score`` and the functions behind it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
-from arena.errors import DataError, UnknownNameError
+from arena.errors import UnknownNameError
 from arena.metrics import METRICS
 from arena.mindmap import MindMap, evaluate, floors
-from arena_suites.maps.scoring import score_directories, score_pairs
+from arena_suites.maps.scoring import score_pairs
 
 SCORES = [name for name in METRICS.names() if METRICS.get(name).kind == "map"]
 FILING = ["paper_filing_agreement"]
@@ -37,22 +37,6 @@ def files(tmp_path):
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     (tmp_path / "mine.md").write_text(PREDICTED)
     return tmp_path / "gold.json", tmp_path / "mine.md"
-
-
-@pytest.fixture
-def folders(tmp_path):
-    """Three gold maps, the last without a heading; predicted are the first and a stranger."""
-    gold, made = tmp_path / "gold", tmp_path / "made"
-    gold.mkdir()
-    made.mkdir()
-    (gold / "a.json").write_text(json.dumps(GOLD))
-    (gold / "b.json").write_text(json.dumps({"X": ["Y", "Z"]}))
-    (gold / "c.json").write_text(json.dumps({"name": "A title alone", "subtopics": []}))
-    (gold / ".hidden").write_text("nothing to read")
-    (gold / "folder").mkdir()
-    (made / "a.md").write_text(PREDICTED)
-    (made / "stranger.md").write_text(PREDICTED)
-    return gold, made
 
 
 def score_one(predicted, gold, *arguments, **options):
@@ -89,8 +73,6 @@ def test_the_keys(files, capsys):
         (["--model", "statik"], "no encoder named 'statik'. Did you mean 'static'?"),
         (["--extractor-option", "model=x"], "name the extractor with --extractor"),
         (["--extractor", "spacy", "--extractor-option", "model=x"], "has no option 'model'"),
-        (["--directory"], "is not a folder: name one with mind-maps"),
-        (["--directory", "--gold-record", "1"], "--gold-record and --directory: leave one out"),
     ],
 )
 def test_a_mistake_is_one_line(files, more, message, capsys):
@@ -198,51 +180,3 @@ def test_the_example(tmp_path):
     wanted = ["tree_edit_distance", "2.0000", "2.0000", "2.0000", "2.5000", "3.0000", "3"]
     assert wanted in [row.split() for row in strange.splitlines()]
     assert "6 pairs in" in done.stderr
-
-
-# Folders
-
-
-def test_folders(folders, capsys):
-    needs_spacy()
-    gold, made = folders
-    assert run("--directory", "--gold", gold, "--predicted", made, "--json") == 0
-    captured = capsys.readouterr()
-    found = json.loads(captured.out)
-    assert list(found)[:2] == ["maps", "mean"]
-    assert [entry["file"] for entry in found["maps"]] == ["a.json", "b.json", "c.json"]
-    assert [entry["predicted_file"] for entry in found["maps"]] == ["a.md", None, None]
-    first, second, third = found["maps"]
-    assert (first["tree_edit_distance"], first["heading_entity_recall"]) == (2.0, 0.0)
-    # Without a predicted map: as an empty one.
-    assert (second["heading_soft_recall"], second["tree_edit_distance"]) == (0.0, 3.0)
-    assert [third[name] for name in SCORES] == [None] * len(SCORES)
-    assert found["counts"]["maps"] == 3
-    assert found["counts"]["predicted_missing"] == 2
-    scored = found["counts"]["scored"]
-    assert (scored["heading_soft_recall"], scored["tree_edit_distance"]) == (2, 2)
-    assert found["mean"]["heading_soft_recall"] == first["heading_soft_recall"] / 2
-    assert found["mean"]["tree_edit_distance"] == (2 + 3) / 2
-    assert found["without_gold"] == ["stranger.md"]
-    assert "1 of the predicted maps have no gold map and are left out: stranger.md" in captured.err
-
-
-def test_mistakes_in_folders(folders, tmp_path):
-    gold, made = folders
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="has no file: name a folder of mind-maps"):
-        score_directories(made, tmp_path / "empty")
-    with pytest.raises(DataError, match=r"no file in .* has the name of one in .*, such as 'a'"):
-        score_directories(tmp_path / "empty", gold)
-    (made / "a.json").write_text(json.dumps(GOLD))
-    with pytest.raises(DataError, match=r"'a\.json' and 'a\.md': files are matched by their names"):
-        score_directories(made, gold)
-    (made / "a.json").unlink()
-    large = json.dumps({"x": [str(n) for n in range(2_100)]})
-    for folder in folders:
-        (folder / "b.json").write_text(large)
-    with pytest.raises(DataError, match=r"^'b\.json': maps of 2,102 and 2,102 nodes are too large"):
-        score_directories(made, gold, extractor=None)
-    (made / "b.json").write_text("{")
-    with pytest.raises(DataError, match=r"b\.json"):
-        score_directories(made, gold)

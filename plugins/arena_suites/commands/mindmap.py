@@ -95,20 +95,18 @@ def score(
     predicted: str,
     gold_record: str | None = None,
     predicted_record: str | None = None,
-    directory: bool = False,
     model: str = "static",
     extractor: str | None = None,
     extractor_option: dict[str, Any] | None = None,
     json: bool = False,
 ) -> None:
-    """Score a mind-map against a survey's own, or a folder of them.
+    """Score a mind-map against a survey's own.
 
     Args:
         gold (PATH): File with the survey's own map.
         predicted (PATH): File with the map to score.
         gold_record (ID): Map of a file that contains several, by its id or its number from 1.
         predicted_record (ID): Map of a file that contains several, by its id or its number from 1.
-        directory: --gold and --predicted are folders; files match by name, suffixes may differ.
         model (NAME): Encoder that compares headings.
         extractor (NAME): Extractor of entities: spacy, flair (default: spacy, if it is installed).
         extractor_option: Option of the extractor, such as model=ner.pt.
@@ -119,43 +117,25 @@ def score(
     from arena.encoders import ENCODERS
     from arena.mindmap import floors
     from arena_suites.maps.files import read_mind_map_file, read_others
-    from arena_suites.maps.scoring import score_directories, score_pairs
+    from arena_suites.maps.scoring import score_pairs
 
     made, absent = _extractor(extractor, extractor_option or {})
     options: dict[str, Any] = {"encoder": ENCODERS.resolve(model), "extractor": made}
     sides = (("gold", gold, gold_record), ("predicted", predicted, predicted_record))
-    for side, path, record in sides:
-        if directory and record is not None:
-            raise DataError(f"--{side}-record and --directory: leave one out.")
-        if not directory and Path(path).is_dir():
-            raise DataError(
-                f"--{side} {clip(path)} is a folder: to score two folders, add --directory."
-            )
-    if directory:
-        scores = score_directories(predicted, gold, **options)
-        if files := scores["without_gold"]:
-            more = f" and {len(files) - 5} more" if len(files) > 5 else ""
-            print(
-                f"arena: {len(files)} of the predicted maps have no gold map and are left out: "
-                f"{', '.join(files[:5])}{more}",
-                file=sys.stderr,
-            )
-    else:
-        (gold_map, repaired), (predicted_map, repairs) = (
-            read_mind_map_file(path, record, option=f"--{side}-record")
-            for side, path, record in sides
-        )
-        pairs = [(predicted_map, gold_map)]
-        repairs += filter(None, [predicted_map.unfiled(gold_map)])
-        (scores,) = score_pairs(pairs, **options)
-        scores["floors"] = floors(pairs, **options, others=read_others(gold, gold_map, 3))
-        scores["repairs"] = {"gold": repaired, "predicted": repairs}
+    (gold_map, repaired), (predicted_map, repairs) = (
+        read_mind_map_file(path, record, option=f"--{side}-record") for side, path, record in sides
+    )
+    pairs = [(predicted_map, gold_map)]
+    repairs += filter(None, [predicted_map.unfiled(gold_map)])
+    (scores,) = score_pairs(pairs, **options)
+    scores["floors"] = floors(pairs, **options, others=read_others(gold, gold_map, 3))
+    scores["repairs"] = {"gold": repaired, "predicted": repairs}
     if absent:
         print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
     if json:
         print_json(scores)
     else:
-        _print_scores(scores, directory)
+        _print_scores(scores)
 
 
 def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
@@ -174,43 +154,27 @@ def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
     return (make_extractor(name, options) if options else name), ""
 
 
-def _print_scores(scores: dict[str, Any], directory: bool) -> None:
+def _print_scores(scores: dict[str, Any]) -> None:
     from arena.metrics import METRICS
     from arena.mindmap import FLOORS_NOTE
 
-    values = scores["mean"] if directory else scores
-    names = [name for name in values if name in METRICS.names()]
-    columns = [values, scores["floors"]["other_topics"], scores["floors"]["random"]]
-    headers = ["", "mean" if directory else "score", "other topics", "random map"]
-    if directory:
-        columns.append(scores["counts"]["scored"])
-        headers.append("maps")
+    columns = [scores, scores["floors"]["other_topics"], scores["floors"]["random"]]
+    names = [name for name in scores if name in METRICS.names()]
     rows = [(name, *(_cell(column.get(name)) for column in columns)) for name in names]
-    print_table(rows, headers)
+    print_table(rows, ["", "score", "other topics", "random map"])
     print(FLOORS_NOTE)
-    first = scores["maps"][0] if directory else scores
-    with_what = f"model {first['model']}, extractor {first['extractor'] or 'none'}"
-    counts = scores["counts" if directory else "nodes"]
-    if directory:
-        missing = counts["predicted_missing"]
-        print(
-            f"{count(counts['maps'], 'map')}, {missing} of them without a predicted "
-            f"one; {with_what}"
-        )
-    else:
-        print(
-            f"{counts['gold']} gold and "
-            f"{count(counts['predicted'], 'predicted heading')}; {with_what}"
-        )
-    for side, number in (scores["floors"] if directory else scores)["merged"].items():
+    nodes = scores["nodes"]
+    print(
+        f"{nodes['gold']} gold and {count(nodes['predicted'], 'predicted heading')}; "
+        f"model {scores['model']}, extractor {scores['extractor'] or 'none'}"
+    )
+    for side, number in scores["merged"].items():
         if number:
-            what = (
-                count(number, f"{side} map has headings", f"{side} maps have headings")
-                if directory
-                else f"{count(number, 'heading')} of the {side} map"
+            print(
+                f"{count(number, 'heading')} of the {side} map merged with a sibling of the same "
+                "label, or left out as blank."
             )
-            print(f"{what} merged with a sibling of the same label, or left out as blank.")
-    for side, repairs in () if directory else scores["repairs"].items():
+    for side, repairs in scores["repairs"].items():
         for repair in repairs:
             print(f"{side}: {repair}")
 
