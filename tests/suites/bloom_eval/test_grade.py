@@ -139,6 +139,13 @@ def test_unreadable_criteria_are_no_score(make_client, criteria) -> None:
     assert len(requests) == 2 and row["failed"] == 1
 
 
+def test_three_to_seven_criteria_are_asked_for(make_client) -> None:
+    _, requests = judged(make_client, schemas=True)
+    schema = requests[0]["response_format"]["json_schema"]["schema"]["properties"]["criteria"]
+    assert (schema["minItems"], schema["maxItems"]) == (3, 7)
+    assert "three to seven criteria" in requests[0]["messages"][0]["content"]
+
+
 def test_weights_near_one_are_divided_by_their_sum(make_client) -> None:
     row, _ = judged(make_client, weighted(0.6, 0.38))
     assert row["finding"].rows[0][2] == "0.612"

@@ -62,6 +62,20 @@ def test_the_released_code_embeds_headings_with_their_case():
         assert found == {"": pytest.approx(expected)}
 
 
+def test_the_released_trees_begin_anew_where_a_level_is_missing():
+    """Levels 1 and 3 without 2: the second heading is no child of the first."""
+    one, other = survey((0, "c"), (1, "a"), (3, "b")), survey((0, "c"), (1, "a"), (2, "b"))
+    # three headings each; title and section are two levels, and there are three of the other
+    found = scores(one, other, "scons", official=True)["finding"]
+    assert found.rows == [("human", "2", "3"), ("generated", "3", "3")]
+    assert found.scores == {"": pytest.approx(np.sqrt(2 / 3))}
+    assert scores(one, other, "sts")["finding"].scores == {"": 1.0}
+    # b is taken from the top, and put below a: two steps of six
+    assert scores(one, other, "sts", official=True)["finding"].scores == {
+        "": pytest.approx(1 - 2 / 6)
+    }
+
+
 def test_a_heading_of_the_opposite_meaning_costs_two():
     one = survey((1, "A"))
     assert scores(one, survey((1, "D")), "sts")["finding"].scores == {"": 0.0}

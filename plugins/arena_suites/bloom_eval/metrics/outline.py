@@ -75,7 +75,8 @@ def scons(pair: SurveyPair) -> Finding:
     one.
 
     Paper: equations 9 and 10.
-    Released: the title counts as a heading.
+    Released: the title counts as a heading; a heading whose level above is missing begins anew at
+        the top.
     Here: the depth is the number of levels from the title to the deepest heading; the title is no
         heading.
     """
@@ -94,9 +95,14 @@ def scons(pair: SurveyPair) -> Finding:
     return Finding({"": math.sqrt(likeness)}, rows, headers)
 
 
-def _shape(article: Article, titled: bool) -> tuple[int, int]:
-    headings = [heading for heading in article.outline if heading.level or titled]
-    return max((heading.level for heading in headings), default=0) + 1, len(headings)
+def _shape(article: Article, official: bool) -> tuple[int, int]:
+    outline = headings(article, official)
+    if not official:
+        return max((heading.level for heading in outline), default=0) + 1, len(outline)
+    depths: list[int] = []
+    for above in _released_parents(outline):
+        depths.append(1 if above is None or above < 0 else depths[above] + 1)
+    return max(depths, default=0), len(outline)
 
 
 @survey_metric("scs", tier="analysis", needs=("matcher",), prompts={"scs": Fields(("outline",))})
@@ -145,9 +151,12 @@ def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int,
 
 
 def _released_parents(outline: Sequence[Heading]) -> list[int | None]:
-    """Return the place of the last heading so far of the level above; None without one."""
-    last: dict[int, int] = {}
-    found = []
+    """Return the place of the last heading so far of the level above, -1 for that of the title.
+
+    None where there is none: there the released trees begin anew.
+    """
+    last = {-1: -1}
+    found: list[int | None] = []
     for place, heading in enumerate(outline):
         found.append(last.get(heading.level - 1))
         last[heading.level] = place
@@ -187,14 +196,15 @@ def sts(pair: SurveyPair) -> Finding:
     generated survey without one.
 
     Paper: equation 8, with nomic-embed-text-v1.
-    Released: the title counts as a heading; headings are embedded with their case.
+    Released: the title counts as a heading; a heading whose level above is missing stands at the
+        top; headings are embedded with their case.
     Here: both trees have a neutral root in place of the title, which is not counted; without
         section numbers, in lower case; the encoder is that of ``--encoder``.
     """
     from arena.mindmap.metrics.tree_distance import edit_distance
 
     official = pair.comparison.official
-    human, generated = (_tree(headings(article, official)) for article in pair.sides.values())
+    human, generated = (_tree(article, official) for article in pair.sides.values())
     if not human.size:
         return Finding({"": None}, reason="the experts' survey has no outline.")
     ours, theirs = human.labels(), generated.labels()
@@ -215,8 +225,13 @@ def sts(pair: SurveyPair) -> Finding:
     return Finding({"": 1 - distance / (human.size + generated.size)}, rows, headers)
 
 
-def _tree(outline: Sequence[Heading]) -> MindMap:
-    above = parents(outline)
+def _tree(article: Article, official: bool) -> MindMap:
+    outline = headings(article, official)
+    above = (
+        [-1 if place is None else place for place in _released_parents(outline)]
+        if official
+        else parents(outline)
+    )
     below: dict[int, list[MindMap]] = {}
     for place in reversed(range(len(outline))):
         node = MindMap(outline[place].text, tuple(reversed(below.get(place, []))))
