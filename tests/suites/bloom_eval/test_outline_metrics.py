@@ -62,7 +62,7 @@ def test_the_released_code_embeds_headings_with_their_case():
         assert found == {"": pytest.approx(expected)}
 
 
-def test_the_released_trees_begin_anew_where_a_level_is_missing():
+def test_the_released_trees_begin_again_where_a_level_is_missing():
     """Levels 1 and 3 without 2: the second heading is no child of the first."""
     one, other = survey((0, "c"), (1, "a"), (3, "b")), survey((0, "c"), (1, "a"), (2, "b"))
     # three headings each; title and section are two levels, and there are three of the other

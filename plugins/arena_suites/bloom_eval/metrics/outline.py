@@ -75,7 +75,7 @@ def scons(pair: SurveyPair) -> Finding:
     one.
 
     Paper: equations 9 and 10.
-    Released: the title counts as a heading; a heading whose level above is missing begins anew at
+    Released: the title counts as a heading; a heading whose level above is missing stands at
         the top.
     Here: the depth is the number of levels from the title to the deepest heading; the title is no
         heading.
@@ -153,7 +153,7 @@ def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int,
 def _released_parents(outline: Sequence[Heading]) -> list[int | None]:
     """Return the place of the last heading so far of the level above, -1 for that of the title.
 
-    None where there is none: there the released trees begin anew.
+    None where there is none: there the released trees begin again at the top.
     """
     last = {-1: -1}
     found: list[int | None] = []
