@@ -48,7 +48,7 @@ VARIABLE = "ARENA_PLUGINS"
 _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.serving", "arena.encoders",
     "arena.executors", "arena.inputs", "arena.metrics", "arena.mindmap.extractors",
-    "arena.mindmap.formats", "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
+    "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
     "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
     "corpus_builder.readers.base", "corpus_builder.sources.base",
 )  # fmt: skip

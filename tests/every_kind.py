@@ -23,7 +23,6 @@ from arena.llm import ParseError
 from arena.metrics import ScoreContext, checked, metric
 from arena.mindmap import MindMap
 from arena.mindmap.extractors import extractor
-from arena.mindmap.formats import mind_map_format
 from arena.retrieval import Ranking, Retriever, Scope, retriever
 from arena.rewards import Progress, Reward, reward
 from arena.serving import integration
@@ -31,6 +30,7 @@ from arena.suites import Evaluation, Made, suite
 from arena.tasks import Task, task
 from arena.tools import Episode, tool
 from arena_suites.judging import rubric
+from arena_suites.maps.formats import mind_map_format
 from corpus_builder.judges import Candidate, Verdict, judge
 from corpus_builder.questions import Question, named, question_format
 from corpus_builder.readers import PaperFile, Record, paper, reader

@@ -128,15 +128,14 @@ def write_pictures(
     output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
 ) -> list[str]:
     """Draw each submitted map, next to the survey's own if it has one; return the files' names."""
-    from arena.mindmap import matches
-    from arena.mindmap.formats.pictures import draw, svg
+    from arena.mindmap.pictures import beside, draw
 
     names = []
     for survey_id, tree in submitted.items():
         names.append(f"pictures/{file_name(survey_id)}.svg")
         own = gold[survey_id]
         captions = ("submitted", "the survey's own")
-        picture = svg(tree) if own is None else draw((tree, own), captions, matches(tree, own))
+        picture = draw([tree]) if own is None else beside(tree, own, captions)
         (output / "pictures").mkdir(exist_ok=True)
         atomic_write(output / names[-1], picture)
     return names

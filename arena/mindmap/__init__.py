@@ -8,9 +8,9 @@ Example:
 """
 
 from arena.mindmap.builder import read_outline
-from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import cosines, forget_labels, unit_vectors
 from arena.mindmap.metrics.heading_overlap import cardinality
+from arena.mindmap.pictures import beside, matches
 from arena.mindmap.readers import MindMapReader, mind_map_reader
 from arena.mindmap.reading import read_mind_map
 from arena.mindmap.scoring import (
@@ -24,8 +24,6 @@ from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
     "FLOORS_NOTE",
-    "FORMATS",
-    "Format",
     "MindMap",
     "MindMapReader",
     "beside",
@@ -35,13 +33,11 @@ __all__ = [
     "evaluate",
     "floors",
     "forget_labels",
-    "format_of",
     "identity",
     "matches",
     "mind_map_reader",
     "random_map",
     "read_mind_map",
     "read_outline",
-    "render",
     "unit_vectors",
 ]

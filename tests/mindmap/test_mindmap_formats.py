@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.mindmap import MindMap, cut, read_mind_map, render
+from arena.mindmap import MindMap, cut, read_mind_map
 from arena_suites.maps import read_markdown
+from arena_suites.maps.formats import render
 
 TREE = MindMap(
     "Neural *ranking*",

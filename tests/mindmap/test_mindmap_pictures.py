@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from arena.mindmap import MindMap, matches, render
+from arena.mindmap import MindMap, matches
+from arena_suites.maps.formats import render
 
 
 def test_any_text_is_safe():

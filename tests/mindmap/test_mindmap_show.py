@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
-from arena.mindmap import render
 from arena_suites.maps.files import read_mind_map_file
+from arena_suites.maps.formats import render
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "example" / "mind-map.json"

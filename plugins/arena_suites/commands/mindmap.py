@@ -44,8 +44,8 @@ def show(
         arena mindmap show map.json --beside survey.md --output both.svg
     """
     from arena.kit.files import atomic_write
-    from arena.mindmap import FORMATS, format_of, render
     from arena.mindmap import beside as render_beside
+    from arena_suites.maps.formats import FORMATS, format_of, render
 
     if json and (format or beside):
         raise DataError("--json takes neither --format nor --beside: it describes one mind-map.")

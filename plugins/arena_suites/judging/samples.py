@@ -210,7 +210,7 @@ pre { white-space: pre-wrap }
 
 
 def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
-    from arena.mindmap import render
+    from arena_suites.maps.formats import render
 
     if (rubric := wanted.rubric) is None:
         raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
@@ -286,7 +286,7 @@ _OF_A_MAP = {
 
 
 def _extracted(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
-    from arena.mindmap import render
+    from arena_suites.maps.formats import render
 
     tasks = wanted.tasks()
     for survey in tasks.surveys.values():

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-
-from arena.encoders import Encoder
 from arena.errors import DataError, clip, did_you_mean
+from arena.mindmap.pictures import draw
 from arena.mindmap.tree import MindMap
 from arena.plugins import Registry, mirror
 
@@ -31,7 +29,7 @@ class Format:
 
 
 FORMATS: Registry[Format] = Registry(
-    "mind-map format", packages=["arena.mindmap.formats"], base=Format
+    "mind-map format", packages=["arena_suites.maps.formats"], base=Format
 )
 
 
@@ -61,41 +59,6 @@ def render(tree: MindMap, format: str = "text") -> str:
     return FORMATS.find(format).write(tree)
 
 
-def beside(
-    left: MindMap,
-    right: MindMap,
-    captions: tuple[str, str] = ("", ""),
-    encoder: str | Encoder | None = "static",
-) -> str:
-    """Return two mind-maps side by side as SVG, each under its caption, their `matches` marked."""
-    from arena.mindmap.formats.pictures import draw
-
-    return draw((left, right), captions, matches(left, right, encoder))
-
-
-def matches(
-    left: MindMap, right: MindMap, encoder: str | Encoder | None = "static"
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the headings that two maps share: for each map, label -> number from 1.
-
-    Labels match if they are equal without regard to case; of the others each is matched with the
-    first free one whose cosine exceeds 0.8, as in `tree_semantic_distance`; without an encoder
-    words alone count. Roots do not match. Numbers are in the order of the left map's headings.
-    """
-    from arena.mindmap.metrics.tree_distance import alike
-
-    rows, columns = left.labels(), right.labels()
-    words = [[label.casefold() == other.casefold() for other in columns] for label in rows]
-    pairs: dict[str, str] = {}
-    for table in (words, alike(left, right, encoder)):
-        for row, column in np.argwhere(table):
-            label, other = rows[row], columns[column]
-            if label.strip() and label not in pairs and other not in pairs.values():
-                pairs[label] = other
-    matched = list(enumerate((label for label in rows if label in pairs), 1))
-    return {x: n for n, x in matched}, {pairs[x]: n for n, x in matched}
-
-
 def format_of(file_name: str) -> str:
     """Return the name of the format that a file's suffix stands for."""
     known = {s: name for name in FORMATS.names() for s in FORMATS.get(name).suffixes}
@@ -106,3 +69,9 @@ def format_of(file_name: str) -> str:
             f"{did_you_mean('.' + file_name.rpartition('.')[2], known)} Or name one: --format."
         )
     return known[suffix]
+
+
+@mind_map_format("svg", suffixes=(".svg",))
+def svg(tree: MindMap) -> str:
+    """A picture; the pointer over a label shows the whole of it."""
+    return draw([tree])

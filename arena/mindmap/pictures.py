@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from arena.mindmap.formats import mind_map_format
+import numpy as np
+
+from arena.encoders import Encoder
 from arena.mindmap.tree import MindMap
 from arena.text.display import count, is_mark, is_wide, shown
 
@@ -93,10 +95,37 @@ def draw(
     return "\n".join([head, *body, "</svg>"]) + "\n"
 
 
-@mind_map_format("svg", suffixes=(".svg",))
-def svg(tree: MindMap) -> str:
-    """A picture; the pointer over a label shows the whole of it."""
-    return draw([tree])
+def beside(
+    left: MindMap,
+    right: MindMap,
+    captions: tuple[str, str] = ("", ""),
+    encoder: str | Encoder | None = "static",
+) -> str:
+    """Return two mind-maps side by side as SVG, each under its caption, their `matches` marked."""
+    return draw((left, right), captions, matches(left, right, encoder))
+
+
+def matches(
+    left: MindMap, right: MindMap, encoder: str | Encoder | None = "static"
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the headings that two maps share: for each map, label -> number from 1.
+
+    Labels match if they are equal without regard to case; of the others each is matched with the
+    first free one whose cosine exceeds 0.8, as in `tree_semantic_distance`; without an encoder
+    words alone count. Roots do not match. Numbers are in the order of the left map's headings.
+    """
+    from arena.mindmap.metrics.tree_distance import alike
+
+    rows, columns = left.labels(), right.labels()
+    words = [[label.casefold() == other.casefold() for other in columns] for label in rows]
+    pairs: dict[str, str] = {}
+    for table in (words, alike(left, right, encoder)):
+        for row, column in np.argwhere(table):
+            label, other = rows[row], columns[column]
+            if label.strip() and label not in pairs and other not in pairs.values():
+                pairs[label] = other
+    matched = list(enumerate((label for label in rows if label in pairs), 1))
+    return {x: n for n, x in matched}, {pairs[x]: n for n, x in matched}
 
 
 def lay_out(tree: MindMap, marks: Mapping[str, int]) -> list[Box]:

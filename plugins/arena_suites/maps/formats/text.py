@@ -5,9 +5,9 @@ from __future__ import annotations
 import json as standard
 import re
 
-from arena.mindmap.formats import mind_map_format
 from arena.mindmap.tree import MindMap
 from arena.text.display import count, shown
+from arena_suites.maps.formats import mind_map_format
 
 
 @mind_map_format("text", suffixes=(".txt",))
