@@ -132,7 +132,7 @@ def read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
             f"a mind-map is a JSON object, not {describe(value)}; give one such as "
             '{"label": "...", "children": [], "papers": []}.'
         )
-    other: object = value
+    other: Any = value
     for reader in mind_map_readers():
         other = reader.reshaped(other)
     if other is not value:
