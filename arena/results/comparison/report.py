@@ -113,10 +113,7 @@ def means(comparison: Comparison, intervals: bool = False) -> Table:
             if (ends := interval(metric.means.get(run.name))) is not None:
                 row[column] = f"{row[column]:.4f} ({ends})"
     if comparison.played:
-        known = comparison.runs[0].metrics["ceiling"]  # None where labels have no such score
-        unknown = {metric: "none" for metric in known if intervals}
-        limits = (unknown.get(m.metric) if m.ceiling is None else m.ceiling for m in metrics)
-        rows.append(["ceiling", *limits])
+        rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
         header, *rows = map(list, zip(header, *rows, strict=True))
         highest = {(column - 1, row + 1) for row, column in highest}

@@ -48,10 +48,10 @@ def environment(*folders: Path) -> Any:
     return made
 
 
-def _number(value: Any, decimals: int = 4, sign: str = "") -> str:
+def _number(value: Any, decimals: int = 4, sign: str = "", missing: str = MISSING) -> str:
     """Return a number, or the sign of an unknown one; text stays as it is."""
     if value is None:
-        return MISSING
+        return missing
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:{sign}.{decimals}f}"
