@@ -71,7 +71,7 @@ def run(
         isolate: Play each episode in a new process, in which the agent knows of no other.
         executor (NAME): local, or ray to play on the machines of a Ray cluster; the files are the
             same.
-        timed: Write the seconds that the run takes into timing.json, for the comparison page.
+        timed: Write the seconds that the run takes into timing.json, for comparisons.
         overwrite: Replace a run in RUN.
 
     Example:

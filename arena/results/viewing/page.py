@@ -179,7 +179,7 @@ def _lines(
 ) -> list[_Line]:
     """Return all surveys, the largest gain of the first pair first; else in order of their days."""
     shown = found.shown if found else {}
-    headline, fair = None, range(len(names))
+    headline, fair = None, [*range(len(names))]
     if compared is not None:
         headline = next(m for m in compared.metrics if m.metric == compared.headline)
         fair = [n for n, r in enumerate(compared.runs) if r.manifest["agent"] != ORACLE]
