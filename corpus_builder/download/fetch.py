@@ -123,7 +123,7 @@ class Fetcher(requests.Session):
                 prepared_request.headers.pop(header, None)
 
     def ask(self, url: str, server: str, **options: Any) -> tuple[int, Any]:
-        """Return status and JSON of the answer to a GET; None for what is no JSON.
+        """Return status and JSON of the answer to a GET; None in place of other content.
 
         Raise FailedError, which names the server, if it cannot be had, or is too large.
         """
