@@ -192,7 +192,7 @@ EDGES = (
     "arena.serving",  # which names its own tools
     *PLUGINS,  # which name their own parts
     "arena.testing",  # audits whatever is registered
-    "corpus_builder.build", "corpus_builder.digest", "corpus_builder.index",
+    "corpus_builder.digest", "corpus_builder.index",
     "corpus_builder.question_tasks",
     "corpus_builder.selection", "corpus_builder.stages.base",  # arguments of a build
 )  # fmt: skip
