@@ -233,6 +233,21 @@ def test_a_sum_is_the_sum(world, name):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "terms"),
+    [
+        ("arena/Discovery-v0", {"gain"}),
+        ("arena/Selection-v0", {"gain"}),
+        ("arena/Organization-v0", {"final"}),
+        ("arena/Survey-v0", {"gain", "final"}),
+    ],
+)
+def test_the_default_of_each_task(world, name, terms):
+    env = make_env(world, name)
+    env.reset(seed=1)
+    assert set(env.step(None)[4]["reward_terms"]) == terms
+
+
 def test_a_survey_without_gold_pays_nothing(mini):
     for name in ("arena/Discovery-v0", "arena/Organization-v0", "arena/Survey-v0"):
         env = playing(mini, "sv:3", name, reward=ALL)
