@@ -13,7 +13,7 @@ class MindMapReader:
     """Reads texts, or objects, in which other systems write mind-maps; it needs one method."""
 
     def read_text(self, text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
-        """Return the map in a text that is no JSON, and notes; None if the form is another one.
+        """Return the map in a text that is not JSON, and notes; None if the form is another one.
 
         It grows the map in `tree`. A text that is of its form and cannot be read is a DataError.
         """
