@@ -104,7 +104,8 @@ def means(comparison: Comparison, intervals: bool = False) -> Table:
     ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
     directed = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better is not None]
-    highest = best(fair, directed, lowest) if len(rows) > 1 else set()
+    several = sum(any(cell is not None for cell in row) for row in fair) > 1
+    highest = best(fair, directed, lowest) if several else set()
     whose = "of the task" if comparison.played else "by"
     title = f"Mean scores {whose} {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
