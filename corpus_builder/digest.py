@@ -25,7 +25,7 @@ from arena.tasks import TaskSet, choose_surveys
 from arena.text.display import count
 from corpus_builder.asking import ask_records, open_model
 from corpus_builder.files import read_rows
-from corpus_builder.manifest import list_files, made_before, register
+from corpus_builder.manifest import list_files, register
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
@@ -51,9 +51,9 @@ def make_digests(
     in place of what the `surveys` have: the references in reach, and the papers of mind-maps.
 
     Returns:
-        The manifest of the digests, with ``made_before`` if these are there, of the same input.
-        ``counts`` has ``papers``, ``digests`` and ``failed``, papers for which the answer was
-        refused or could not be read twice; ``failed.jsonl`` lists them.
+        The manifest of the digests, whose ``counts`` has ``papers``, ``digests`` and ``failed``,
+        papers for which the answer was refused or could not be read twice; ``failed.jsonl`` lists
+        them.
     """
     name = INPUTS.resolve(input_name)
     kind = INPUTS.get(name)
@@ -81,11 +81,7 @@ def make_digests(
         "config": config,
         "papers_sha256": sha256_json(ids),
     }
-    wanted = json.loads(json.dumps(wanted))  # as it is read again
     output = layout.digest_directory(root, name)
-    known = name in layout.read_manifest(root).get("digests", {})
-    if known and not overwrite and (made := made_before(output, "digest", wanted)):
-        return made | {"made_before": True}
     check(root)
     client.check()
     view = corpus.listed("9999-12-31", ids)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +32,6 @@ def list_files(directory: Path, but: str | None = None) -> dict[str, dict[str, A
         for path in sorted(directory.rglob("*"))
         if path.is_file() and path.relative_to(directory).parts[0] != but
     }
-
-
-def made_before(directory: Path, what: str, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the manifest of an intact part or task set that has all that is `wanted`, or None."""
-    with suppress(CorpusError):
-        manifest, files = layout.read_manifest(directory, what), list_files(directory)
-        files.pop(layout.MANIFEST)
-        same = wanted.items() <= manifest.items() and manifest["files"] == files
-        return manifest if same else None
-    return None
 
 
 def register(root: Path, corpus: str, key: str, place: Path, new: Path) -> None:

@@ -29,7 +29,7 @@ from arena.text.display import count
 from arena.text.identifiers import work_key
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
-from corpus_builder.manifest import list_files, made_before
+from corpus_builder.manifest import list_files
 
 LEAST = 10
 """References in reach that a paper needs by default."""
@@ -93,8 +93,7 @@ def write_paper_tasks(
     first test survey. The corpus does not change, and `output` is outside of it.
 
     Returns:
-        The manifest; with ``made_before`` if `output` is of the same input and intact. Its
-        ``counts`` are ``candidates`` (papers that cite enough before the day),
+        The manifest, whose ``counts`` are ``candidates`` (papers that cite enough before the day),
         ``same_title`` (those left out for their title), ``tasks``, ``labels`` (references in
         reach) and ``influential`` (those of gain 2).
     """
@@ -119,8 +118,6 @@ def make_task_set(
     `write` takes an empty database and a directory, and returns the hash of the tasks and counts.
     `wanted` identifies the input: the hash of the corpus, ``options``, the code.
     """
-    if not overwrite and (made := made_before(output, layout.TASK_SET, wanted)):
-        return made | {"made_before": True}
 
     def check(place: Path) -> None:
         if place.is_relative_to(root):

@@ -72,8 +72,6 @@ def tasks(
     print_rows(
         [*shown, *([("before", until)] if until else []), ("sha256", manifest["tasks_sha256"])]
     )
-    if "made_before" in manifest:
-        print("made before from the same input: nothing is left to do")
 
 
 def digest(
@@ -120,8 +118,6 @@ def digest(
     name, counts = manifest["input"], manifest["counts"]
     text = f"{name} of {counts['digests']:,} of {count(counts['papers'], 'paper')}"
     print(printable(f"{text} by {manifest['config']['model']}", 1000))
-    if "made_before" in manifest:
-        print("made before from the same input: nothing is left to do")
     if counts["failed"]:
         print(f"The others failed; digest/{name}/failed.jsonl says why. Their abstract is shown.")
 
