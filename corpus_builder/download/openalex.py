@@ -201,8 +201,8 @@ class _Pages:
             raise DataError(f"OpenAlex answered {status}: it does not take the key in {KEY}.")
         if status != 200:
             said = answer.get("message") if isinstance(answer, dict) else None
-            why = f": {clip(said)}" if said else ""
-            raise DataError(f"OpenAlex answered {status}{why}. {CONTINUES}")
+            text = f": {clip(said)}" if said else ""
+            raise DataError(f"OpenAlex answered {status}{text}. {CONTINUES}")
         if why := misfit(answer, {"meta": {"count": int}, "results": list}):
             raise DataError(f"OpenAlex' answer is no page of works: {why}. {CONTINUES}")
         works, meta = answer["results"], answer["meta"]
