@@ -227,6 +227,3 @@ def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_pa
     counts = notes(tmp_path / "run")
     assert counts["llm"]["stopped"] == (None if limit == 3 else "max_calls")
     assert counts["filing"]["other"] == (6 if limit == 0 else len((expected).get("Other", [])))
-
-
-# Tasks

@@ -64,9 +64,6 @@ def test_the_binary_dendrogram_by_hand():
     ]
 
 
-# Flattened trees
-
-
 # Labels
 
 
@@ -185,6 +182,3 @@ def test_it_submits_no_map_without_papers(world, tmp_path, budget):
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
     assert entry["paper_filing_agreement"] == 0
-
-
-# Real surveys

@@ -134,9 +134,3 @@ def test_without_starting_papers_it_searches(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
     _, info, _ = played(Scout(), corpus, "Organization", references="found", found={})
     assert papers_of(info["answers"]["organization"]) == ["p:fish", "p:reef", "p:shark"]
-
-
-# What a subclass may change
-
-
-# Budgets and promises

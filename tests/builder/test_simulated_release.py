@@ -38,9 +38,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-# --- the format ----------------------------------------------------------------------------------
-
-
 # --- nothing is lost -----------------------------------------------------------------------------
 
 

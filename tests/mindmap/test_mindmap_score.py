@@ -94,9 +94,6 @@ def test_a_gold_map_without_headings():
         score_one(MindMap(""), MindMap(""), "statik", None)
 
 
-# Siblings of one label
-
-
 # How papers are filed
 
 
