@@ -62,7 +62,7 @@ def write_trackio(
         days: list[str] = []
         for record, steps in progress(replay_episodes(run, corpus), desc=name, unit="episode"):
             first, reward = steps[0].observation, math.fsum(step.reward for step in steps)
-            effort = dataclasses.asdict(played_episode(record, run, None).effort)
+            effort = dataclasses.asdict(played_episode(record, run).effort)
             values = {f"spent/{n}": v for n, v in effort.items() if n not in ("episodes", "models")}
             values |= record["metrics"] | {"reward": reward}
             trace = {
