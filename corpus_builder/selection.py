@@ -201,7 +201,7 @@ def _write_topics(
         numbers[field] += 1
         topic, title = f"{field}_{numbers[field]:02}", " ".join(record["title"].split())
         domain = "Computer Science" if field == "cs" else "General Science"
-        year, id_ = first_day(record)[:4], record["arxiv_id"]
+        year, id_ = str(first_day(record))[:4], record["arxiv_id"]
         rows.append((topic, domain, title, venues.get(id_, ""), year, cited.get(id_, "")))
         if article := articles.get(id_):
             abstract = f"## Abstract\n\n{record.get('abstract') or ''}"

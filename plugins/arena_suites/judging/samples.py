@@ -109,8 +109,8 @@ def draw(
     """
     if kind not in KINDS:
         raise DataError(f"nothing is called {kind!r}.{did_you_mean(kind, KINDS)}")
-    if (wanted := n if per_run is None else per_run) < 1:
-        raise DataError(f"{wanted} to draw: give an integer >= 1.")
+    if (number := n if per_run is None else per_run) < 1:
+        raise DataError(f"{number} to draw: give an integer >= 1.")
     if not overwrite:
         _refuse_answered(Path(sheet))
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"

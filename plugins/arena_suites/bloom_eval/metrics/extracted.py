@@ -197,7 +197,9 @@ def _released_counts(
 
 def _read_names(text: str) -> dict[str, dict[str, str]]:
     found = as_json(text)
-    maps = [found.get(key, {}) for key in CATEGORIES] if isinstance(found, dict) else [None]
+    maps: list[Any] = [None]
+    if isinstance(found, dict):
+        maps = [found.get(key, {}) for key in CATEGORIES]
     if not all(isinstance(each, dict) for each in maps):
         raise ParseError(f"It is not a JSON object with objects under {', '.join(CATEGORIES)}.")
     return {
