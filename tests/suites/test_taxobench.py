@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from llm_server import LLMServer
 
+import arena_suites
 from arena import cli
 from arena.errors import DataError
 from arena.metrics import METRICS
@@ -297,3 +300,23 @@ def test_a_model_judges_the_trees_too(score, tmp_path):
     assert result["mean"]["average"] == 2.25
     assert result["settings"]["judge"]["missing"] == 1
     assert "no readable answer for 1 survey" in result["problems"][-1]
+
+
+def test_which_printed_soft_f1_are_no_harmonic_means():
+    """Within the rounding of the table; docs/taxobench.md says how many there are."""
+    path = Path(arena_suites.__file__).parent / "configs" / "taxobench.yaml"
+    table = yaml.safe_load(path.read_text())["tables"]["inputs"]["paper"]
+    places = [table["header"].index(name) for name in ("NSR", "NSP", "Soft F1")]
+    rows = [[row[place] for place in places] for row in table["rows"]]
+
+    def least_and_most(recall, precision):
+        for off in (-0.005, 0.005):
+            yield 2 * (recall + off) * (precision + off) / (recall + precision + 2 * off) + off
+
+    wrong = []
+    for recall, precision, f1 in rows:
+        least, most = least_and_most(recall, precision)
+        if not least - 1e-9 <= f1 <= most + 1e-9:
+            wrong.append((recall, f1))
+    assert (len(rows), len(wrong)) == (36, 9)
+    assert all(recall == f1 for recall, f1 in wrong)
