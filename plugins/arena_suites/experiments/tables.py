@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -196,12 +197,14 @@ class _Layout(NamedTuple):
             for label, own in options.items()
             if "encoder" in own
         ]
-        encoded = {column: text.partition(", encoder ")[2] for column, text in engines.items()}
         used += [
-            ("vectors", f"Vectors of {column}", name) for column, name in encoded.items() if name
+            ("vectors", f"Vectors of {column}", name)
+            for column, text in engines.items()
+            for name in re.findall(r", encoder ([^\s;]+)", text)
         ]
+        known: Mapping[str, Mapping[str, str]] = self.spec.paper.used if self.spec.paper else {}
         for kind, what, name in used:
-            theirs = self.spec.paper.used.get(kind, {}) if self.spec.paper else {}
+            theirs = known.get(kind, {})
             says = [f"the paper's {title}, here {ours}, differs" for ours, title in theirs.items()]
             yield f"{what}: {'; '.join([name, *(() if name in theirs else says)])}."
 

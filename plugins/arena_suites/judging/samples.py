@@ -116,8 +116,8 @@ def draw(
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
     try:
         place = None if figures is None else Path(figures)
-        wanted = Wanted(corpus, rubric, place, _abstracts(abstracts))
-        found = list(KINDS[kind](sources, wanted))
+        needs = Wanted(corpus, rubric, place, _abstracts(abstracts))
+        found = list(KINDS[kind](sources, needs))
     except ArenaError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError):
