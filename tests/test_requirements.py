@@ -192,10 +192,11 @@ def test_every_serve_export_and_evaluate_runs_or_names_its_extra_where_only_the_
     lines = [line.format(world=world, run=title_run) for line in NEEDS]
     code = f"""{CORE_ALONE}
 import contextlib, io, json
-from arena.cli import _GROUPS, main
+from arena.cli import main
+from arena.cli.commands import commands_of
 from arena.serving import INTEGRATIONS
 from arena.suites import SUITES
-groups = {{"serve": INTEGRATIONS.names(), "export": [*_GROUPS["export"][3]]}}
+groups = {{"serve": INTEGRATIONS.names(), "export": [*commands_of("arena")["export"]]}}
 groups["evaluate"] = SUITES.names()
 said = []
 for line in {lines!r}:

@@ -29,7 +29,7 @@ def test_the_file_of_tools_is_the_schemas(world: Path) -> None:
         assert entry["class_name"] == "arena_integrations.verl.SurveyTool"
         assert entry["config"] == {"type": "native", "corpus": str(world), "task": "discovery"}
     written["tools"][0]["config"]["corpus"] = "demo/world"  # the one object of all entries
-    shipped = (ROOT / "configs" / "verl-tools.yaml").read_text(encoding="utf-8")
+    shipped = (ROOT / "plugins/arena_integrations/configs" / "verl-tools.yaml").read_text(encoding="utf-8")
     assert shipped.endswith("\n" + yaml.safe_dump(written, sort_keys=False, width=100))
 
 
