@@ -81,7 +81,11 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     run(demo / "world", "report", "digest", report, surveys=surveys[:1])
     written.write_text(as_page([report], demo / "world").html, "utf-8")
     end = f"e/{quote('digest, bm25')}/{quote(surveys[0])}/{10**6}"
-    shown = [Picture("viewing", page.name, at(2)), Picture("report", written.name, end)]
+    shown = [
+        Picture("viewing", page.name, at(1)),
+        Picture("report", written.name, end),
+        Picture("comparison", "comparison.html", width=1280, height=860),
+    ]
     views = {
         "runs": Picture("", page.name, "missed", ("#funnel button.lost >> nth=1",)),
         "episode": Picture("", page.name, at(2)),
@@ -113,7 +117,7 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
     tab.wait_for_selector("body[data-ready]")
     for selector in picture.click:
         tab.click(selector)
-        tab.wait_for_timeout(300)
+    tab.wait_for_timeout(300)  # what is opened is drawn then
     tab.emulate_media(media=picture.media)  # type: ignore[arg-type]
     tab.screenshot(path=folder / f"{picture.name}.png", full_page=not picture.height)
     tab.close()

@@ -467,6 +467,7 @@ function card(n) {
     body.append(el("p", {}, "..."));
     const drawn = await drawStep(n).catch((error) => [el("p", { class: "labels" }, `This step cannot be drawn: ${error.message}`), el("pre", {}, JSON.stringify([own.a[n - 1], own.o[n]]))]);
     body.replaceChildren(...drawn.flat(2).filter(Boolean));
+    if (n > 1 && n === current?.step) body.parentNode.scrollIntoView();
   };
   const title = n > steps ? "How it ended" : [`${n}. ${attempt(() => summary(own.a[n - 1]), "malformed")}`, found ? el("b", { class: "hit", title: "wanted papers shown first by this step" }, ` +${found}`) : null, isRefused(own.o[n]) && el("small", {}, " refused")];
   return el("details", { class: "step", id: `step-${n}`, ontoggle: ({ target }) => target.open && draw() }, el("summary", {}, el("bdi", {}, title)), body);
@@ -543,7 +544,7 @@ async function showEpisode(run, place, step) {
   opened.setAttribute("aria-current", "step");
   for (let each = opened; each; each = each.parentElement.closest("details")) each.open = true;
   opened.querySelector("summary").focus({ preventScroll: true });
-  if (!isNew) opened.scrollIntoView();
+  if (!isNew || n > 1) opened.scrollIntoView();
 }
 
 // The tabs.
