@@ -80,6 +80,12 @@ class Axis:
         return round(self._start + (value - self.ticks[0]) * self._pixels, 1)
 
 
+def axis_of_means(metric: MetricComparison) -> Axis:
+    """Return the axis of the means of all runs, their intervals, the ceiling and 0."""
+    ends = [end for mean in metric.means.values() for end in (mean.mean, mean.low, mean.high)]
+    return Axis([0.0, *(e for e in (*ends, metric.ceiling) if e is not None)], 188, 468)
+
+
 def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
     """Return (difference, survey, value of the run), from its largest gain to its largest loss."""
     sign = -1 if metric.lower_is_better else 1
