@@ -11,7 +11,7 @@ import pytest
 from helpers import Papers as Papers
 
 from arena.errors import ArenaError
-from arena.retrieval import lucene
+from arena_engines.retrievers import lucene
 from arena_engines.retrievers.lucene import JavaProcess, LuceneRetriever, _worker, requirements
 
 try:

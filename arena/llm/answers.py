@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar
 
+import yaml
 from annotated_types import Ge
 
 from arena.errors import ArenaError, DataError, clip
@@ -271,16 +272,29 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
 
     `prices` is a YAML file or a table like prices.yaml, which precedes that one.
     """
-    from arena.kit.settings import read_source
-
     for table in (prices or {}, PRICES):
-        entries = read_source(table, "table of models", "docs/llm.md").data
+        entries = table if isinstance(table, Mapping) else _table(Path(table))
         if model in entries:
             entry, what = entries[model], f"price of {clip(model)}"
             if not isinstance(entry, Mapping):
                 raise DataError(f"the {what} has no prompt and completion: {clip(entry)}.")
             return Price(**check_options(what, Price, entry))
     return None
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """Return the prices in a YAML file, by name of the model."""
+    try:
+        data = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        why = error.strerror
+        raise DataError(f"{str(path)!r} cannot be read: {why}. Name a YAML file.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        why = clip(" ".join(str(error).split()), 200)
+        raise DataError(f"{str(path)!r} is not YAML: {why}") from None
+    if not isinstance(data, dict):
+        raise DataError(f"{str(path)!r} contains no table of models. See docs/llm.md.")
+    return {str(name): entry for name, entry in data.items()}
 
 
 class LLMError(ArenaError):

@@ -20,7 +20,6 @@ from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.kit import terminal
 from arena.kit.files import sha256_file
-from arena.kit.plots import draw
 from arena.kit.process import cores
 from arena.kit.workdir import staged_directory
 from arena.text.display import count, shown
@@ -37,6 +36,7 @@ from corpus_builder.card.figures import (
 )
 from corpus_builder.database import connected, readable_errors
 from corpus_builder.manifest import register
+from corpus_builder.plots import draw
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)

@@ -39,7 +39,7 @@ class WorldSource:
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from ``--config``, overridden by the single options."""
-        from arena.kit.settings import read_source
+        from corpus_builder.settings import read_source
 
         known, knobs = parameters_of(WorldConfig), {}
         if arguments.config:

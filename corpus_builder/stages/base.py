@@ -18,12 +18,12 @@ from arena.errors import DataError, clip
 from arena.executors import EXECUTORS, Executor, make_executor
 from arena.kit.files import TEMPORARY_SUFFIX
 from arena.kit.process import cores
-from arena.kit.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 from arena.retrieval import RETRIEVERS
 from corpus_builder.database import connected
 from corpus_builder.files import RowWriter, read_report, write_report
 from corpus_builder.judges import JUDGES
 from corpus_builder.release import RecordLimits, Release
+from corpus_builder.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 
 
 class Dates(Settings):

@@ -16,7 +16,7 @@ from toy_release import ToyRelease, write_toy
 
 from arena.errors import DataError, WorkerError
 from arena.executors import make_executor
-from arena.executors import ray as ray_executor
+from arena_engines.executors import ray as ray_executor
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 

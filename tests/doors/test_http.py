@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from arena.cli import main
-from arena.serving import _http
+from arena.serving import http
 from arena.serving.retrieve import Searcher, make_app
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
@@ -42,7 +42,7 @@ def post(address: str, **options) -> requests.Response:
         ({"headers": {"Host": "localhost.evil.example"}}, 400, "--host 0.0.0.0, and with a secret"),
         ({"headers": {"Origin": "https://evil.example"}}, 403, "a page of 'https://evil.example'"),
         ({"headers": {"Origin": "null"}}, 403, "a page of 'null' may not ask"),
-        ({"json": None, "data": b" " * (_http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
+        ({"json": None, "data": b" " * (http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": iter([b" " * (1 << 22)] * 9)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": '{"query": "x"}'}, 415, "send application/json"),
     ],
@@ -53,7 +53,7 @@ def test_refusals(address, options, status, error):
 
 
 def test_too_many_connections(mini, monkeypatch):
-    monkeypatch.setattr(_http, "CLIENTS", 2)
+    monkeypatch.setattr(http, "CLIENTS", 2)
     with serving(app(mini)) as address, requests.Session() as first, requests.Session() as second:
         url = f"{address}/health"
         assert first.get(url).status_code == 200
@@ -73,7 +73,7 @@ def test_a_token(mini):
 
 
 def test_other_machines_need_a_token(mini, monkeypatch, capsys):
-    monkeypatch.delenv(_http.TOKEN, raising=False)
+    monkeypatch.delenv(http.TOKEN, raising=False)
     command = ["serve", "retrieve", "--corpus", str(mini), "--host", "0.0.0.0"]
     assert main(command) == 2
     assert "Set the environment variable ARENA_TOKEN" in capsys.readouterr().err

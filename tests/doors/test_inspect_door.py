@@ -22,7 +22,7 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import solver
 
-from arena.serving import inspect as door
+from arena_integrations import inspect as door
 
 # Streams of inspect's own event loop.
 pytestmark = pytest.mark.filterwarnings(

@@ -23,7 +23,7 @@ vf = pytest.importorskip("verifiers.v1")
 
 from door_clients.verifiers import VerifiersDoor  # noqa: E402
 
-from arena.serving import verifiers as door  # noqa: E402
+from arena_integrations import verifiers as door  # noqa: E402
 
 OPTIONS = {"reward": "gain+recall@100", "max_steps": 20}
 

@@ -16,7 +16,7 @@ from helpers import gold_of
 
 import arena
 from arena.errors import DataError
-from arena.serving import verl as door
+from arena_integrations import verl as door
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +29,8 @@ def test_the_file_of_tools_is_the_schemas(world: Path) -> None:
         assert entry["class_name"] == "arena_integrations.verl.SurveyTool"
         assert entry["config"] == {"type": "native", "corpus": str(world), "task": "discovery"}
     written["tools"][0]["config"]["corpus"] = "demo/world"  # the one object of all entries
-    shipped = (ROOT / "plugins/arena_integrations/configs" / "verl-tools.yaml").read_text(encoding="utf-8")
+    path = ROOT / "plugins/arena_integrations/configs/verl-tools.yaml"
+    shipped = path.read_text(encoding="utf-8")
     assert shipped.endswith("\n" + yaml.safe_dump(written, sort_keys=False, width=100))
 
 

@@ -57,7 +57,8 @@ def hash_of(copy):
 RUN = ("arena.runs", "baselines.title", "arena.metrics.ndcg", "arena.retrieval.bm25")
 PLUGGED = (  # what registries found, which this run did not resolve
     "arena/metrics/", "arena/mindmap/metrics/", "arena/report/metrics/", "arena/suites.py",
-    "arena/executors.py", "arena/rewards/", "arena/answers/", "arena/tasks/", "arena/encoders/", "arena/retrieval/",
+    "arena/executors.py", "arena/rewards/", "arena/answers/", "arena/tasks/", "arena/encoders/",
+    "arena/retrieval/",
 )  # fmt: skip
 ADDED = ("from __future__", "ADDED = 1\nfrom __future__")
 

@@ -8,7 +8,7 @@ import gymnasium
 
 import arena
 from arena import Agent, counted
-from arena.mindmap import _read
+from arena.mindmap import reading
 
 
 def _failing(text, *rest):
@@ -53,14 +53,14 @@ def test_an_exception_while_an_action_is_read_is_an_observation_and_recorded(
             return {"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}}
 
     failed = iter([True, True])
-    plain = _read._read_value
+    plain = reading.read_value
 
     def failing(value, tree):
         if value == {"A": ["B"]} and next(failed, False):
             raise IndexError("no such place")
         return plain(value, tree)
 
-    monkeypatch.setattr(_read, "_read_value", failing)
+    monkeypatch.setattr(reading, "read_value", failing)
     summary = arena.run(world, "organization", Once, tmp_path / "run", surveys=1)
     (record,) = map(json.loads, (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines())
     where = record["steps"][0]["defect"]

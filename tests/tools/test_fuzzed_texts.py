@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from arena.errors import DataError
 from arena.llm import ParseError
 from arena.llm.parsing import as_json, as_list, tagged
-from arena.mindmap import _shapes as shapes
-from arena.mindmap import read_mind_map
+from arena.mindmap import read_mind_map, reading
 from arena.report import cited_ids, read_report
 from arena.tools import TOOLS as REGISTRY
 from arena.tools import parse_action
 from arena_suites.judging import evidence
 from arena_suites.judging.judge import Rubric
+from arena_suites.maps import _shapes as shapes
 
 WORDS = [
-    *shapes._LABEL, *shapes._BELOW, *shapes._PAPERS, *shapes._PARENT, *shapes.SCHEMA,
+    *shapes._LABEL, *shapes._BELOW, *shapes._PAPERS, *shapes._PARENT, *reading._NO_HEADINGS,
     *(end for ends in shapes._ENDS for end in ends), "example", "e.g.", "", "0",
     "tool", "name", "arguments", "search", "organize", "mind_map", "query", "queries", "k", "fuse",
     "score", "reason", "rating", "support", "statement", "marks", "citations", "verdict",

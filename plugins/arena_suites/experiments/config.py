@@ -24,7 +24,9 @@ from pydantic import (
 
 from arena.envs.config import LIMITS
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.settings import (
+from arena.metrics import ENCODER, EXTRACTOR
+from arena.text.display import count
+from corpus_builder.settings import (
     ConfigSource,
     Place,
     Settings,
@@ -33,8 +35,6 @@ from arena.kit.settings import (
     read_source,
     refusal,
 )
-from arena.metrics import ENCODER, EXTRACTOR
-from arena.text.display import count
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""

@@ -21,12 +21,12 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.kit.options import check_names, check_options, parameters_of
-from arena.kit.settings import Place
 from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet, choose_surveys, open_task, play_order, with_topic
 from arena_suites.experiments.config import FINDS, Experiment, Row, directory_of
+from corpus_builder.settings import Place
 
 JUDGED = "judge."
 """Prefix of the numbers that the configuration's judge reports; see `arena_suites.judging`."""

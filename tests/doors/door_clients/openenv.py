@@ -7,7 +7,7 @@ from typing import Any
 
 from openenv import core
 
-from arena.serving import _http
+from arena.serving import http
 from arena.session import Sessions
 from arena.tools.base import function_schema
 from arena_integrations.openenv import _FIELDS, make_app
@@ -19,11 +19,11 @@ class OpenEnvDoor(Door):
 
     def __init__(self, sessions: Sessions) -> None:
         super().__init__(sessions)
-        listening = _http.listen("127.0.0.1", 0)
-        self._server = _http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
+        listening = http.listen("127.0.0.1", 0)
+        self._server = http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()
-        self._client = core.GenericEnvClient(base_url=_http.address(listening)).sync()
+        self._client = core.GenericEnvClient(base_url=http.address(listening)).sync()
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Reset."""
