@@ -202,7 +202,7 @@ class _Layout(NamedTuple):
             for column, text in engines.items()
             for name in re.findall(r", encoder ([^\s;]+)", text)
         ]
-        known: Mapping[str, Mapping[str, str]] = self.spec.paper.used if self.spec.paper else {}
+        known: Mapping[Any, Mapping[str, str]] = self.spec.paper.used if self.spec.paper else {}
         for kind, what, name in used:
             theirs = known.get(kind, {})
             says = [f"the paper's {title}, here {ours}, differs" for ours, title in theirs.items()]
