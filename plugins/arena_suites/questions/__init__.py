@@ -1,0 +1,1 @@
+"""Formats of published questions; importing a module registers its own."""

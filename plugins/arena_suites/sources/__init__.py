@@ -1,0 +1,1 @@
+"""Sources of published data sets; importing a module registers its own."""
