@@ -6,14 +6,14 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow doors docs lint bench install clean
+.PHONY: help demo test test-slow integrations docs lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo     install what it needs, build a made-up world, run the baselines, print tables"
+	@echo "make demo     install what it needs, build a synthetic corpus, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
-	@echo "make doors    test the doors to frameworks that need an environment of their own"
+	@echo "make integrations    test the integrations to frameworks that need an environment of their own"
 	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side"
@@ -58,12 +58,12 @@ test-slow: $(VENV)/.tests
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-DOORS := inspect openenv trackio verifiers verl
+INTEGRATIONS := inspect openenv trackio verifiers verl
 # These go beside the packages of the tests, or over them; their requirements/NAME.txt has what differs.
 BESIDE := langchain openai-agents rllib sb3 skyrl smolagents verl
-doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
-	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
-	$(VENV)-skyrl/bin/python -m pytest -q -k skyrl tests/doors/test_retrieve.py
+integrations: $(INTEGRATIONS:%=integration-%) $(BESIDE:%=$(VENV)-%/.installed)
+	$(BIN)/python -m pytest -q tests/integrations/test_other_frameworks.py
+	$(VENV)-skyrl/bin/python -m pytest -q -k skyrl tests/integrations/test_retrieve.py
 .PRECIOUS: $(VENV)-%/.installed
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
@@ -79,8 +79,8 @@ $(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VEN
 		$$($(VENV)-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth
 	@touch $@
 
-door-%: $(VENV)-%/.installed
-	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
+integration-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/integrations/test_contract.py tests/*/test_$**.py
 
 # The site, in site/: what is wrong in a page, a link or a docstring is an error.
 docs: $(VENV)/.docs
@@ -98,7 +98,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python -m mypy
 
 bench: $(VENV)/.dev
-	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
+	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build synthetic \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 

@@ -1,7 +1,7 @@
 """ResearchArena: dated literature search as Gymnasium environments, scored exactly.
 
     >>> import arena
-    >>> corpus = arena.Corpus.open("demo/world")           # doctest: +SKIP
+    >>> corpus = arena.Corpus.open("demo/synthetic")           # doctest: +SKIP
     >>> corpus.at("2015-01-01").search("membrane", k=5)  # doctest: +SKIP
 
 Environments such as ``arena/Discovery-v0`` (`arena list environments`) are made with

@@ -58,11 +58,11 @@ def reading(text: str | None = None) -> Iterator[None]:
 
 def unreadable(error: Exception) -> UnreadableError:
     """Return the error that says at which exception a reader failed."""
-    from arena.failures import failure_of_answer
+    from arena.failures import scoring_failure
 
     if isinstance(error, RecursionError):
         return too_complex()
-    what = failure_of_answer(error)
+    what = scoring_failure(error)
     return ReaderDefectError(f"a defect of the reader: {what}. Write it otherwise.")
 
 

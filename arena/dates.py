@@ -26,7 +26,7 @@ PRECISIONS = ("year", "month", "day")
 GUESSED = "guessed"
 """Precision of a date that no source states."""
 GUESS_MARK = "†"
-"""Mark of results of surveys whose date is guessed."""
+"""Mark of results of topics whose date is guessed."""
 
 
 def last_version_month(versions: Any) -> str | None:
@@ -115,14 +115,14 @@ def format_day(day: int) -> str:
     return dt.date.fromordinal(int(day) + _EPOCH).isoformat()
 
 
-def guess_note(survey_ids: Sequence[str]) -> str:
+def guess_note(topic_ids: Sequence[str]) -> str:
     """Return the footnote to `GUESS_MARK`.
 
     >>> guess_note(["s1", "s2"])
-    '† The dates of 2 surveys are guessed: s1, s2. Their true cutoffs may be earlier or later.'
+    '† The dates of 2 topics are guessed: s1, s2. Their true cutoffs may be earlier or later.'
     """
-    number = len(survey_ids)
-    what = "The date of 1 survey is" if number == 1 else f"The dates of {number} surveys are"
-    named = ", ".join(survey_ids[:_NAMED]) + ", ..." * (number > _NAMED)
+    number = len(topic_ids)
+    what = "The date of 1 topic is" if number == 1 else f"The dates of {number} topics are"
+    named = ", ".join(topic_ids[:_NAMED]) + ", ..." * (number > _NAMED)
     cutoffs = "Its true cutoff" if number == 1 else "Their true cutoffs"
     return f"{GUESS_MARK} {what} guessed: {named}. {cutoffs} may be earlier or later."

@@ -36,7 +36,7 @@ class UnreadableError(DataError):
 
 
 class NoLabelsError(DataError):
-    """A corpus without a survey that has the labels a task is scored by."""
+    """A corpus without a topic that has the labels a task is scored by."""
 
 
 class CorpusError(ArenaError):

@@ -23,7 +23,7 @@ def plug_in_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [frame for frame in frames if Path(frame.filename).parent in folders]
 
 
-def failure_of_answer(error: Exception) -> str:
+def scoring_failure(error: Exception) -> str:
     """Return what `failure` says of an exception while an answer was scored.
 
     Raise the exception again if it is no fault of the answer: bad input, the machine's, a missing

@@ -54,7 +54,7 @@ class Hit(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """What is known of a paper besides its full text.
+    """A paper without its full text.
 
     `date` is the resolved day; `date_precision` says how much of it the source named
     (``"year"``, ``"month"`` or ``"day"``), or that none does (``"guessed"``).

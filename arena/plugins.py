@@ -47,7 +47,7 @@ VARIABLE = "ARENA_PLUGINS"
 """Environment variable that lists files."""
 _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.serving", "arena.encoders",
-    "arena.executors", "arena.inputs", "arena.metrics", "arena.mindmap.extractors",
+    "arena.executors", "arena.paper_texts", "arena.metrics", "arena.mindmap.extractors",
     "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
     "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
     "corpus_builder.readers.base", "corpus_builder.sources.base",

@@ -1,6 +1,6 @@
-"""Episodes by key, many at once: what every door to another framework plays with.
+"""Episodes by key, many at once: what every integration with another framework plays with.
 
-A door receives tool calls from elsewhere: from a server's clients, or from the threads of a
+An integration receives tool calls from elsewhere: from a server's clients, or from the threads of a
 trainer. It opens a session for each episode, and gives every call to it. A session is one
 environment with a lock; its errors are results, which a model can read.
 """
@@ -26,20 +26,20 @@ from annotated_types import Ge
 
 from arena.agents import tool_message
 from arena.corpus import Corpus
-from arena.envs import EnvConfig, SurveyEnv
+from arena.envs import EnvConfig, ResearchEnv
 from arena.errors import ArenaError, DataError, clip
-from arena.kit.files import misfit
+from arena.kit.files import schema_error
 from arena.kit.options import checked
 from arena.kit.threads import Threads
-from arena.tasks import TaskSet, choose_surveys
+from arena.tasks import TaskSet, choose_topics
 from arena.text.display import count
-from arena.tools import Search, Shown, encode, json_action, make_searches, tool_schemas
+from arena.tools import Search, ToolResult, encode, json_action, make_searches, tool_schemas
 
 IDLE = 1800.0
 """Seconds after which a session that nobody uses is closed."""
 ROLLOUTS = "rollouts.jsonl"
-"""The file of recorded episodes: their settings, surveys and actions, and no labels."""
-MOST = 4096
+"""The file of recorded episodes: their settings, topics and actions, and no labels."""
+MAX_SESSIONS = 4096
 """Sessions that may be open at once."""
 _LONGEST_KEY = 200
 _THREADS = 8  # that carry out what is awaited
@@ -68,13 +68,13 @@ class CapacityError(ArenaError):
 
 
 class Totals(NamedTuple):
-    """What an episode has earned so far, with the sums of its reward terms and the budget left.
+    """The earnings of an episode so far, with the sums of its reward terms and the budget left.
 
     Refused actions count as steps. Metrics are empty until the episode is over. `valid` is False
     where a tool failed, which is no fault of the agent: then the reward is not the agent's.
     """
 
-    survey: str
+    topic_id: str
     steps: int
     reward: float
     terms: dict[str, float]
@@ -85,7 +85,7 @@ class Totals(NamedTuple):
 
 
 class SessionStep(NamedTuple):
-    """What a step returns: as Gymnasium's, and `failed` for a call that was not carried out."""
+    """The result of a step: as Gymnasium's, and `failed` for a call that was not carried out."""
 
     observation: dict[str, Any]
     reward: float
@@ -120,9 +120,9 @@ class EpisodeSession:
     def __init__(
         self,
         key: str,
-        env: SurveyEnv,
+        env: ResearchEnv,
         seed: int | None,
-        survey: str | None,
+        topic_id: str | None,
         clock: Callable[[], float] = time.monotonic,
         record: Callable[[dict[str, Any]], None] | None = None,
         threads: Threads | None = None,
@@ -130,9 +130,9 @@ class EpisodeSession:
         self.key, self._env, self._clock, self._record = key, env, clock, record
         self._lock, self._turn = threading.Lock(), asyncio.Lock()
         self._threads = threads or Threads(1, step_together)
-        options = None if survey is None else {"survey": survey}
+        options = None if topic_id is None else {"topic_id": topic_id}
         self.first, info = env.reset(seed=seed, options=options)
-        self.survey: str = info["survey"]
+        self.topic_id: str = info["topic_id"]
         self.last: SessionStep | None = None
         self.used = clock()
         self._observation = self.first
@@ -160,7 +160,7 @@ class EpisodeSession:
             asked = _Asked(action)
             try:
                 if isinstance(action, Mapping) and action.get("tool") == "search":
-                    step = await self._threads.together(self, asked)
+                    step = await self._threads.run_batched(self, asked)
                 else:  # it may take long
                     step = await self._threads.run(self.step, asked)
             except asyncio.CancelledError:
@@ -180,11 +180,11 @@ class EpisodeSession:
             return None
         self._steps += 1
         try:
-            return self._env.begin(action)
+            return self._env.start_step(action)
         except Exception as error:  # of a tool of a plug-in
             return error
 
-    def _end(self, action: Any, made: Shown | Exception | None) -> SessionStep:
+    def _end(self, action: Any, made: ToolResult | Exception | None) -> SessionStep:
         """End the step that `_begin` began; `made` is the result of its search."""
         self.last = self._refused(_OVER) if self._over else self._complete(made)
         if "reward_terms" in self.last.info:
@@ -195,13 +195,13 @@ class EpisodeSession:
         self.used = self._clock()
         return self.last
 
-    def _complete(self, made: Shown | Exception | None) -> SessionStep:
+    def _complete(self, made: ToolResult | Exception | None) -> SessionStep:
         try:
             if isinstance(made, Exception):
                 raise made
-            observation, reward, terminated, truncated, info = self._env.complete(made)
+            observation, reward, terminated, truncated, info = self._env.finish_step(made)
         except Exception:
-            _log.exception("a step of the survey %r failed", self.survey)
+            _log.exception("a step of the topic %r failed", self.topic_id)
             self._over, self._valid = True, False
             return self._refused(_FAILED)
         self._observation, self._over = observation, terminated or truncated
@@ -224,11 +224,11 @@ class EpisodeSession:
             if self._record is not None:
                 about = {name: self.first[name] for name in ("topic", "cutoff")}
                 self._record(
-                    {"survey": self.survey, **about, "actions": list(map(json_action, seen))}
+                    {"topic_id": self.topic_id, **about, "actions": list(map(json_action, seen))}
                 )
                 self._record = None
             if len(seen) < len(self.played) and self._valid:
-                return play_again(self._env, self.survey, seen)
+                return play_again(self._env, self.topic_id, seen)
             if not self._over:
                 self._begin({"tool": "finish", "arguments": {}})
                 self.last = self._complete(None)
@@ -240,7 +240,7 @@ class EpisodeSession:
         """Return what the episode has earned so far."""
         with self._lock:
             return Totals(
-                self.survey,
+                self.topic_id,
                 self._steps,
                 math.fsum(self._rewards),
                 {name: math.fsum(values) for name, values in self._terms.items()},
@@ -251,7 +251,7 @@ class EpisodeSession:
             )
 
     def save(self) -> dict[str, Any]:
-        """Return the state of the episode as `SurveyEnv.save` does, with what it has earned."""
+        """Return the state of the episode as `ResearchEnv.save` does, with what it has earned."""
         with self._lock:
             return {
                 "env": self._env.save(),
@@ -268,16 +268,16 @@ class EpisodeSession:
         """Continue from a state that `save` returned; return the observation.
 
         Raises:
-            DataError: As `SurveyEnv.restore`; then nothing has changed.
+            DataError: As `ResearchEnv.restore`; then nothing has changed.
         """
-        if why := misfit(state, _STATE):
+        if why := schema_error(state, _STATE):
             raise DataError(f"{why}: this is no state that save() of a session returned.")
         played = [(action, str(head)) for action, head in state["played"]]
         terms = {name: [*map(float, values)] for name, values in state["terms"].items()}
         rewards = [*map(float, state["rewards"])]
         with self._lock:
             self._observation, self.last = self._env.restore(state["env"]), None
-            self.survey, self.played = state["env"]["survey"], played
+            self.topic_id, self.played = state["env"]["topic_id"], played
             self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
             self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
             self.used = self._clock()
@@ -300,7 +300,7 @@ class EpisodeSession:
 
     def _refused(self, message: str) -> SessionStep:
         observation = self._observation | {"result": encode({"error": message})}
-        info = {"survey": self.survey, "valid": self._valid}
+        info = {"topic_id": self.topic_id, "valid": self._valid}
         return SessionStep(observation, 0.0, False, True, info, True)
 
 
@@ -309,7 +309,7 @@ class Sessions:
 
     Args:
         env: Environment of this project, wrapped or not. It is not played itself.
-        most: Sessions that may be open at once, >= 1.
+        max_sessions: Sessions that may be open at once, >= 1.
         idle: Seconds after which a session that nobody uses is closed, > 0.
         clock: Function that returns seconds, for tests.
         record: Folder for the actions of every episode that ends, which `arena view` shows.
@@ -320,17 +320,17 @@ class Sessions:
         self,
         env: gymnasium.Env[Any, Any],
         *,
-        most: Annotated[int, Ge(1)] = MOST,
+        max_sessions: Annotated[int, Ge(1)] = MAX_SESSIONS,
         idle: float = IDLE,
         clock: Callable[[], float] = time.monotonic,
         record: str | Path | None = None,
     ) -> None:
-        if not isinstance(env.unwrapped, SurveyEnv):
+        if not isinstance(env.unwrapped, ResearchEnv):
             raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
         if not idle > 0:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
-        self.env: SurveyEnv = env.unwrapped
-        self.most, self._idle, self._clock = most, idle, clock
+        self.env: ResearchEnv = env.unwrapped
+        self.max_sessions, self._idle, self._clock = max_sessions, idle, clock
         self._rollouts = None if record is None else _rollouts_in(Path(record))
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
@@ -346,48 +346,51 @@ class Sessions:
         corpus: Corpus | str | Path,
         task: EnvConfig | str = "discovery",
         *,
-        surveys: Sequence[str] | int | None = None,
+        topics: Sequence[str] | int | None = None,
         tasks: str | Path | None = None,
-        most: int = MOST,
+        max_sessions: int = MAX_SESSIONS,
         idle: float = IDLE,
         record: str | Path | None = None,
         **settings: Any,
     ) -> Sessions:
         """Return sessions of a task's environment; `settings` are those of `EnvConfig`.
 
-        `tasks` is a directory of ``arena-corpus tasks``, played in place of the corpus' surveys.
+        `tasks` is a directory of ``arena-corpus tasks``, played in place of the corpus' topics.
         """
-        config = EnvConfig.of(task, settings)
+        config = EnvConfig.from_settings(task, settings)
         return cls(
-            config.make(Corpus.of(corpus, tasks), surveys), most=most, idle=idle, record=record
+            config.make(Corpus.resolve(corpus, tasks), topics),
+            max_sessions=max_sessions,
+            idle=idle,
+            record=record,
         )
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""
         return tool_schemas(self.env)
 
-    def prompts(self, tasks: TaskSet, surveys: Sequence[str] | int | None = None) -> dict[str, str]:
-        """Return id of each survey -> the text with which its episode begins, without labels.
+    def prompts(self, tasks: TaskSet, topics: Sequence[str] | int | None = None) -> dict[str, str]:
+        """Return id of each topic -> the text with which its episode begins, without labels.
 
-        Surveys are ids, or the number of the first that episodes are drawn from; by default all.
+        Topics are ids, or the number of the first that episodes are drawn from; by default all.
         """
-        env, chosen = self.env.fork(), choose_surveys(tasks, surveys, list(self.env.topics))
-        return {s: opening_text(env.reset(options={"survey": s})[0]) for s in chosen}
+        env, chosen = self.env.fork(), choose_topics(tasks, topics, list(self.env.topics))
+        return {s: opening_text(env.reset(options={"topic_id": s})[0]) for s in chosen}
 
     def open(
-        self, key: str | None = None, *, seed: int | None = None, survey: str | None = None
+        self, key: str | None = None, *, seed: int | None = None, topic_id: str | None = None
     ) -> EpisodeSession:
         """Start an episode.
 
         Args:
             key: Name of the session, from 1 to 200 characters; by default one that nobody can
                 guess.
-            seed: Seed of the draw of the survey, >= 0.
-            survey: Id of the survey to play; by default one is drawn.
+            seed: Seed of the draw of the topic, >= 0.
+            topic_id: Id of the topic to play; by default one is drawn.
 
         Raises:
             DataError: The key is in use or malformed, or the seed is not an integer >= 0.
-            UnknownNameError: The survey is unknown.
+            UnknownNameError: The topic is unknown.
             CapacityError: All sessions are in use.
         """
         key = secrets.token_urlsafe(16) if key is None else key
@@ -396,7 +399,7 @@ class Sessions:
         self._make_room(key)
         record = None if self._rollouts is None else self._keep
         fork = self.env.fork()
-        session = EpisodeSession(key, fork, seed, survey, self._clock, record, self._threads)
+        session = EpisodeSession(key, fork, seed, topic_id, self._clock, record, self._threads)
         with self._lock:
             self._make_room(key)
             self._open[key] = session
@@ -426,7 +429,7 @@ class Sessions:
         )
 
     def join(
-        self, key: str, *, seed: int | None = None, survey: str | None = None
+        self, key: str, *, seed: int | None = None, topic_id: str | None = None
     ) -> EpisodeSession:
         """Return the open session of a key; `open` it where the key is new.
 
@@ -436,19 +439,19 @@ class Sessions:
         if key in self._open or key in self._ended:
             return self.get(key)
         try:
-            return self.open(key, seed=seed, survey=survey)
+            return self.open(key, seed=seed, topic_id=topic_id)
         except DataError:
             with suppress(UnknownSessionError):
                 return self.get(key)  # another thread opened it meanwhile
             raise
 
     async def ajoin(
-        self, key: str, *, seed: int | None = None, survey: str | None = None
+        self, key: str, *, seed: int | None = None, topic_id: str | None = None
     ) -> EpisodeSession:
         """Return what `join` does; one that is new is opened in a thread."""
         if key in self._open:
             return self.get(key)
-        join = partial(self.join, key, seed=seed, survey=survey)
+        join = partial(self.join, key, seed=seed, topic_id=topic_id)
         return cast(EpisodeSession, await self._threads.run(join))
 
     async def aclose(self, key: str) -> Totals:
@@ -509,13 +512,14 @@ class Sessions:
         """Close the sessions whose episodes are over if all are in use; refuse a key in use."""
         if key in self._open:
             raise DataError(f"session {clip(key)} is open already. Close it, or give another key.")
-        if len(self._open) < self.most:
+        if len(self._open) < self.max_sessions:
             return
         for other in [key for key, session in self._open.copy().items() if session.over]:
             self._end(other)
-        if len(self._open) >= self.most:
+        if len(self._open) >= self.max_sessions:
             raise CapacityError(
-                f"{self.most} of {count(self.most, 'session')} in use. Close some, or wait "
+                f"{self.max_sessions} of {count(self.max_sessions, 'session')} in use. "
+                "Close some, or wait "
                 "until unused ones end."
             )
 
@@ -533,7 +537,7 @@ def step_together(asked: Mapping[EpisodeSession, _Asked]) -> dict[EpisodeSession
         return {of: of._end(actions[of], made[of]) for of in actions}
 
 
-def _found(searches: list[Search]) -> list[Shown | Exception]:
+def _found(searches: list[Search]) -> list[ToolResult | Exception]:
     """Make searches; where one fails, its result is the exception."""
     try:
         return [*make_searches(searches)]
@@ -543,9 +547,9 @@ def _found(searches: list[Search]) -> list[Shown | Exception]:
         return [found for each in searches for found in _found([each])]
 
 
-def play_again(env: SurveyEnv, survey: str | None, actions: Sequence[Any]) -> Totals:
+def play_again(env: ResearchEnv, topic_id: str | None, actions: Sequence[Any]) -> Totals:
     """Return the totals of an episode with these actions, finished where they end."""
-    session = EpisodeSession("", env.fork(), None, survey)
+    session = EpisodeSession("", env.fork(), None, topic_id)
     for action in actions:
         session.step(action)
     return session.finish()

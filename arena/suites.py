@@ -5,10 +5,11 @@ A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`)
 package here, with a function whose signature is its command line:
 
     @suite("mine")
-    def score(*, data: str, reports: Made, only: tuple[str, ...] | None = None) -> Evaluation: ...
+    def score(*, data: str, reports: OutputPath, only: tuple[str, ...] | None = None) -> Evaluation:
+    ...
 
-The option of type `Made` is the path of what one system made: the command takes it, or several
-``--system NAME=PATH`` in its place, and compares them.
+The option of type `OutputPath` is the path of what one system made: the command takes it, or
+several ``--system NAME=PATH`` in its place, and compares them.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ from arena.kit.files import json_value, sha256_file, sha256_json
 from arena.metrics import mean
 from arena.plugins import Registry
 
-Made = Annotated[str, "made"]
+OutputPath = Annotated[str, "made"]
 """The path of what the scored system made."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The scores of what another system made, survey by survey.
+    """The scores of what another system made, topic by topic.
 
     Attributes:
-        mean: Mean of each metric over the surveys that count; None without any.
-        surveys: The scores of each survey, by its id in the order of the data. A survey without a
+        mean: Mean of each metric over the topics that count; None without any.
+        topics: The scores of each topic, by its id in the order of the data. A topic without a
             readable prediction has the worst score of every metric, and a ``reason``; one whose
             scoring an exception ended has none, and ``failed``; one with a report whose citations
             are not recognised has none, and ``unread``. ``remark`` says what numbers hide.
-        missing: Ids of the surveys without a prediction.
+        missing: Ids of the topics without a prediction.
         problems: One sentence for each line that cannot be used, and why.
         settings: What made the numbers: encoder, hashes of the files, versions.
-        micro: Ratios of sums over the same surveys, for the metrics that are such ratios.
+        micro: Ratios of sums over the same topics, for the metrics that are such ratios.
         lower_is_better: Direction of each metric of which less is better (True) or that has none
             (None).
-        left_out: Surveys whose scores do not count in the means.
-        groups: Survey -> name of its group, such as a domain, whose means are shown, too.
+        left_out: Topics whose scores do not count in the means.
+        groups: Topic -> name of its group, such as a domain, whose means are shown, too.
     """
 
     mean: Mapping[str, float | None]
-    surveys: Mapping[str, Mapping[str, Any]]
+    topics: Mapping[str, Mapping[str, Any]]
     missing: Sequence[str]
     problems: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -58,19 +59,19 @@ class Evaluation:
     left_out: Collection[str] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
 
-    def counting(self, survey: str) -> dict[str, float | None]:
-        """Return the scores of a survey that count in the means."""
-        row = {} if survey in self.left_out else self.surveys[survey]
+    def counting(self, topic: str) -> dict[str, float | None]:
+        """Return the scores of a topic that count in the means."""
+        row = {} if topic in self.left_out else self.topics[topic]
         return {name: row.get(name) for name in self.mean}
 
     def group_means(self) -> dict[str, dict[str, Any]]:
-        """Return the number of counting ``surveys`` and the ``mean`` of each group, by its name."""
+        """Return the number of counting ``topics`` and the ``mean`` of each group, by its name."""
         found = {}
         for group in sorted({*self.groups.values()}):
-            members = [self.counting(s) for s in self.surveys if self.groups.get(s) == group]
+            members = [self.counting(s) for s in self.topics if self.groups.get(s) == group]
             rows = [row for row in members if any(value is not None for value in row.values())]
             means = {name: mean(row[name] for row in rows) for name in self.mean}
-            found[group] = {"surveys": len(rows), "mean": means}
+            found[group] = {"topics": len(rows), "mean": means}
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class Evaluation:
             "mean": dict(self.mean),
             **({"groups": self.group_means()} if self.groups else {}),
             **({"micro": dict(self.micro)} if self.micro else {}),
-            "surveys": {name: dict(row) for name, row in self.surveys.items()},
+            "topics": {name: dict(row) for name, row in self.topics.items()},
             "missing": list(self.missing),
             "problems": list(self.problems),
             "settings": dict(self.settings),
@@ -87,20 +88,20 @@ class Evaluation:
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the headers and the rows of a table for the terminal."""
-        rows_of = self.surveys.values()  # a metric that nothing has needs no column
+        rows_of = self.topics.values()  # a metric that nothing has needs no column
         names = [name for name in self.mean if any(row[name] is not None for row in rows_of)]
         said = ("reason", "failed", "unread", "remark")
         rows: list[tuple[Any, ...]] = [
-            (survey, *map(row.get, names), next((row[k] for k in said if k in row), ""))
-            for survey, row in self.surveys.items()
+            (topic, *map(row.get, names), next((row[k] for k in said if k in row), ""))
+            for topic, row in self.topics.items()
         ]
         for group, found in self.group_means().items():
-            number = f"over {found['surveys']}"
+            number = f"over {found['topics']}"
             rows.append((f"mean, {group}", *(found["mean"][name] for name in names), number))
         rows.append(("mean", *(self.mean[name] for name in names), ""))
         if self.micro:
             rows.append(("micro", *(self.micro.get(name) for name in names), ""))
-        return ["survey", *names, ""], rows
+        return ["topic", *names, ""], rows
 
 
 SUITES: Registry[Callable[..., Evaluation]] = Registry("suite")
@@ -108,19 +109,19 @@ suite = SUITES.register
 """Decorator: ``@suite("name")``."""
 
 
-def chosen(surveys: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:
-    """Return those of the surveys, by id, that `only` names; all if it is None.
+def chosen(topics: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:
+    """Return those of the topics, by id, that `only` names; all if it is None.
 
     Raises:
         UnknownNameError: It names none, or one that is not there.
     """
-    names = list(surveys) if only is None else list(dict.fromkeys(only))
+    names = list(topics) if only is None else list(dict.fromkeys(only))
     for name in names or [""]:
-        if name not in surveys:
+        if name not in topics:
             raise UnknownNameError(
-                f"--only: no survey has the id {clip(name)}.{did_you_mean(name, surveys)}"
+                f"--only: no topic has the id {clip(name)}.{did_you_mean(name, topics)}"
             )
-    return {name: surveys[name] for name in names}
+    return {name: topics[name] for name in names}
 
 
 def folder_sha256(folder: str | Path) -> str:

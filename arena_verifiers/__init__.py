@@ -1,5 +1,5 @@
-"""What ``vf-eval arena-verifiers`` imports: it takes the name of a top-level package alone."""
+"""``vf-eval arena-verifiers`` imports this: it takes the name of a top-level package alone."""
 
-from arena_integrations.verifiers import SurveyTaskset
+from arena_integrations.verifiers import ResearchTaskset
 
-__all__ = ["SurveyTaskset"]
+__all__ = ["ResearchTaskset"]

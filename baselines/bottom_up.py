@@ -326,7 +326,7 @@ def _fold(root: Topic) -> None:
 class FewShot(LLMAgent):
     """A map that a model draws from the topic alone (ResearchArena, section 6.1 and appendix C.3).
 
-    It files no papers, and in Survey finds papers as `title` does. The paper shows the model "a few
+    It files no papers, and in Topic finds papers as `title` does. The paper shows the model "a few
     random examples of extracted typologies"; the examples in the template here are made up and
     from other fields, since a survey's own map would be a gold label.
 

@@ -30,23 +30,28 @@ class ClosedBook(LLMAgent):
     the model named and how many were found.
 
     Args:
-        most: Most titles, 1 to 1000; each costs a search.
+        max_titles: Most titles, 1 to 1000; each costs a search.
     """
 
     folder = "closed-book"
     templates = {"titles": Fields(required=("topic", "most"), optional=("cutoff",))}  # noqa: RUF012
 
     def __init__(
-        self, seed: int = 0, most: Annotated[int, Interval(ge=1, le=1000)] = 50, **options: Any
+        self,
+        seed: int = 0,
+        max_titles: Annotated[int, Interval(ge=1, le=1000)] = 50,
+        **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._most = most
+        self._max_titles = max_titles
         self._named = self._found = 0
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Ask for titles, and look each of them up."""
-        answer = self.ask("titles", titles, topic=desk.topic, cutoff=desk.cutoff, most=self._most)
-        named = (answer or [])[: self._most]
+        answer = self.ask(
+            "titles", titles, topic=desk.topic, cutoff=desk.cutoff, most=self._max_titles
+        )
+        named = (answer or [])[: self._max_titles]
         for title in named:
             hits = yield from desk.search(title, k=_LOOKED_AT)
             words = analyze(title)

@@ -77,7 +77,7 @@ def labelled(
         return MindMap(topic)
     chosen = sorted(known.values())
     root = grouped(chosen)
-    labels = Labels(chosen, topic).of(root)
+    labels = Labels(chosen, topic).assign(root)
     place = {paper_id: number for number, paper_id in enumerate(order)}
 
     def made(group: Group, label: str) -> MindMap:
@@ -92,7 +92,7 @@ def labelled(
 class Clustering(Researcher):
     """Ward's clusters of the papers' embeddings as headings, labelled by TF-IDF n-grams.
 
-    In Organization it organizes the starting papers, or searches for the topic; in Survey it
+    In Organization it organizes the starting papers, or searches for the topic; in Topic it
     plays the first stages as the agent ``title`` and organizes those papers. It reads as many
     abstracts as the budget allows.
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The logarithm of the odds that two papers are under one heading is SLOPE * likeness + BIAS: a
-# logistic regression on the pairs of papers that people cite in the sections of surveys.
-# No survey of TaxoBench is among them.
+# logistic regression on the pairs of papers that people cite in the sections of topics.
+# No topic of TaxoBench is among them.
 SLOPE = 0.43
 BIAS = -2.05
 _LEAVES = MAX_HEADINGS // 2  # at most; as many headings are left for the levels above
@@ -77,8 +77,8 @@ def likeness(vectors: NDArray[np.float64], papers: Sequence[KnownPaper]) -> NDAr
     """Return how alike papers are, shape (n, n), in standard deviations from the mean pair.
 
     The sum of two cosines, each standardised over the pairs: of the vectors less their mean, so
-    that what all papers of the survey share does not count; and of TF-IDF vectors (words and pairs
-    of words that 2 papers to one half of them have; idf within the survey; the title counts
+    that what all papers of the topic share does not count; and of TF-IDF vectors (words and pairs
+    of words that 2 papers to one half of them have; idf within the topic; the title counts
     twice).
     """
     import numpy as np

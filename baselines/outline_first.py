@@ -24,7 +24,7 @@ class OutlineFirst(LLMAgent):
     model writes the sections side by side, each from its own papers, and then reads each between
     its neighbours and corrects text and citations.
 
-    AutoSurvey merges several outlines, and chooses among several surveys; here there is one of
+    AutoSurvey merges several outlines, and chooses among several topics; here there is one of
     each. Its check of citations and its rewriting for coherence are one request here. An episode
     makes ``1 + 2 * sections`` requests, 17 by default; one that cannot be read is repeated once.
     Without an outline, the hits of the topic are submitted as a list.

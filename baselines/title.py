@@ -11,7 +11,7 @@ from arena.report.listing import listing
 
 @agent("title")
 class Title(Agent):
-    """The survey's lower-cased title as the only query (ResearchArena, section 6.1).
+    """The topic's lower-cased title as the only query (ResearchArena, section 6.1).
 
     Args:
         ranker: File of ``arena train ranker``, or ``learned``, that orders the hits; None keeps

@@ -142,7 +142,7 @@ def write_papers(
         rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
         for row in progress(rows, total=n, desc="papers", unit="paper"):
             document, id_, given, day, *rest = row
-            stored, texts = abstracts.of(document, ""), bodies.of(document, [])
+            stored, texts = abstracts.get(document, ""), bodies.get(document, [])
             title, abstract = clean_title(given), clean_text(stored)
             cleaned["titles_cleaned"] += title != given
             cleaned["titles_retracted"] += bool(RETRACTED.match(given))
@@ -203,7 +203,7 @@ class _RowsByDocument:
         self._rows = rows
         self._next: tuple[Any, ...] | None = next(rows, None)
 
-    def of(self, document: int, default: Any) -> Any:
+    def get(self, document: int, default: Any) -> Any:
         """Return the first value of a document."""
         value, known = default, False
         while self._next is not None and self._next[0] <= document:
@@ -216,10 +216,10 @@ class _RowsByDocument:
 PROMPTS = pa.struct([(level, pa.string()) for level in PROMPT_LEVELS])
 SURVEYS = schema("id title date:date32 date_precision arxiv_id doi prompts:prompts domain cluster "
                  "survey_citations:int64", prompts=PROMPTS)  # fmt: skip
-GOLD = schema("survey reference influential:bool document:int32 status")
-MIND_MAPS = schema("survey n_references_total:int64 mind_map figure caption")
+GOLD = schema("topic_id reference influential:bool document:int32 status")
+MIND_MAPS = schema("topic_id n_references_total:int64 mind_map figure caption")
 _FLAGS = pa.list_(pa.struct([(name, pa.string()) for name in PromptFlag._fields]))
-ARTICLES = schema("survey outline article prompt_flags:flags", flags=_FLAGS)
+ARTICLES = schema("topic_id outline article prompt_flags:flags", flags=_FLAGS)
 # Titles of the references of surveys with prompts, of the source and of the corpus.
 _TITLES = """
 SELECT s.id, any_value(s.listed_titles),
@@ -232,7 +232,7 @@ WHERE s.prompts IS NOT NULL GROUP BY s.id
 
 # The order of the cases is the order in which a reference is refused.
 _GOLD = """
-SELECT s.id AS survey, r.cited AS reference, bool_or(r.influential) AS influential,
+SELECT s.id AS topic_id, r.cited AS reference, bool_or(r.influential) AS influential,
        any_value(d.document) AS document,
        any_value(CASE WHEN d.id IS NULL THEN 'unknown'
                       WHEN d.day IS NULL THEN 'undated'
@@ -259,7 +259,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
         else {}
     )
     with (
-        RowWriter(output / layout.SURVEYS, SURVEYS) as surveys,
+        RowWriter(output / layout.TOPICS, SURVEYS) as surveys,
         RowWriter(output / layout.MIND_MAPS, MIND_MAPS) as labels,
         RowWriter(output / layout.ARTICLES, ARTICLES) as articles,
     ):

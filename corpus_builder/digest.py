@@ -15,13 +15,13 @@ from annotated_types import Ge
 
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.inputs import INPUTS
 from arena.kit.arrays import StringTableWriter, save_array
 from arena.kit.files import sha256_json, write_json
 from arena.kit.options import checked
 from arena.kit.workdir import staged_directory
-from arena.llm import Failed, Fields, Question
-from arena.tasks import TaskSet, choose_surveys
+from arena.llm import Failure, Fields, Question
+from arena.paper_texts import PAPER_TEXTS
+from arena.tasks import TaskSet, choose_topics
 from arena.text.display import count
 from corpus_builder.asking import ask_records, open_model
 from corpus_builder.files import read_rows
@@ -55,10 +55,10 @@ def make_digests(
         papers for which the answer was refused or could not be read twice; ``failed.jsonl`` lists
         them.
     """
-    name = INPUTS.resolve(input_name)
-    kind = INPUTS.get(name)
+    name = PAPER_TEXTS.resolve(input_name)
+    kind = PAPER_TEXTS.get(name)
     if kind.prompts is None or not layout.INDEX_NAME.fullmatch(name):
-        raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
+        raise DataError(f"the input {clip(name)} has no digests. See `arena list paper_texts`.")
     client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
     question = Question(templates[name], kind.read)
     root = Path(os.path.realpath(directory))
@@ -86,7 +86,7 @@ def make_digests(
     client.check()
     view = corpus.listed("9999-12-31", ids)
 
-    def ask(some: list[str]) -> list[list[str] | Failed]:
+    def ask(some: list[str]) -> list[list[str] | Failure]:
         return question.ask(client, [
             {"title": p.title, "text": text_of(p.abstract, view.sections(p.id), characters)}
             for p in map(view.paper, some)
@@ -107,7 +107,7 @@ def _chosen(corpus: Corpus, surveys: Sequence[str] | int | None, every: bool) ->
         papers = read_rows(corpus.directory / layout.PAPERS, ("id", "searchable"))
         return [paper for paper, searchable in papers if searchable]
     tasks = TaskSet(corpus)
-    chosen = choose_surveys(tasks, surveys)
+    chosen = choose_topics(tasks, surveys)
     cited = {paper for s in chosen for paper in (*tasks.gold(s).gains, *tasks.expert_papers(s))}
     return sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
 
@@ -125,12 +125,12 @@ def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:
 
 
 def _write(
-    new: Path, corpus: Corpus, digests: Iterable[tuple[str, list[str] | Failed]]
+    new: Path, corpus: Corpus, digests: Iterable[tuple[str, list[str] | Failure]]
 ) -> dict[str, int]:
     documents, failures = [], []
     with StringTableWriter(new / "texts") as texts:
         for paper_id, digest in digests:
-            if isinstance(digest, Failed):
+            if isinstance(digest, Failure):
                 failures.append({"id": paper_id, "reason": digest.reason})
             else:
                 documents.append(corpus.document_number(paper_id))

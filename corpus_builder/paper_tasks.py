@@ -24,14 +24,14 @@ from arena.kit.files import sha256_json, write_json
 from arena.kit.options import checked
 from arena.kit.process import cores
 from arena.kit.workdir import OutputKind, read_manifest_of, staged_directory
-from arena.tasks import TaskSet, choose_surveys, play_order
+from arena.tasks import TaskSet, choose_topics, play_order
 from arena.text.display import count
 from arena.text.identifiers import work_key
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
 from corpus_builder.manifest import list_files
 
-LEAST = 10
+MIN_REFERENCES = 10
 """References in reach that a paper needs by default."""
 _MEMORY = 1_000_000_000
 _KIND = OutputKind("task set", layout.MANIFEST, {"tasks_sha256": str, "options": dict})
@@ -75,8 +75,8 @@ def write_paper_tasks(
     directory: str | Path,
     output: str | Path,
     *,
-    least: Annotated[int, Ge(1)] = LEAST,
-    most: Annotated[int, Ge(1)] | None = None,
+    least: Annotated[int, Ge(1)] = MIN_REFERENCES,
+    max_tasks: Annotated[int, Ge(1)] | None = None,
     seed: Annotated[int, Ge(0)] = 0,
     test: Sequence[str] | int | None = None,
     before: str | dt.date | None = None,
@@ -100,9 +100,15 @@ def write_paper_tasks(
     root = Path(os.path.realpath(directory))
     corpus = Corpus.open(root)
     end, named = _end(corpus, test, before)
-    options = {"least": least, "most": most, "seed": seed, "test": named, "before": format_day(end)}
+    options = {
+        "least": least,
+        "max_tasks": max_tasks,
+        "seed": seed,
+        "test": named,
+        "before": format_day(end),
+    }
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
-    write = partial(_write, root=root, end=end, least=least, most=most, seed=seed)
+    write = partial(_write, root=root, end=end, least=least, max_tasks=max_tasks, seed=seed)
     return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
@@ -157,8 +163,8 @@ def _end(
     if not corpus.manifest["counts"]["surveys"] and test is None:
         return parse_date("9999").day if wanted is None else wanted, None
     tasks = TaskSet(corpus)
-    chosen = choose_surveys(tasks, test)
-    first = tasks.survey(play_order(tasks, chosen)[0])
+    chosen = choose_topics(tasks, test)
+    first = tasks.topic(play_order(tasks, chosen)[0])
     end = parse_date(first.date).day
     if wanted is not None and wanted > end:
         raise DataError(
@@ -174,7 +180,7 @@ def _write(
     root: Path,
     end: int,
     least: int,
-    most: int | None,
+    max_tasks: int | None,
     seed: int,
 ) -> tuple[str, dict[str, int]]:
     """Write the tasks of the corpus in `root` into `new`; return their hash and ``counts``."""
@@ -183,7 +189,7 @@ def _write(
     execute(connection, DOCUMENTS.format(**files))
     query = _CANDIDATES.format(least=least, end=end, **files)
     candidates, drawn = _draw(connection, query, papers, seed)
-    chosen = drawn[:most]
+    chosen = drawn[:max_tasks]
     if not chosen:
         until = f"before {format_day(end)} " if end < parse_date("9999").day else ""
         raise DataError(

@@ -18,8 +18,8 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.kit.options import checked
-from arena.llm import Failed, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
-from arena.tasks import PROMPT_LEVELS, TaskSet, choose_surveys
+from arena.llm import Failure, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
+from arena.tasks import PROMPT_LEVELS, TaskSet, choose_topics
 from corpus_builder.asking import ask_records, open_model
 from corpus_builder.records import parse_paper, parse_survey
 from corpus_builder.sources.base import LocatedRecord, Source
@@ -138,7 +138,7 @@ _TITLES = 40  # of references, shown where a corpus has no text of a survey
 
 
 class SurveyText(NamedTuple):
-    """What a model reads of a survey, and the titles that a prompt must not contain.
+    """The text of a survey that a model reads, and the titles that a prompt must not contain.
 
     `abstract` is empty where it is not known, as in a corpus.
     """
@@ -184,16 +184,16 @@ def write_prompts(
     counts: Counter[str] = Counter(surveys=len(subjects))
 
     def line_of(survey: SurveyText) -> dict[str, Any]:
-        shown = {"title": survey.title, "text": survey.text[:characters]}
+        shown = {"title": survey.text, "text": survey.text[:characters]}
         wanted = shown | {"cutoff": cutoff_words(survey.date)}
         read = partial(
-            read_prompt, title=survey.title, date=survey.date, references=survey.references
+            read_prompt, title=survey.text, date=survey.date, references=survey.references
         )
         messages = [templates[level].messages(**wanted) for level in PROMPT_LEVELS]
         answers = dict(zip(PROMPT_LEVELS, ask_many(client, messages, read), strict=True))
         prompts = {level: text for level, text in answers.items() if isinstance(text, str)}
-        failed = {level: why.reason for level, why in answers.items() if isinstance(why, Failed)}
-        domain: str | Failed = survey.domain
+        failed = {level: why.reason for level, why in answers.items() if isinstance(why, Failure)}
+        domain: str | Failure = survey.domain
         if not domain:
             asked = shown | {"domains": "\n".join(DOMAINS)}
             asked |= {"text": survey.abstract} if survey.abstract else {}  # section 2.1.3
@@ -247,14 +247,14 @@ def _of_corpus(source: str | Path, surveys: Sequence[str] | int | None) -> Itera
     corpus = Corpus.open(source)
     tasks = TaskSet(corpus)
     titles = {name.id: name.title for name in tasks.paper_names()}
-    for survey in map(tasks.survey, choose_surveys(tasks, surveys)):
+    for survey in map(tasks.topic, choose_topics(tasks, surveys)):
         listed = [titles[paper] for paper in tasks.gold(survey.id).gains]
         trees = (tasks.outline(survey.id), tasks.mind_map(survey.id))
         headings = next(("\n".join(tree.labels()) for tree in trees if tree), "")
         article = _MARKS.sub("", tasks.article(survey.id) or "")
         text = "\n\n".join(filter(None, (headings, article or "\n".join(listed[:_TITLES]))))
         yield SurveyText(
-            survey.id, survey.title, survey.date, text or "(none)", listed, survey.domain
+            survey.id, survey.text, survey.date, text or "(none)", listed, survey.domain
         )
 
 

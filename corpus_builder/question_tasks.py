@@ -42,8 +42,8 @@ _ASKED = schema(
 )
 _GOLD = schema("citing cited influential:bool")
 _REACHED = """
-SELECT count(*) FILTER (status = 'gold') / count(*) FROM read_parquet({gold}) GROUP BY survey
-HAVING count(*) FILTER (status = 'gold') > 0 ORDER BY survey
+SELECT count(*) FILTER (status = 'gold') / count(*) FROM read_parquet({gold}) GROUP BY topic_id
+HAVING count(*) FILTER (status = 'gold') > 0 ORDER BY topic_id
 """
 
 

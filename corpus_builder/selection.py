@@ -59,7 +59,7 @@ def select_surveys(
     top: Annotated[int, Ge(1)] | None = None,
     sources: str | Path | None = None,
     prompts: str | Path | None = None,
-    most: Annotated[int, Ge(1)] | None = None,
+    max_surveys: Annotated[int, Ge(1)] | None = None,
     seed: int = 0,
     form: Literal["reportbench", "bloom-eval"] = "reportbench",
 ) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def select_surveys(
     config = {
         "title": title, "since": since, "before": before, "unpublished": unpublished,
         "journal_ref": journal_ref, "any_licence": any_licence, "venue": venue, "judge": judge,
-        "top": top, "most": most, "seed": seed, "format": form,
+        "top": top, "max_surveys": max_surveys, "seed": seed, "format": form,
     }  # fmt: skip
     judged_by = make_judge(JUDGES.resolve(judge), judge_option or {})
     counts: dict[str, int] = {"papers": 0}
@@ -152,7 +152,7 @@ def select_surveys(
             level = random.Random(f"{seed} {id_}").choice(sorted(written[id_]["prompts"]))
             records[id_] = {**record, "prompt": written[id_]["prompts"][level], "level": level}
         counts["with_prompts"] = len(records)
-    chosen = draw_in_turn({id_: domains[id_] for id_ in records}, most, seed)
+    chosen = draw_in_turn({id_: domains[id_] for id_ in records}, max_surveys, seed)
     counts["selected"] = len(chosen)
     files = {"metadata": metadata, "citations": citations, "prompts": prompts}
     report = {
@@ -212,8 +212,8 @@ def _write_topics(
         table.writerows(rows)
 
 
-def draw_in_turn(domains: Mapping[str, str], most: int | None, seed: int) -> list[str]:
-    """Return at most `most` ids, the domains in turn, each domain's in an order that `seed` gives.
+def draw_in_turn(domains: Mapping[str, str], max_surveys: int | None, seed: int) -> list[str]:
+    """Return at most `max_surveys` ids, the domains in turn, each in an order that `seed` gives.
 
     >>> draw_in_turn({"a": "x", "b": "x", "c": "y"}, 2, 0) in (["a", "c"], ["b", "c"])
     True
@@ -225,7 +225,7 @@ def draw_in_turn(domains: Mapping[str, str], most: int | None, seed: int) -> lis
     for of_domain in by_domain.values():
         random.Random(seed).shuffle(of_domain)
         ranks |= {id_: rank for rank, id_ in enumerate(of_domain)}
-    return sorted(domains, key=lambda id_: (ranks[id_], domains[id_], id_))[:most]
+    return sorted(domains, key=lambda id_: (ranks[id_], domains[id_], id_))[:max_surveys]
 
 
 def _check_cutoff(survey: str, date: str, named: str | None) -> None:

@@ -22,11 +22,11 @@ BEGIN, END = "<!-- docs/differences.py writes this table -->\n", "<!-- its end -
 
 def rows(page: str) -> dict[str, dict[str, str]]:
     """Return step or metric -> column -> text; a text that is missing is empty."""
-    surveys = survey_metrics()
+    topics = survey_metrics()
     found = yaml.safe_load((DOCS / "differences.yaml").read_text(encoding="utf-8"))[page]
     for name, row in found.items():
         if row is None:
-            metric = surveys[name] if name in surveys else METRICS.get(name)
+            metric = topics[name] if name in topics else METRICS.get(name)
             found[name] = {column: getattr(metric, column) for column in COLUMNS}
     return {
         name: {column: row.get(column, "") for column in COLUMNS} for name, row in found.items()

@@ -71,16 +71,16 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     """Return the pictures of the documentation, and all views to look at."""
     runs = [demo / "runs" / f"discovery-{agent}-bm25" for agent in ("title", "scout")]
     page = demo / "pictures.html"
-    surveys = [record["survey"] for record in OpenedRun(runs[1]).episodes()]
-    page.write_text(as_page(runs, demo / "world", surveys=surveys[:10]).html, "utf-8")
+    topics = [record["topic_id"] for record in OpenedRun(runs[1]).episodes()]
+    page.write_text(as_page(runs, demo / "synthetic", topics=topics[:10]).html, "utf-8")
 
     def at(step: int) -> str:
-        return f"e/{quote('scout, bm25')}/{quote(surveys[0])}/{step}"
+        return f"e/{quote('scout, bm25')}/{quote(topics[0])}/{step}"
 
     report, written = demo / "pictures-report", demo / "report.html"
-    run(demo / "world", "report", "digest", report, surveys=surveys[:1])
-    written.write_text(as_page([report], demo / "world").html, "utf-8")
-    end = f"e/{quote('digest, bm25')}/{quote(surveys[0])}/{10**6}"
+    run(demo / "synthetic", "report", "digest", report, topics=topics[:1])
+    written.write_text(as_page([report], demo / "synthetic").html, "utf-8")
+    end = f"e/{quote('digest, bm25')}/{quote(topics[0])}/{10**6}"
     shown = [
         Picture("viewing", page.name, at(1)),
         Picture("report", written.name, end),
@@ -125,7 +125,7 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
 
 def plot(demo: Path) -> None:
     """Draw an experiment's scores, and copy a figure of the corpus' card, into docs/."""
-    found = run_experiment(yaml.safe_load(EXPERIMENT), demo / "world", demo / "pictures")
+    found = run_experiment(yaml.safe_load(EXPERIMENT), demo / "synthetic", demo / "pictures")
     labels, scores = zip(*found["tables"]["discovery"]["blocks"][0]["rows"], strict=True)
 
     def paint(axes: Any) -> None:
@@ -134,8 +134,8 @@ def plot(demo: Path) -> None:
         axes.set_title("Recall@100 on the made-up corpus of make demo", loc="left")
 
     (DOCS / "experiment.svg").write_bytes(draw(paint)["svg"])
-    write_card(demo / "world")
-    shutil.copy(demo / "world" / "card" / "dates.svg", DOCS / "card.svg")
+    write_card(demo / "synthetic")
+    shutil.copy(demo / "synthetic" / "card" / "dates.svg", DOCS / "card.svg")
 
 
 def main(demo: Path, folder: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The main job on the embedded default: build a made-up world, play it, print the tables.
+"""The main job on the embedded default: build a synthetic corpus, play it, print the tables.
 
 python examples/demo.py --output demo
 """
@@ -19,8 +19,8 @@ from arena.errors import ArenaError, CorpusError
 from arena.results.viewing import write_page
 from arena.tasks import TaskSet, play_order
 from corpus_builder.build import build
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
+from corpus_builder.sources.synthetic import SyntheticSource
+from corpus_builder.synthetic import SyntheticConfig
 
 ENGINES = ("bm25", "dense")
 PLAYERS = (
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
     output = Path(parser.parse_args().output)
-    corpus = open_or_build(WorldConfig(), output / "world", ENGINES)
+    corpus = open_or_build(SyntheticConfig(), output / "synthetic", ENGINES)
     view = corpus.at("2015-01-01")
     print(f"\n{len(view):,} papers existed before {view.cutoff}. The best hits for 'membrane':")
     for hit in view.search("membrane", k=3):
@@ -54,7 +54,7 @@ def main() -> None:
             summary = arena.run(corpus, task, agent, directory, retriever=retriever, overwrite=True)
             rows.append((name, *summary["mean"].values()))
         counts = summary["counts"]
-        print(f"\n{task}: mean over {counts['scored']} surveys, {counts['gold']} references in "
+        print(f"\n{task}: mean over {counts['scored']} topics, {counts['gold']} references in "
               f"reach; random is the floor, oracle the ceiling "
               f"({time.monotonic() - started:.1f} s)")  # fmt: skip
         print(tabulate(rows, headers=(task, *summary["mean"]), floatfmt=".3f"))
@@ -62,26 +62,26 @@ def main() -> None:
     page = output / "comparison.html"
     runs = [run_of(output, "discovery", *player) for player in PLAYERS]
     compared = arena.compare(runs, baseline="title, bm25")
-    write_page(compared, page, corpus, surveys=10)
-    (survey,) = play_order(TaskSet(corpus), TaskSet(corpus).surveys)[:1]
-    episode = f"{page}#e/{quote('scout, bm25')}/{survey}/2"
+    write_page(compared, page, corpus, topics=10)
+    (topic,) = play_order(TaskSet(corpus), TaskSet(corpus).topics)[:1]
+    episode = f"{page}#e/{quote('scout, bm25')}/{topic}/2"
     print(f"""
-Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
+Files: the corpus is in {output / "synthetic"}, the runs (TREC run and qrels, metrics,
 trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
 the runs of discovery with intervals and tests, why papers were missed, and every step of ten
 episodes. Mind-maps, drawn next to the surveys' own:
 {output / "runs/organization-clustering/pictures"}.
 Try next, after `source .venv/bin/activate`:
-  arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
-  arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense
-  arena list surveys --corpus {output / "world"}
-  arena-corpus build world --synonymy 0.9 --output {output / "harder"}
+  arena search --corpus {output / "synthetic"} --query "membrane erosion" --before 2015-01-01 --k 5
+  arena search --corpus {output / "synthetic"} --query "membranes" --before 2015 --retriever dense
+  arena list topics --corpus {output / "synthetic"}
+  arena-corpus build synthetic --synonymy 0.9 --output {output / "harder"}
   arena run --corpus {output / "harder"} --task discovery --agent title \\
       --output {output / "runs/harder"}
   arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
-  arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
-  arena audit --corpus {output / "world"}
-  arena experiment researcharena --corpus {output / "world"} --surveys 8 \\
+  arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "synthetic"}
+  arena audit --corpus {output / "synthetic"}
+  arena experiment researcharena --corpus {output / "synthetic"} --topics 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}
 
 Begin with what scout saw and did: open {episode}
@@ -89,20 +89,20 @@ Begin with what scout saw and did: open {episode}
 
 
 def open_or_build(
-    config: WorldConfig, directory: Path, engines: tuple[str, ...] = ("bm25",)
+    config: SyntheticConfig, directory: Path, engines: tuple[str, ...] = ("bm25",)
 ) -> Corpus:
-    """Return a world, built if it is not in `directory` or was made with other knobs."""
+    """Return a synthetic corpus, built if it is not in `directory` or was made with other knobs."""
     try:
         corpus = Corpus.open(directory)
         made = corpus.manifest["source"].get("config")
         if made == config.to_dict() and set(engines) <= set(corpus.manifest["indexes"]):
-            print(f"The made-up world in {directory} is there already.")
+            print(f"The synthetic corpus in {directory} is there already.")
             return corpus
     except CorpusError:
         pass  # not there yet, or of an older format
-    print(f"Building a made-up world of {config.papers} papers and {config.surveys} surveys ...")
+    print(f"Building a synthetic corpus of {config.papers} papers and {config.surveys} topics ...")
     started = time.monotonic()
-    build(WorldSource(config), directory, engines=engines, overwrite=True)
+    build(SyntheticSource(config), directory, engines=engines, overwrite=True)
     print(f"Built {directory} in {time.monotonic() - started:.1f} s.", flush=True)
     return Corpus.open(directory)
 
@@ -113,7 +113,7 @@ def run_of(output: Path, task: str, agent: str, retriever: str) -> Path:
 
 
 def organize(corpus: arena.Corpus, output: Path) -> None:
-    """Let every organizer draw mind-maps of the references of each survey."""
+    """Let every organizer draw mind-maps of the references of each topic."""
     started = time.monotonic()
     columns: dict[str, dict[str, float]] = {}
     for agent in ORGANIZERS:
@@ -123,9 +123,9 @@ def organize(corpus: arena.Corpus, output: Path) -> None:
         if agent == "clustering":
             columns["other topics"] = summary["floors"]["other_topics"]
     scored = summary["counts"]["scored"]
-    print(f"\norganization: mean over {scored} surveys, their references given; of a distance less "
+    print(f"\norganization: mean over {scored} topics, their references given; of a distance less "
           f"is better ({time.monotonic() - started:.1f} s);\nother topics is a floor: the maps of "
-          "clustering scored against those of other surveys")  # fmt: skip
+          "clustering scored against those of other topics")  # fmt: skip
     rows = [(name, *(column[name] for column in columns.values())) for name in summary["mean"]]
     print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
 

@@ -5,7 +5,7 @@ shown, and lists of references and citations. Its value is what the reward `rank
 episode ended there: a guess from what was shown, without labels. Calls that are tried and not kept
 cost time, and nothing of the episode's budget.
 
-    python examples/search_tree.py --corpus demo/world --output tree.json
+    python examples/search_tree.py --corpus demo/synthetic --output tree.json
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def moves(node: Node, draw: random.Random, n: int) -> list[dict[str, Any]]:
     return draw.sample(new, min(n, len(new)))
 
 
-def search(env: Any, survey: str, n: int, width: int, depth: int, use: str, seed: int) -> Any:
+def search(env: Any, topic: str, n: int, width: int, depth: int, use: str, seed: int) -> Any:
     """Return the best node after `depth` calls besides the first search, and the calls tried."""
-    observation, _ = env.reset(seed=seed, options={"survey": survey})
-    draw, env = random.Random(f"{seed} {survey}"), env.unwrapped
+    observation, _ = env.reset(seed=seed, options={"topic_id": topic})
+    draw, env = random.Random(f"{seed} {topic}"), env.unwrapped
     first = {"tool": "search", "arguments": {"query": observation["topic"], "k": 50}}
     beam, tried = [grown(env, None, env.save(), first, use)], 1
     for _ in range(depth):
@@ -90,13 +90,13 @@ def main() -> None:
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--tasks")
     parser.add_argument("--ranker", default="learned")
-    parser.add_argument("--surveys", type=int, default=30)
+    parser.add_argument("--topics", type=int, default=30)
     parser.add_argument("--output", required=True)
     parser.add_argument("--quick", action="store_true", help="only check that everything runs")
     given = parser.parse_args()
-    surveys, depth = (2, 2) if given.quick else (given.surveys, 8)
+    topics, depth = (2, 2) if given.quick else (given.topics, 8)
     env: Any = gymnasium.make(
-        "arena/Discovery-v0", corpus=given.corpus, tasks=given.tasks, surveys=surveys,
+        "arena/Discovery-v0", corpus=given.corpus, tasks=given.tasks, topics=topics,
         reward="ranker", reward_options={"ranker": {"file": given.ranker}},
     )  # fmt: skip
     systems = {
@@ -106,8 +106,8 @@ def main() -> None:
     rows = {}
     for name, (n, width, use) in systems.items():
         begun, found = time.process_time(), []
-        for survey in env.unwrapped.topics:
-            found.append(search(env, survey, n, width, depth, use, 0))
+        for topic in env.unwrapped.topics:
+            found.append(search(env, topic, n, width, depth, use, 0))
         recall = sum(node.recall for node, _ in found) / len(found)
         tried = sum(tried for _, tried in found) / len(found)
         rows[name] = {"recall": round(recall, 4), "tried": tried}

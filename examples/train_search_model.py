@@ -26,10 +26,10 @@ from arena.kit.lazy import require
 from arena.session import opening_text, step_text
 from arena.tasks import TaskSet
 from arena_integrations.trl import PROMPT, environment_factory, kept_results, rows
-from corpus_builder.world import WorldConfig
+from corpus_builder.synthetic import SyntheticConfig
 
-WORLDS = {"easy": 0.0, "medium": 0.5, "hard": 0.8}
-"""Name of a world to train on -> its synonymy."""
+CORPORA = {"easy": 0.0, "medium": 0.5, "hard": 0.8}
+"""Name of a synthetic corpus to train on -> its synonymy."""
 FEW, MANY = 10, 34
 """Hits that the expert asks for; three searches of `MANY` show 100 papers."""
 SETTINGS = "rollouts.json"
@@ -58,12 +58,12 @@ class Plan(NamedTuple):
     tokens: int = 400  # of a rollout, results included; a longer result ends it
     calls: int = 3  # messages with calls of a rollout
     rate: float = 3e-4
-    papers: int = 1000  # of a world
-    surveys: int = 60  # of a world
-    tests: int = 60  # surveys to test on
+    papers: int = 1000  # of a synthetic corpus
+    topics: int = 60  # of a synthetic corpus
+    tests: int = 60  # topics to test on
 
 
-QUICK = Plan(40, steps=2, prompts=2, generations=4, papers=200, surveys=4, tests=2)
+QUICK = Plan(40, steps=2, prompts=2, generations=4, papers=200, topics=4, tests=2)
 
 
 class Reformulate(Researcher):
@@ -227,13 +227,13 @@ def _common(model: Any, folder: Path, seed: int) -> dict[str, Any]:
             "report_to": "none"}  # fmt: skip
 
 
-def reinforce(plan: Plan, folder: Path, seed: int, worlds: dict[str, Path]) -> Any:
+def reinforce(plan: Plan, folder: Path, seed: int, corpora: dict[str, Path]) -> Any:
     """Return the trainer of the weights in ``folder/tuned`` after its steps; its log has each."""
     from datasets import concatenate_datasets
     from trl import GRPOConfig, GRPOTrainer
 
     model, tokenizer, _ = load(str(folder / "tuned"))
-    data = concatenate_datasets([rows(path, environment=name) for name, path in worlds.items()])
+    data = concatenate_datasets([rows(path, environment=name) for name, path in corpora.items()])
     config = GRPOConfig(
         per_device_train_batch_size=plan.prompts * plan.generations,
         num_generations=plan.generations,
@@ -252,15 +252,15 @@ def reinforce(plan: Plan, folder: Path, seed: int, worlds: dict[str, Path]) -> A
         train_dataset=data.shuffle(seed=seed),
         processing_class=tokenizer,
         reward_funcs=kept_results,
-        environment_factory={name: environment(path, name) for name, path in worlds.items()},
+        environment_factory={name: environment(path, name) for name, path in corpora.items()},
     )
     trainer.train()
     return trainer
 
 
-def environment(world: Path, name: str) -> type[Any]:
-    """Return TRL's class of a world, with the tool `search` alone."""
-    kind = environment_factory(world, max_k=MANY, **_REWARD)
+def environment(synthetic: Path, name: str) -> type[Any]:
+    """Return TRL's class of a synthetic corpus, with the tool `search` alone."""
+    kind = environment_factory(synthetic, max_k=MANY, **_REWARD)
     kind.__name__ = name  # in the log
     for tool in kind._sessions.schemas():
         if tool["function"]["name"] != "search":
@@ -269,16 +269,16 @@ def environment(world: Path, name: str) -> type[Any]:
 
 
 def execute(options: argparse.Namespace) -> None:
-    """Build the worlds, then demonstrate, tune, reinforce and test; what is finished is kept."""
+    """Build the synthetic corpora, then demonstrate, tune, reinforce and test, each step once."""
     require("examples/train_search_model.py", "duckdb", "scipy", "trl")
     plan = QUICK if options.quick else Plan()
     plan = plan._replace(**{k: v for k in plan._fields if (v := getattr(options, k)) is not None})
     output, seed = Path(options.output), options.seed
-    worlds = {n: _world(output, plan, 1001 + i, s) for i, (n, s) in enumerate(WORLDS.items())}
-    unseen = _world(output, plan, 3001, 0.5)
-    shown = [row for n, path in worlds.items() for row in _demonstrations(output, n, path)]
+    corpora = {n: _synthetic(output, plan, 1001 + i, s) for i, (n, s) in enumerate(CORPORA.items())}
+    unseen = _synthetic(output, plan, 3001, 0.5)
+    shown = [row for n, path in corpora.items() for row in _demonstrations(output, n, path)]
     folder, runs = output / f"seed-{seed}", output / "runs" / f"{plan.tests}"
-    _learn(options.model, plan, folder, seed, worlds, shown)
+    _learn(options.model, plan, folder, seed, corpora, shown)
     played: dict[str, tuple[str, dict[str, Any]]] = {
         f"{when}-{seed}": (f"{HERE}:LanguageModel", {"weights": str(folder / when)})
         for when in ("tuned", "reinforced")
@@ -288,24 +288,24 @@ def execute(options: argparse.Namespace) -> None:
     for name, (agent, given) in played.items():
         most: dict[str, Any] = {} if agent == "title" else {"max_k": MANY}
         arena.run(unseen, "discovery", agent, runs / name, agent_options=given,
-                  surveys=tests, **most)  # fmt: skip
+                  topics=tests, **most)  # fmt: skip
     arena_command(["compare", *(str(runs / name) for name in played)])
 
 
-def _world(output: Path, plan: Plan, seed: int, synonymy: float) -> Path:
+def _synthetic(output: Path, plan: Plan, seed: int, synonymy: float) -> Path:
     from demo import open_or_build  # whose packages are asked for first
 
-    config = WorldConfig(seed=seed, papers=plan.papers, surveys=plan.surveys, synonymy=synonymy)
-    path = output / "worlds" / f"{seed}-{plan.papers}-{plan.surveys}"
+    config = SyntheticConfig(seed=seed, papers=plan.papers, surveys=plan.topics, synonymy=synonymy)
+    path = output / "synthetic corpora" / f"{seed}-{plan.papers}-{plan.topics}"
     return open_or_build(config, path).directory
 
 
-def _demonstrations(output: Path, name: str, world: Path) -> list[dict[str, Any]]:
+def _demonstrations(output: Path, name: str, synthetic: Path) -> list[dict[str, Any]]:
     """Return the expert's episodes as rows with messages, without `submit`."""
     run, file = output / "expert" / name, output / "expert" / f"{name}.jsonl"
     if not file.is_file():
-        arena.run(world, "discovery", f"{HERE}:Reformulate", run, max_k=MANY, **_REWARD)
-        arena_command(["export", "messages", str(run), "--corpus", str(world),
+        arena.run(synthetic, "discovery", f"{HERE}:Reformulate", run, max_k=MANY, **_REWARD)
+        arena_command(["export", "messages", str(run), "--corpus", str(synthetic),
                        "--output", str(file)])  # fmt: skip
     made = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for row in made:
@@ -316,7 +316,7 @@ def _demonstrations(output: Path, name: str, world: Path) -> list[dict[str, Any]
 
 
 def _learn(
-    model_name: str, plan: Plan, folder: Path, seed: int, worlds: dict[str, Path], shown: list[Any]
+    model_name: str, plan: Plan, folder: Path, seed: int, corpora: dict[str, Path], shown: list[Any]
 ) -> None:
     """Write the weights ``tuned`` and ``reinforced``, unless they are there."""
     import torch
@@ -325,13 +325,13 @@ def _learn(
     if (folder / "reinforced" / SETTINGS).is_file():
         return
     torch.manual_seed(seed)
-    name, path = next(iter(worlds.items()))
+    name, path = next(iter(corpora.items()))
     tools = [get_json_schema(environment(path, name)().search)]
     settings = {"tools": tools, "calls": plan.calls, "tokens": plan.tokens}
     model, tokenizer = make(model_name, seed)
     tune(model, tokenizer, tools, plan, seed, shown, folder)
     save(model, tokenizer, folder / "tuned", settings)
-    trainer = reinforce(plan, folder, seed, worlds)
+    trainer = reinforce(plan, folder, seed, corpora)
     write_json(folder / "curve.json", [s for s in trainer.state.log_history if "reward" in s])
     save(trainer.model, trainer.processing_class, folder / "reinforced", settings)
 

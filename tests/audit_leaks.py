@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from arena.answers.ranking import ideal_ranking
 from arena.corpus.view import CorpusView, Hit, ListedView
-from arena.envs import StartingPapers, SurveyEnv, SurveyVectorEnv, vector
+from arena.envs import ResearchEnv, ResearchVectorEnv, StartingPapers, vector
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
@@ -128,7 +128,7 @@ def in_infos(change: Callable[[ScoredEpisode, dict[str, Any]], Any]) -> Leak:
 def on_vectors(shown: Callable[[list[str]], Any]) -> Leak:
     """Give vectors a public attribute that is made of the ids of gold papers."""
 
-    @adds(SurveyVectorEnv, "shown")
+    @adds(ResearchVectorEnv, "shown")
     @wraps(shown)
     def leak(self: Any) -> Any:
         return [shown(list(env._episode._gains)) for env in self.envs]
@@ -183,15 +183,15 @@ def references_are_shuffled(real, self, paper_id, *, citing):
 
 @found_as("answer.list")
 @replaces(StartingPapers, "papers")
-def given_best_first(real, self, tasks, view, survey_id):
+def given_best_first(real, self, tasks, view, topic_id):
     """The references that an episode begins with, the influential ones first."""
-    return [p for p in ideal_ranking(tasks.gold(survey_id).gains) if p in view]
+    return [p for p in ideal_ranking(tasks.gold(topic_id).gains) if p in view]
 
 
 @replaces(TaskSet, "expert_papers")
-def one_paper_too_many(real, self, survey_id):
+def one_paper_too_many(real, self, topic_id):
     """The experts' papers, and one that nobody filed."""
-    known = set(real(self, survey_id))
+    known = set(real(self, topic_id))
     return [*known, next(i for i in self._store.ids if i not in known)]
 
 
@@ -203,8 +203,8 @@ def a_list_without_end(real, self, paper_id):
 @found_as("answer.text")
 @replaces(CorpusView, "paper")
 def a_survey_is_read(real, self, paper_id):
-    """The text of the survey comes back as that of a paper."""
-    return real(self, paper_id)._replace(abstract="We survey haze clamping.")
+    """The text of the topic comes back as that of a paper."""
+    return real(self, paper_id)._replace(abstract="We topic haze clamping.")
 
 
 @replaces(CorpusView, "sections")
@@ -395,7 +395,7 @@ def observations_hold_gains(monkeypatch):
 @found_as("answer.observation")
 @replaces(ScoredEpisode, "observation")
 def the_topic_is_the_id(real, self):
-    return real(self) | {"topic": self.survey.id}
+    return real(self) | {"topic": self.topic.id}
 
 
 @found_as("leak.decoy")
@@ -459,14 +459,14 @@ def answers_hold_the_labels(play, info):
 
 
 @found_as("leak.info")
-@replaces(SurveyEnv, "reset")
+@replaces(ResearchEnv, "reset")
 def reset_tells_the_labels(real, self, **given):
     observation, info = real(self, **given)
     return observation, info | {"gold": len(self._episode._gains)}
 
 
 @found_as("contract.no-gold")
-@adds(SurveyEnv, "tasks")
+@adds(ResearchEnv, "tasks")
 def an_environment_shows_its_tasks(self):
     return self._factory.tasks
 
@@ -480,7 +480,7 @@ def a_vector_shows_its_gold(ids):
 @found_as("contract.no-gold")
 def a_corpus_leads_to_the_tasks(monkeypatch):
     corpus = property(lambda self: self._factory.corpus)
-    monkeypatch.setattr(SurveyEnv, "corpus", corpus, raising=False)
+    monkeypatch.setattr(ResearchEnv, "corpus", corpus, raising=False)
     tasks = property(lambda self: TaskSet(self.directory))
     monkeypatch.setattr("arena.corpus.Corpus.tasks", tasks, raising=False)
 
@@ -516,7 +516,7 @@ def gold_lies_too_deep_to_look(ids):
 
 
 @found_as("contract.no-gold")
-@replaces(SurveyEnv, "reset")
+@replaces(ResearchEnv, "reset")
 def a_mapping_has_an_attribute(real, self, **given):
     """The space of observations is a mapping, and has attributes, too."""
     found = real(self, **given)
@@ -524,37 +524,37 @@ def a_mapping_has_an_attribute(real, self, **given):
     return found
 
 
-def headings(tasks: TaskSet, survey: str) -> list[str]:
-    return [node.label for node in tasks.mind_map(survey).nodes()]
+def headings(tasks: TaskSet, topic: str) -> list[str]:
+    return [node.label for node in tasks.mind_map(topic).nodes()]
 
 
 @found_as("contract.no-gold")
 @replaces(EpisodeFactory, "__init__")
 def a_space_knows_the_headings(real, self, *given, **options):
     real(self, *given, **options)
-    self.action_space.headings = [headings(self.tasks, survey) for survey in self.tasks.surveys]
+    self.action_space.headings = [headings(self.tasks, topic) for topic in self.tasks.topics]
 
 
 LABELS: dict[str, list[str]] = {}
 
 
 def outline(episode: Episode) -> dict[str, Any]:
-    """Show the outline of the survey."""
+    """Show the outline of the topic."""
     return {"outline": LABELS[episode.view.cutoff]}
 
 
 @replaces(EpisodeFactory, "__init__")
 def learning_the_headings(real, self, *given, **options):
     real(self, *given, **options)
-    for survey, task in self.tasks.surveys.items():
-        LABELS[task.date] = headings(self.tasks, survey)
+    for topic, task in self.tasks.topics.items():
+        LABELS[task.date] = headings(self.tasks, topic)
 
 
 @found_as("contract.no-gold")
 def an_added_tool_tells_the_headings(monkeypatch):
     TOOLS.names()
     monkeypatch.setattr(TOOLS, "_items", dict(TOOLS._items))
-    TOOLS.register("outline")(Tool.of(outline))
+    TOOLS.register("outline")(Tool.from_function(outline))
     monkeypatch.setattr("arena.tasks.base.RESEARCH", (*RESEARCH, "outline"))
     learning_the_headings(monkeypatch)
 
@@ -649,7 +649,7 @@ def out_of_order(rows):
 
 
 def unflagged(rows):
-    row = next(row for row in rows if row["id"] == "p:twin")  # survey by the title of sv:2
+    row = next(row for row in rows if row["id"] == "p:twin")  # topic by the title of sv:2
     row["is_survey"], row["searchable"] = False, True
 
 
@@ -696,7 +696,7 @@ FILES = [
     ("papers.parquet", a_month_of_fifteen_days, "files.dates"),
     ("papers.parquet", a_year_of_six_months, "files.dates"),
     ("papers.parquet", an_odd_precision, "files.dates"),
-    ("tasks/surveys.parquet", survey_of_a_half_month, "files.dates"),
+    ("tasks/topics.parquet", survey_of_a_half_month, "files.dates"),
     ("papers.parquet", out_of_order, "files.order"),
     ("papers.parquet", unflagged, "files.surveys"),
     ("papers.parquet", unflagged_with_markup, "files.surveys"),

@@ -59,9 +59,9 @@ def forge(
     rewrite: Callable[[dict[str, Any]], None] = lambda record: None,
     clusters: Mapping[str, str] | None = None,
 ) -> Path:
-    """Copy a run, with other scores (metric -> survey -> value), manifest or episodes.
+    """Copy a run, with other scores (metric -> topic -> value), manifest or episodes.
 
-    With scores of its own every survey is its own cluster, unless `clusters` names that of each.
+    With scores of its own every topic is its own cluster, unless `clusters` names that of each.
     The hashes of the files are computed again, as if the run had left them so.
     """
     shutil.copytree(template, target)
@@ -70,11 +70,11 @@ def forge(
     metrics = json.loads((target / "metrics.json").read_text())
     if scores is not None:
         metrics["mean"], metrics["ceiling"] = {}, {}
-        for survey, entry in metrics["per_survey"].items():
-            entry["cluster"] = (clusters or {}).get(survey, "")
+        for topic, entry in metrics["per_topic"].items():
+            entry["cluster"] = (clusters or {}).get(topic, "")
         for metric, values in scores.items():
-            for survey, entry in metrics["per_survey"].items():
-                entry[metric] = values[survey]
+            for topic, entry in metrics["per_topic"].items():
+                entry[metric] = values[topic]
             known = [value for value in values.values() if value is not None]
             metrics["mean"][metric] = sum(known) / len(known) if known else None
             metrics["ceiling"][metric] = 1.0
@@ -86,8 +86,8 @@ def forge(
         manifest["metrics"] = {"names": [name for name in scores if "." not in name]}
         manifest["definition"]["headline"] = next(iter(scores))
         metrics["counts"]["scored"] = sum(
-            any(values[survey] is not None for values in scores.values())
-            for survey in metrics["per_survey"]
+            any(values[topic] is not None for values in scores.values())
+            for topic in metrics["per_topic"]
         )
     (target / "metrics.json").write_text(json.dumps(metrics, sort_keys=True))
     lines = []
@@ -105,5 +105,5 @@ def forge(
     return target
 
 
-def surveys_of(run: Path) -> list[str]:
-    return json.loads((run / "manifest.json").read_text())["surveys"]
+def topics_of(run: Path) -> list[str]:
+    return json.loads((run / "manifest.json").read_text())["topics"]

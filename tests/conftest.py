@@ -242,14 +242,14 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A made-up world: seed 7, 600 papers, 8 surveys."""
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A synthetic corpus: seed 7, 600 papers, 8 surveys."""
     from corpus_builder.build import build
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
-    directory = tmp_path_factory.mktemp("world") / "corpus"
-    build(WorldSource(WorldConfig(seed=7, papers=600, surveys=8)), directory)
+    directory = tmp_path_factory.mktemp("synthetic") / "corpus"
+    build(SyntheticSource(SyntheticConfig(seed=7, papers=600, surveys=8)), directory)
     return directory
 
 
@@ -260,14 +260,14 @@ def once(make: type, *arguments: Any) -> Any:
 
 
 @pytest.fixture
-def read_once(world: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What audits read and derive from `world` and `mini`, read and derived once."""
+def read_once(synthetic: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What audits read and derive from `synthetic` and `mini`, read and derived once."""
     from arena.testing.exposure import Exposure
     from arena.testing.reference import Bm25
     from arena.testing.stored import StoredCorpus
 
     def stored(directory: str | Path, tasks: str | Path | None = None) -> StoredCorpus:
-        unchanged = tasks is None and Path(directory) in (world, mini)
+        unchanged = tasks is None and Path(directory) in (synthetic, mini)
         return once(StoredCorpus, str(directory)) if unchanged else StoredCorpus(directory, tasks)
 
     monkeypatch.setattr("arena.testing.auditor.StoredCorpus", stored)
@@ -276,12 +276,12 @@ def read_once(world: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def title_run(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run of the agent "title" on discovery in `world`."""
+def title_run(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of the agent "title" on discovery in `synthetic`."""
     import arena
 
     output = tmp_path_factory.mktemp("runs") / "title"
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     return output
 
 

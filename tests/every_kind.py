@@ -18,15 +18,15 @@ from arena.answers import AnswerKind, answer, write_rows
 from arena.cli.commands import command
 from arena.encoders import encoder
 from arena.executors import Executor, executor
-from arena.inputs import paper_text
 from arena.llm import ParseError
 from arena.metrics import ScoreContext, checked, metric
 from arena.mindmap import MindMap
 from arena.mindmap.extractors import extractor
+from arena.paper_texts import paper_text
 from arena.retrieval import Ranking, Retriever, Scope, retriever
 from arena.rewards import Progress, Reward, reward
 from arena.serving import integration
-from arena.suites import Evaluation, Made, suite
+from arena.suites import Evaluation, OutputPath, suite
 from arena.tasks import Task, task
 from arena.tools import Episode, tool
 from arena_suites.judging import rubric
@@ -80,10 +80,10 @@ class Word(AnswerKind):
     tool, argument, scored, files = "name_it", "word", ("word",), ("words.jsonl",)
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
-        return answer or "", self.ideal(context.tasks, context.survey)
+        return answer or "", self.ideal(context.tasks, context.topic_id)
 
-    def ideal(self, tasks: Any, survey_id: str) -> str:
-        return str(tasks.survey(survey_id).title.split()[0])
+    def ideal(self, tasks: Any, topic_id: str) -> str:
+        return str(tasks.topic(topic_id).text.split()[0])
 
     def size(self, answer: Any) -> int:
         return 1
@@ -224,7 +224,7 @@ def read_xml(file: PaperFile) -> Iterator[tuple[int, Record]]:
 
 @source("two")
 class Two:
-    """Two papers, and a survey that cites one.
+    """Two papers, and a topic that cites one.
 
     Args:
         year: Year of the papers.
@@ -270,7 +270,7 @@ def first_words(text: str) -> list[str]:
 
 @judge("short")
 class Short:
-    """A survey has a short title."""
+    """A topic has a short title."""
 
     batch = 2
     config: ClassVar[dict[str, Any]] = {}
@@ -281,7 +281,7 @@ class Short:
 
 
 @suite("letter_count")
-def letter_count(*, made: Made) -> Evaluation:
+def letter_count(*, made: OutputPath) -> Evaluation:
     """Count the letters of what a system made.
 
     Args:
@@ -308,7 +308,7 @@ def echo(*, corpus: str, port: int = 8000) -> None:
         port: Port.
 
     Example:
-        arena serve echo --corpus demo/world
+        arena serve echo --corpus demo/synthetic
     """
     print(f"{corpus} at {port}")
 
@@ -335,7 +335,7 @@ def count_titles(directory: str) -> None:
         directory (DIR): A built corpus.
 
     Example:
-        arena-corpus count-titles demo/world
+        arena-corpus count-titles demo/synthetic
     """
     from arena.corpus import Corpus
 

@@ -21,14 +21,14 @@ AGENTS = {
     "question": ("random", "title", "oracle"),
     "organization": ("random", "clustering", "organizer", "oracle"),
     "report": ("random", "digest", "oracle"),
-    "survey": ("random", "title", "oracle"),
+    "pipeline": ("random", "title", "oracle"),
 }
 _FILES = ("run*.trec", "qrels.trec", "mind_maps.jsonl", "reports.jsonl", "reports/*.md")
 _UNFROZEN = (
     "sha256", "task", "agent", "retriever", "seed", "directions", "headlines", "left_out", "unit",
     "unseen",
 )  # fmt: skip
-_UNFROZEN_OF_SURVEYS = ("cluster", "domain", "unseen")
+_UNFROZEN_OF_TOPICS = ("cluster", "domain", "unseen")
 _STEP = ("action", "observation_sha256", "reward", "reward_terms")
 
 
@@ -37,13 +37,13 @@ def outputs(directory: Path) -> dict[str, dict[str, str]]:
     import arena
     from corpus_builder.build import build
     from corpus_builder.sources.example import Example
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
     build(Example(), directory / "tiny")
-    build(WorldSource(WorldConfig(seed=7, papers=300, surveys=4)), directory / "world")
+    build(SyntheticSource(SyntheticConfig(seed=7, papers=300, surveys=4)), directory / "synthetic")
     found = {}
-    for corpus in ("tiny", "world"):
+    for corpus in ("tiny", "synthetic"):
         for task, agents in AGENTS.items():
             for agent in agents:
                 output = directory / f"{corpus}-{task}-{agent}"
@@ -65,8 +65,8 @@ def hashes(run: Path) -> dict[str, str]:
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     numbers = {name: value for name, value in metrics.items() if name not in _UNFROZEN}
     numbers["counts"].pop("unknown", None)
-    for row in numbers["per_survey"].values():
-        for name in _UNFROZEN_OF_SURVEYS:
+    for row in numbers["per_topic"].values():
+        for name in _UNFROZEN_OF_TOPICS:
             row.pop(name, None)
     found["numbers"] = _hash(json.dumps(numbers, sort_keys=True).encode())
     return found

@@ -50,14 +50,14 @@ class Memory:
 
     example = ""
 
-    def __init__(self, papers: list[Any], surveys: list[Any]) -> None:
-        self._papers, self._surveys = papers, surveys
+    def __init__(self, papers: list[Any], topics: list[Any]) -> None:
+        self._papers, self._surveys = papers, topics
 
     def papers(self) -> Iterator[LocatedRecord]:
         return (LocatedRecord(p, "papers", n) for n, p in enumerate(self._papers, 1))
 
     def surveys(self) -> Iterator[LocatedRecord]:
-        return (LocatedRecord(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
+        return (LocatedRecord(s, "topics", n) for n, s in enumerate(self._surveys, 1))
 
     def describe(self) -> dict[str, Any]:
         return {"source": "memory"}
@@ -122,7 +122,7 @@ def run_contents(directory: Path) -> dict[str, bytes]:
 # Building in a process of its own.
 
 MAIN = "import sys; from corpus_builder.cli import main; sys.exit(main())"
-WORLD = ["world", "--seed", "7", "--papers", "400", "--surveys", "4"]
+SYNTHETIC = ["synthetic", "--seed", "7", "--papers", "400", "--surveys", "4"]
 
 
 def command(*arguments: object, code: str = MAIN) -> list[str]:
@@ -132,8 +132,8 @@ def command(*arguments: object, code: str = MAIN) -> list[str]:
 # Environments.
 
 
-def make_env(world: Path, name: str = "arena/Discovery-v0", **options: Any) -> gymnasium.Env:
-    return gymnasium.make(name, corpus=world, **options)
+def make_env(synthetic: Path, name: str = "arena/Discovery-v0", **options: Any) -> gymnasium.Env:
+    return gymnasium.make(name, corpus=synthetic, **options)
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -150,40 +150,40 @@ def act(env: gymnasium.Env, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def playing(
-    directory: Path, survey: str, name: str = "arena/Discovery-v0", **options: Any
+    directory: Path, topic: str, name: str = "arena/Discovery-v0", **options: Any
 ) -> gymnasium.Env:
-    """An environment in which the episode of one survey has begun."""
+    """An environment in which the episode of one topic has begun."""
     env = make_env(directory, name, **options)
-    env.reset(seed=0, options={"survey": survey})
+    env.reset(seed=0, options={"topic_id": topic})
     return env
 
 
-def arena_surveys(world: Path) -> dict[str, dict[str, Any]]:
-    return {row["id"]: row for row in pq.read_table(world / "tasks/surveys.parquet").to_pylist()}
+def arena_topics(synthetic: Path) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in pq.read_table(synthetic / "tasks/topics.parquet").to_pylist()}
 
 
-def within_reach(world: Path, survey: str) -> list[str]:
+def within_reach(synthetic: Path, topic: str) -> list[str]:
     """The papers that exist in an episode, in document order, from the Parquet files alone."""
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
-    date = arena_surveys(world)[survey]["date"]
+    papers = pq.read_table(synthetic / "papers.parquet").to_pylist()
+    date = arena_topics(synthetic)[topic]["date"]
     return [p["id"] for p in papers if p["date"] and p["date"] < date and not p["is_survey"]]
 
 
-def links(world: Path) -> list[tuple[str, str]]:
+def links(synthetic: Path) -> list[tuple[str, str]]:
     """All (citing, cited) pairs of ids, from the Parquet files alone."""
-    ids = pq.read_table(world / "papers.parquet")["id"].to_pylist()
-    rows = pq.read_table(world / "references.parquet").to_pylist()
+    ids = pq.read_table(synthetic / "papers.parquet")["id"].to_pylist()
+    rows = pq.read_table(synthetic / "references.parquet").to_pylist()
     return [(ids[row["document"]], ids[row["cited"]]) for row in rows]
 
 
-def gold_of(world: Path, survey: str) -> set[str]:
+def gold_of(synthetic: Path, topic: str) -> set[str]:
     """The reachable references, from the Parquet files alone."""
-    rows = pq.read_table(world / "tasks/gold.parquet").to_pylist()
-    listed = {r["reference"] for r in rows if r["survey"] == survey}
-    return listed & set(within_reach(world, survey))
+    rows = pq.read_table(synthetic / "tasks/gold.parquet").to_pylist()
+    listed = {r["reference"] for r in rows if r["topic_id"] == topic}
+    return listed & set(within_reach(synthetic, topic))
 
 
-# Records of made-up worlds.
+# Records of synthetic corpora.
 
 NEVER = datetime.date.max
 
@@ -207,12 +207,12 @@ def full_text(paper):
 
 
 def played(
-    env: gymnasium.Env[Any, Any], agent: Any, survey: str | None = None, tools: bool = True
+    env: gymnasium.Env[Any, Any], agent: Any, topic: str | None = None, tools: bool = True
 ) -> tuple[list[Any], dict[str, Any], bool]:
     """Play an episode; return its actions, the last info and whether it was cut off."""
     if tools:
         agent.tools = arena.tool_schemas(env)
-    observation, _ = env.reset(seed=3, options={"survey": survey} if survey else None)
+    observation, _ = env.reset(seed=3, options={"topic_id": topic} if topic else None)
     actions = []
     while True:
         actions.append(agent.act(observation))

@@ -30,21 +30,21 @@ LETTERS = {
 def corpus_of(
     directory: Path, titles: Mapping[str, str], abstracts: Mapping[str, str] | None = None
 ) -> Path:
-    """Build a corpus of papers of one day and one survey, "s", that cites all of them."""
+    """Build a corpus of papers of one day and one topic, "s", that cites all of them."""
     papers = [
         {"id": i, "title": t, "date": "2019-01-01", "abstract": (abstracts or {}).get(i)}
         for i, t in titles.items()
     ]
-    survey = {"id": "s", "title": "Letters", "date": "2020-06-01", "references": list(titles)}
-    build(Memory(papers, [survey]), directory)
+    topic = {"id": "s", "title": "Letters", "date": "2020-06-01", "references": list(titles)}
+    build(Memory(papers, [topic]), directory)
     return directory
 
 
 def play(
     corpus: Path, task: str, agent: str, output: str | Path, server: LLMServer | None, **given: Any
 ) -> dict[str, Any]:
-    """Run an agent; `surveys`, `references` and the budget are those of the run."""
-    names = [name for name in given if name in ("surveys", "references", *LIMITS)]
+    """Run an agent; `topics`, `references` and the budget are those of the run."""
+    names = [name for name in given if name in ("topics", "references", *LIMITS)]
     of_run = {name: given.pop(name) for name in names}
     options = {"model": "scripted"} | ({"base_url": server.url} if server else {"mode": "replay"})
     of_run |= {"agent_options": options | given, "parallel": 1}  # in the order of a script

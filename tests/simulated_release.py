@@ -1,4 +1,4 @@
-"""Literature worlds written as the files of a real release, so that importers are exercised."""
+"""Synthetic corpora written as the files of a real release, so that importers are exercised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from corpus_builder.release import folder
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 Record = dict[str, Any]
 
@@ -23,17 +23,17 @@ MENTIONS = 3
 """How often a text mentions an influential reference; others once or twice."""
 
 _RELEASE = "2024-02-06"
-_FULL_TEXT = 0.15  # share of the papers with full text; surveys all have it
-_DRAWS = 20  # purpose of random numbers; a world uses those below
+_FULL_TEXT = 0.15  # share of the papers with full text; topics all have it
+_DRAWS = 20  # purpose of random numbers; a synthetic corpus uses those below
 _LEVEL = 1  # of compression; higher ones take longer than all the rest
 _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-def simulate(world: WorldConfig, directory: Path, shards: int = 16) -> None:
-    """Write a literature world as a release of Semantic Scholar's datasets into a new directory.
+def simulate(synthetic: SyntheticConfig, directory: Path, shards: int = 16) -> None:
+    """Write a synthetic corpus as a release of Semantic Scholar's datasets into a new directory.
 
-    The same world gives the same lines, whatever the number of shards.
+    The same synthetic corpus gives the same lines, whatever the number of shards.
     """
     directory.mkdir(parents=True)
     with ExitStack() as stack:
@@ -43,7 +43,7 @@ def simulate(world: WorldConfig, directory: Path, shards: int = 16) -> None:
             ]
             for name in DATASETS
         }
-        _write(World(world), world, files)
+        _write(SyntheticCorpus(synthetic), synthetic, files)
     listed = {
         name: [folder.FileEntry(name=shard.path.name) for shard in of] for name, of in files.items()
     }
@@ -71,17 +71,19 @@ class _Shard:
             self._file.close()
 
 
-def _write(world: World, config: WorldConfig, files: dict[str, list[_Shard]]) -> None:
+def _write(
+    synthetic: SyntheticCorpus, config: SyntheticConfig, files: dict[str, list[_Shard]]
+) -> None:
     """Write all records, spread over the shards as in a real release."""
     shards = len(files["papers"])
     cited, influential = Counter[str](), Counter[str]()
-    for paper in world.papers():
+    for paper in synthetic.papers():
         for reference in paper["references"]:
             cited[reference["id"]] += 1
             influential[reference["id"]] += reference["influential"]
-    totals = {survey["id"]: survey["n_references_total"] for survey in world.surveys()}
+    totals = {topic["id"]: topic["n_references_total"] for topic in synthetic.surveys()}
     rng = config.rng(_DRAWS)
-    for place, paper in enumerate(world.papers()):
+    for place, paper in enumerate(synthetic.papers()):
         draws = rng.integers(0, 1 << 32, 3, dtype=np.uint32).tolist()
         name, number, references = paper["id"], corpus_id(paper["id"]), paper["references"]
         lacks = draws[0] % (_MOST_UNMATCHED + 1)
@@ -99,7 +101,7 @@ def _write(world: World, config: WorldConfig, files: dict[str, list[_Shard]]) ->
 
 
 def corpus_id(paper: str) -> int:
-    """Return the number that stands for a world's paper: that in its id, and one more.
+    """Return the number that stands for a synthetic corpus' paper: that in its id, and one more.
 
     >>> corpus_id("w7-00000000ff")
     256
@@ -111,7 +113,7 @@ _IDS = ("ACL", "DBLP", "ArXiv", "MAG", "CorpusId", "PubMed", "DOI", "PubMedCentr
 
 
 def paper_record(paper: Record, listed: int, cited: int, influential: int, draw: int) -> Record:
-    """Return a paper of a world as ``papers`` has it; `draw` is a random 32-bit number.
+    """Return a paper of a synthetic corpus as ``papers`` has it; `draw` is a random 32-bit number.
 
     A month is written as its first day, as in real releases.
     """
@@ -143,7 +145,7 @@ def paper_record(paper: Record, listed: int, cited: int, influential: int, draw:
 
 
 def abstract_record(paper: Record) -> Record:
-    """Return the abstract of a world's paper as ``abstracts`` has it."""
+    """Return the abstract of a synthetic corpus' paper as ``abstracts`` has it."""
     ids = dict.fromkeys(("MAG", "ACL", "DOI", "PubMedCentral", "ArXiv"))
     return {
         "corpusid": corpus_id(paper["id"]),
@@ -191,7 +193,7 @@ class _Text:
 
 
 def text_record(paper: Record, unmatched: int, draw: int) -> Record:
-    """Return the full text of a world's paper, its references mentioned and listed.
+    """Return the full text of a synthetic corpus' paper, its references mentioned and listed.
 
     Offsets count characters. Mentions are ``[n]`` before the full stop of a sentence. So many
     entries of its bibliography are `unmatched`; `draw` is a random 32-bit number.

@@ -255,7 +255,7 @@ def kinds_tested(tree: ast.AST) -> Iterator[int]:
 
 def test_what_differs_by_kind_of_answer_is_with_the_kind() -> None:
     # Suites and inputs read answers of models; audits read answers by themselves.
-    others = ("arena.answers", "arena.inputs", "arena.testing")
+    others = ("arena.answers", "arena.paper_texts", "arena.testing")
     for module, path in modules().items():
         if module.startswith(("arena.", "baselines.")) and not module.startswith(others):
             found = [*kinds_tested(ast.parse(path.read_text(encoding="utf-8")))]

@@ -35,7 +35,7 @@ XML = """<?xml version="1.0"?>
 </records></xml>
 """
 MAP = '{"label": "Reefs", "children": [{"label": "Sparse"}, {"label": "Dense"}]}'
-PLAY = "arena run --corpus world --surveys 2 --overwrite"
+PLAY = "arena run --corpus synthetic --topics 2 --overwrite"
 
 CASES = {
     "agent": [f"{PLAY} --task discovery --agent @names --output a"],
@@ -43,14 +43,15 @@ CASES = {
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --jobs 2 --output a",
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --isolate --output b",
         "diff a/trajectories.jsonl b/trajectories.jsonl",
-        "arena replay a --corpus world",
+        "arena replay a --corpus synthetic",
     ],
     "answer": [
         f"{PLAY} --task @naming --agent @names --output a",
         f"{PLAY} --task @naming --agent oracle --output b",
         "arena compare a b --metric @same_word --html c.html",
-        "arena view a --corpus world --output v.html", "arena show a --corpus world",
-        "arena replay a --corpus world", "arena rescore a --corpus world --metric @same_word",
+        "arena view a --corpus synthetic --output v.html", "arena show a --corpus synthetic",
+        "arena replay a --corpus synthetic",
+        "arena rescore a --corpus synthetic --metric @same_word",
     ],
     "audit": [
         f"{PLAY} --task @quick --agent @names --output a",
@@ -65,10 +66,10 @@ CASES = {
         "arena search --corpus tiny --query graphs --before 2030 --retriever dense",
         "arena mindmap score --gold m.json --predicted m.json --model @letters",
         f"{PLAY} --task organization --agent random --encoder @letters --output a",
-        "arena rescore a --corpus world --metric heading_soft_recall --encoder @letters",
+        "arena rescore a --corpus synthetic --metric heading_soft_recall --encoder @letters",
     ],
     "encoder in processes": [
-        "arena-corpus index world2 --engine dense --option encoder=@letters --workers 2"
+        "arena-corpus index synthetic2 --engine dense --option encoder=@letters --workers 2"
     ],
     "executor": [
         f"{PLAY} --task discovery --agent title --executor @in_turn --output a",
@@ -77,12 +78,13 @@ CASES = {
     "extractor": [
         "arena mindmap score --gold m.json --predicted m.json --extractor @capitals",
         f"{PLAY} --task organization --agent random --output a",
-        "arena rescore a --corpus world --metric heading_entity_recall --extractor @capitals",
+        "arena rescore a --corpus synthetic --metric heading_entity_recall --extractor @capitals",
     ],
     "input": [
         "arena-corpus digest tiny --all --input @first_words --llm-option model=scripted "
         "--llm-option base_url=URL --llm-option store=answers.db",
-        "arena run --corpus tiny --task discovery --agent title --env-option show=@first_words "
+        "arena run --corpus tiny --task discovery --agent title "
+        "--env-option paper_text=@first_words "
         "--output a",
     ],
     "integration": ["arena serve @echo --corpus tiny --port 1"],
@@ -93,8 +95,8 @@ CASES = {
         "--output a",
         f"{PLAY} --task discovery --agent random --metric @wasted@5 --reward gain+@wasted@5 "
         "--output b",
-        "arena rescore b --corpus world --metric @wasted",
-        "arena compare a b --metric @wasted@5", "arena replay a --corpus world",
+        "arena rescore b --corpus synthetic --metric @wasted",
+        "arena compare a b --metric @wasted@5", "arena replay a --corpus synthetic",
     ],
     "mind-map format": ["arena mindmap show m.json --format @outline"],
     "question format": [
@@ -110,22 +112,23 @@ CASES = {
     ],
     "reward": [
         f"{PLAY} --task discovery --agent title --reward @stepwise --output a",
-        "arena replay a --corpus world",
+        "arena replay a --corpus synthetic",
     ],
     "rubric": [
         f"{PLAY} --task organization --agent clustering --output a",
-        "arena judge run a --corpus world --rubric @liking --llm-option model=scripted "
+        "arena judge run a --corpus synthetic --rubric @liking --llm-option model=scripted "
         "--llm-option base_url=URL --llm-option store=answers.db",
-        "arena judge sample a --corpus world --what mind-maps --rubric @liking --n 1 --output s",
+        "arena judge sample a --corpus synthetic --what mind-maps "
+        "--rubric @liking --n 1 --output s",
     ],
     "source": ["arena-corpus build @two --year 2003 --output b"],
     "suite": ["arena evaluate @letter_count --made m.json"],
     "task": [
-        f"{PLAY} --task @quick --agent @names --output a", "arena replay a --corpus world",
+        f"{PLAY} --task @quick --agent @names --output a", "arena replay a --corpus synthetic",
     ],
     "tool": [
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --output a",
-        "arena replay a --corpus world",
+        "arena replay a --corpus synthetic",
     ],
 }  # fmt: skip
 
@@ -134,11 +137,11 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture
-def place(tmp_path, tiny, world, monkeypatch):
+def place(tmp_path, tiny, synthetic, monkeypatch):
     """An empty folder with what the commands take."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    Path("world").symlink_to(world)
+    Path("synthetic").symlink_to(synthetic)
     shutil.copytree(tiny, "tiny")
     Path("reefs.enw").write_text(ENDNOTE)
     Path("reefs.xml").write_text(XML)
@@ -183,9 +186,9 @@ def without_decorators(text: str) -> tuple[str, dict[str, str]]:
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=SLOW if kind in PROCESSES else ()) for kind in CASES]
 )
-def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, world):
-    if "world2" in str(CASES[kind]):
-        shutil.copytree(world, "world2")
+def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, synthetic):
+    if "synthetic2" in str(CASES[kind]):
+        shutil.copytree(synthetic, "synthetic2")
     with forgotten(), LLMServer(scripted) as server:
         names = dict[str, str]()
         if how == "file":

@@ -91,7 +91,7 @@ def test_signs_have_several_spellings(one, other):
     [
         ("Causality", "Causality (2nd edition)"),  # the looser rules that were tried join these
         ("Understanding requires rethinking", "Understanding (still) requires rethinking"),
-        ("AI alignment: A comprehensive survey", "3D scanning: A comprehensive survey"),
+        ("AI alignment: A comprehensive topic", "3D scanning: A comprehensive topic"),
         (r"The $\alpha$ rule", r"The $\beta$ rule"),
         ("a < b", "a > c"),
         ("Deep nets", "Deep nets: a survey"),

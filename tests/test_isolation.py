@@ -111,16 +111,16 @@ class Spy(Agent):
         return {"tool": "submit", "arguments": {"paper_ids": []}}
 
 
-def test_an_agent_is_given_observations_only(world, tmp_path, monkeypatch):
+def test_an_agent_is_given_observations_only(synthetic, tmp_path, monkeypatch):
     monkeypatch.setattr(Spy, "given", [])
     monkeypatch.setitem(AGENTS._items, "spy", Spy)
-    summary = arena.run(world, "selection", "spy", tmp_path / "run")
-    survey_ids = list(summary["per_survey"])
+    summary = arena.run(synthetic, "selection", "spy", tmp_path / "run")
+    topic_ids = list(summary["per_topic"])
     for observation, own in Spy.given:
         assert set(observation) == {"topic", "cutoff", "stage", "result", "budget"}
         assert set(own) == {"seed", "tools"}
         text = json.dumps([observation, own["tools"]])
-        assert not any(survey_id in text for survey_id in survey_ids)
+        assert not any(topic_id in text for topic_id in topic_ids)
 
 
 def test_tools_and_rewards_are_given_no_label():
@@ -136,10 +136,10 @@ def test_tools_and_rewards_are_given_no_label():
             assert not imported.startswith(("arena.tasks", "arena.envs", "arena.rewards")), path
 
 
-def test_labels_that_were_changed_do_not_open(world, tmp_path):
+def test_labels_that_were_changed_do_not_open(synthetic, tmp_path):
     """A file of the same size with other labels would give other numbers under the same hash."""
     other = tmp_path / "other"
-    shutil.copytree(world, other)
+    shutil.copytree(synthetic, other)
     path = other / "tasks/gold.parquet"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1

@@ -100,7 +100,7 @@ ASKS_FOR = [
     (ARENA, "run --corpus {0} --task discovery --agent react --agent-option model=m --output {1}",
      "llm"),
     (ARENA, "compare {2} {3} --test student", "mindmap"),
-    (CORPUS, "build world --output {1}", "build"),
+    (CORPUS, "build synthetic --output {1}", "build"),
     (CORPUS, "index {0} --engine dense", "build"),
     (CORPUS, "download s2orc --output {1}", "build"),
     (CORPUS, "card {0}", "build"),
@@ -164,16 +164,16 @@ FILES = {
     "reportbench/ReportBench_v1.1_GT/1.jsonl": json.dumps({"title": "ReAct", "meta_info": {}}),
 }  # fmt: skip
 NEEDS = {
-    "serve mcp --corpus {world} --before 2015": "serve",
-    "serve mcp --corpus {world} --task discovery --http": "serve",
-    "serve retrieve --corpus {world} --before 2015": "serve",
-    "serve openenv --corpus {world} --task discovery": "openenv",
-    "export inspect {run} --corpus {world} --output a.eval": None,
-    "export messages {run} --corpus {world} --output a.jsonl": None,
-    "export messages {run} --corpus {world} --output a.parquet": None,
-    "export requests --corpus {world} --prompt title --output a.jsonl": None,
-    "export examples --corpus {world} --before 2014 --n 1 --output examples": None,
-    "export trackio {run} --corpus {world}": "trackio",
+    "serve mcp --corpus {synthetic corpus} --before 2015": "serve",
+    "serve mcp --corpus {synthetic corpus} --task discovery --http": "serve",
+    "serve retrieve --corpus {synthetic corpus} --before 2015": "serve",
+    "serve openenv --corpus {synthetic corpus} --task discovery": "openenv",
+    "export inspect {run} --corpus {synthetic corpus} --output a.eval": None,
+    "export messages {run} --corpus {synthetic corpus} --output a.jsonl": None,
+    "export messages {run} --corpus {synthetic corpus} --output a.parquet": None,
+    "export requests --corpus {synthetic corpus} --prompt title --output a.jsonl": None,
+    "export examples --corpus {synthetic corpus} --before 2014 --n 1 --output examples": None,
+    "export trackio {run} --corpus {synthetic corpus}": "trackio",
     "evaluate taxobench --data data.jsonl --predictions made.jsonl": "mindmap",
     "evaluate taxobench --data data.jsonl --predictions made.jsonl --official": "mindmap",
     "evaluate bloom-eval --human human --generated generated": "static",
@@ -184,12 +184,12 @@ NEEDS = {
 
 
 def test_every_serve_export_and_evaluate_runs_or_names_its_extra_where_only_the_core_is(
-    world, title_run, tmp_path
+    synthetic, title_run, tmp_path
 ):
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text + "\n")
-    lines = [line.format(world=world, run=title_run) for line in NEEDS]
+    lines = [line.format(synthetic=synthetic, run=title_run) for line in NEEDS]
     code = f"""{CORE_ALONE}
 import contextlib, io, json
 from arena.cli import main

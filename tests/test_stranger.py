@@ -72,10 +72,10 @@ class Run:
 
 
 @pytest.fixture
-def run(alone, theirs, tmp_path, tiny, world) -> Run:
-    """Both are installed, and a small corpus, a world and questions are there."""
+def run(alone, theirs, tmp_path, tiny, synthetic) -> Run:
+    """Both are installed, and a small corpus, a synthetic corpus and questions are there."""
     shutil.copytree(tiny, tmp_path / "tiny")
-    (tmp_path / "world").symlink_to(world)
+    (tmp_path / "synthetic").symlink_to(synthetic)
     (tmp_path / "questions.tsv").write_text(QUESTION)
     return Run(tmp_path, alone, theirs)
 
@@ -112,11 +112,11 @@ def test_every_command_uses_it(run):
     assert "--topk" in run("arena serve lines --help")[0]
     served, _ = run("arena serve lines --corpus tiny --before 2030", stdin="ranking\n")
     assert json.loads(served)[0].keys() == {"id", "title", "date", "score"}
-    run("arena run --corpus world --task organization --agent clustering --surveys 2 --output m")
+    run("arena run --corpus synthetic --task organization --agent clustering --topics 2 --output m")
     scores = {name: {"score": 3, "reason": "Fair."} for name in ("order", "clarity")}
     with LLMServer(lambda body: json.dumps(scores)) as server:
         options = f"--llm-option model=scripted --llm-option base_url={server.url}"
-        run(f"arena judge run m --corpus world --rubric teaching {options}")
+        run(f"arena judge run m --corpus synthetic --rubric teaching {options}")
 
 
 def test_where_it_is_absent(run, alone):

@@ -1,4 +1,4 @@
-"""The smallest release: a literature world in shards of plain records, and its surveys as found."""
+"""The smallest release: a synthetic corpus in shards of plain records, and its surveys as found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.text.identifiers import normal_title
 from corpus_builder.records import parse_paper
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.sources.matching import identifiers_of, paper_keys
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 
 class ToyRelease(Release):
@@ -53,11 +53,11 @@ class ToyRelease(Release):
         return {"source": "toy"}
 
 
-def write_toy(directory: Path, config: WorldConfig, shards: int = 4) -> ToyRelease:
-    """Write a world into shards."""
+def write_toy(directory: Path, config: SyntheticConfig, shards: int = 4) -> ToyRelease:
+    """Write a synthetic corpus into shards."""
     directory.mkdir(parents=True)
     parts: list[list[str]] = [[] for _ in range(shards)]
-    for number, paper in enumerate(World(config).papers()):
+    for number, paper in enumerate(SyntheticCorpus(config).papers()):
         parts[number % shards].append(json.dumps(paper))
     for number, lines in enumerate(parts):
         data = "".join(f"{line}\n" for line in lines).encode()

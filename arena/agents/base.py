@@ -1,4 +1,4 @@
-"""What an agent is: it receives observations, returns actions, and has access to nothing else.
+"""The class of agents: one receives observations, returns actions, and has access to nothing else.
 
 Functions here convert both from and to the messages of OpenAI's chat format.
 """

@@ -40,7 +40,7 @@ _PAPER = ("id", "title", "date")  # what a result shows of a paper in a list
 
 
 class KnownPaper(NamedTuple):
-    """What an agent knows of a paper; the abstract is empty if it was not read."""
+    """A paper as an agent knows it; the abstract is empty if it was not read."""
 
     id: str
     title: str = ""
@@ -112,7 +112,7 @@ class Desk:
     def steps_left(self) -> int:
         """Number of steps that are left besides those needed to submit, one per stage."""
         ahead = 1
-        if {"submit", "organize"} <= set(self._functions):  # the task survey has three stages
+        if {"submit", "organize"} <= set(self._functions):  # the task pipeline has three stages
             ahead = {"discovery": 3, "selection": 2}.get(self.stage, 1)
         return max(0, self.budget["steps"] - ahead)
 
@@ -282,7 +282,7 @@ class Researcher(Agent):
                 desk.ranking = [hit.id for hit in first + more]
 
     In ``arena/Discovery-v0`` and ``arena/Selection-v0`` `discover` is called, in
-    ``arena/Organization-v0`` `organize`, in ``arena/Survey-v0`` `discover`, `select` and
+    ``arena/Organization-v0`` `organize`, in ``arena/Pipeline-v0`` `discover`, `select` and
     `organize`, on one desk, and in ``arena/Report-v0`` `report`.
     """
 

@@ -1,4 +1,4 @@
-"""What a kind of answer is, and all kinds by name."""
+"""Kinds of answers: their base class, and all of them by name."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class AnswerKind(ABC):
     """Kinds of the metrics that score it, see `arena.metrics.Metric`; metrics of rankings score a
     kind with `papers`, too."""
     labels: ClassVar[str] = "a reference in reach"
-    """What a survey needs to be scored."""
+    """The labels that a topic needs to be scored."""
     draws_labelled: ClassVar[bool] = False
-    """Whether a run plays by default the surveys alone that have labels."""
+    """Whether a run plays by default the topics alone that have labels."""
     writes: ClassVar[bool] = False
     """Whether it is a text, which has a budget of characters and may have a prompt."""
     noun: ClassVar[str] = ""
-    """What pages call such an answer; by default its name."""
+    """The word of pages for such an answer; by default its name."""
     surpassable: ClassVar[bool] = False
-    """Whether an answer can score above `ideal`: more headings can match more of the survey's."""
+    """Whether an answer can score above `ideal`: more headings can match more of the topic's."""
     files: ClassVar[tuple[str, ...]]
     """Patterns of all files that `write` may write; ``arena run --overwrite`` removes them."""
 
@@ -78,7 +78,7 @@ class AnswerKind(ABC):
         """Return an answer as a JSON value."""
         return answer
 
-    def left(self, episode: Any, finished: bool) -> tuple[Any, int] | None:
+    def implicit_answer(self, episode: Any, finished: bool) -> tuple[Any, int] | None:
         """Return what an episode submits that ends in a stage without a call of `tool`.
 
         That is an answer and the number of its parts; None submits nothing. `finished` is False
@@ -93,13 +93,13 @@ class AnswerKind(ABC):
         """
         return []
 
-    def has_labels(self, tasks: Any, survey_id: str) -> bool:
-        """Return whether a survey has what such an answer is scored against."""
-        return bool(tasks.gold(survey_id).gains)
+    def has_labels(self, tasks: Any, topic_id: str) -> bool:
+        """Return whether a topic has what such an answer is scored against."""
+        return bool(tasks.gold(topic_id).gains)
 
-    def allows(self, metric: Metric, tasks: Any, survey_id: str) -> bool:
-        """Return whether the labels of a survey have what a metric counts, as far as is known."""
-        return self.has_labels(tasks, survey_id)
+    def allows(self, metric: Metric, tasks: Any, topic_id: str) -> bool:
+        """Return whether the labels of a topic have what a metric counts, as far as is known."""
+        return self.has_labels(tasks, topic_id)
 
     @property
     def has_order(self) -> bool:
@@ -111,11 +111,11 @@ class AnswerKind(ABC):
         papers = self.papers(answer)
         return dict(zip(papers, range(1, len(papers) + 1), strict=True))
 
-    def remark(self, answer: Any, tasks: Any, survey_id: str) -> str:
+    def remark(self, answer: Any, tasks: Any, topic_id: str) -> str:
         """Return what the scores of an answer hide, such as that it files no paper; or ""."""
         return ""
 
-    def panel(self, answer: Any, tasks: Any, survey_id: str) -> dict[str, Any]:
+    def panel(self, answer: Any, tasks: Any, topic_id: str) -> dict[str, Any]:
         """Return how the page of runs draws an answer: ``{"form": FORM, "value": VALUE}``.
 
         `tasks` is None on a page without labels. Forms are ``ranking`` (ids of papers), ``text``
@@ -131,7 +131,9 @@ class AnswerKind(ABC):
     def pair(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
         """Return the answer and the gold for metrics of a kind; None is an empty answer."""
         if kind == RANKING:
-            gains = MappingProxyType(context.tasks.gold(context.survey).gains)  # not to be changed
+            gains = MappingProxyType(
+                context.tasks.gold(context.topic_id).gains
+            )  # not to be changed
             return [*self.papers(answer)], gains
         return self.compare(answer, kind, context)
 
@@ -140,7 +142,7 @@ class AnswerKind(ABC):
         raise NotImplementedError(f"{type(self).__name__} does not define compare()")
 
     @abstractmethod
-    def ideal(self, tasks: Any, survey_id: str) -> Any:
+    def ideal(self, tasks: Any, topic_id: str) -> Any:
         """Return the best possible answer of an agent; None if there are no labels for one."""
 
     def floors(
@@ -148,13 +150,13 @@ class AnswerKind(ABC):
     ) -> dict[str, Any]:
         """Return what metrics give for answers that have nothing to do with the topic.
 
-        `answers` are those of surveys, by id; None is an empty one. Empty for a kind without
+        `answers` are those of topics, by id; None is an empty one. Empty for a kind without
         floors.
         """
         return {}
 
     def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
-        """Return survey or its `file_name` -> answer, of another system's file or folder.
+        """Return topic or its `file_name` -> answer, of another system's file or folder.
 
         A folder has ``TOPIC.md``, a file a JSON object ``{"topic_id": id, KEY: answer}`` a line, in
         which KEY is `argument` or the name of the kind. `number` is that of a paper's document.
@@ -176,7 +178,7 @@ class AnswerKind(ABC):
                 continue
             record = json_value(line)
             record = record if isinstance(record, dict) else {}
-            named = record.get("topic_id") or record.get("survey")
+            named = record.get("topic_id")
             keys = [key for key in (self.argument, self.name) if named and key in record]
             if not keys:
                 raise DataError(
@@ -196,7 +198,7 @@ class AnswerKind(ABC):
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
-        """Write the answers, by survey id, to one stage of a run; return the names of the files.
+        """Write the answers, by topic id, to one stage of a run; return the names of the files.
 
         `stage` is empty, or ``.STAGE`` in a run of several stages, for names of files; `tag` is the
         name of the agent.
@@ -228,23 +230,23 @@ def remarked(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def write_rows(path: Path, key: str, values: Mapping[str, Any]) -> None:
-    """Write ``{"survey": id, key: value}`` of each survey as a line of JSON."""
-    rows = [json.dumps({"survey": survey, key: value}) for survey, value in values.items()]
+    """Write ``{"topic_id": id, key: value}`` of each topic as a line of JSON."""
+    rows = [json.dumps({"topic_id": topic, key: value}) for topic, value in values.items()]
     atomic_write(path, "".join(f"{row}\n" for row in rows))
 
 
-def file_name(survey_id: str) -> str:
-    """Return a name that every file system takes, a different one for every survey.
+def file_name(topic_id: str) -> str:
+    """Return a name that every file system takes, a different one for every topic.
 
     >>> file_name("2101.01507")
     '2101.01507'
     >>> file_name("../doi:10.1/x")
     'doi-10.1-x-482f66e24c040c43'
     """
-    name = _UNSAFE.sub("-", survey_id).strip(".-")[:_LONGEST]
+    name = _UNSAFE.sub("-", topic_id).strip(".-")[:_LONGEST]
     # A name with capitals gets a hash, since some file systems take A.svg and a.svg for one file;
     # so does an id that looks like a name with a hash.
-    if name == survey_id and name == name.lower() and not _HASHED.fullmatch(name):
+    if name == topic_id and name == name.lower() and not _HASHED.fullmatch(name):
         return name
-    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    digest = hashlib.sha256(topic_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return f"{name}-{digest}" if name else digest

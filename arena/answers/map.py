@@ -45,29 +45,29 @@ class Map(AnswerKind):
         """Return the tree as an object."""
         return answer.to_json()
 
-    def has_labels(self, tasks: Any, survey_id: str) -> bool:
-        """Return whether a survey has a mind-map; one can be made of the topic alone."""
-        return tasks.mind_map(survey_id) is not None
+    def has_labels(self, tasks: Any, topic_id: str) -> bool:
+        """Return whether a topic has a mind-map; one can be made of the topic alone."""
+        return tasks.mind_map(topic_id) is not None
 
-    def allows(self, metric: Metric, tasks: Any, survey_id: str) -> bool:
+    def allows(self, metric: Metric, tasks: Any, topic_id: str) -> bool:
         """Return whether the survey's own map has what a metric counts; some file no papers."""
         from arena.metrics import ScoreContext
 
-        if not self.has_labels(tasks, survey_id):
+        if not self.has_labels(tasks, topic_id):
             return False
-        context = ScoreContext(tasks=tasks, survey=survey_id)
+        context = ScoreContext(tasks=tasks, topic_id=topic_id)
         return metric.score(*self.pair(None, metric.kind, context), context) is not None
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[MindMap, MindMap]:
         """Return the tree, an empty one for no answer, and the survey's own."""
         from arena.mindmap import MindMap
 
-        return answer or MindMap(""), context.tasks.mind_map(context.survey)
+        return answer or MindMap(""), context.tasks.mind_map(context.topic_id)
 
-    def ideal(self, tasks: Any, survey_id: str) -> MindMap | None:
+    def ideal(self, tasks: Any, topic_id: str) -> MindMap | None:
         """Return the survey's own tree with the papers in reach: no agent can submit others."""
-        tree, expert = tasks.mind_map(survey_id), tasks.expert
-        papers = tasks.expert_papers(survey_id) if expert else tasks.gold(survey_id).gains
+        tree, expert = tasks.mind_map(topic_id), tasks.expert
+        papers = tasks.expert_papers(topic_id) if expert else tasks.gold(topic_id).gains
         return None if tree is None else _limited(tree, papers)
 
     def places(self, answer: MindMap | None) -> dict[str, int]:
@@ -77,22 +77,22 @@ class Map(AnswerKind):
     def floors(
         self, answers: Mapping[str, Any], tasks: Any, metrics: Sequence[str], encoder: Any
     ) -> dict[str, Any]:
-        """Return `arena.mindmap.floors` over the surveys that have a mind-map."""
+        """Return `arena.mindmap.floors` over the topics that have a mind-map."""
         from arena.mindmap import MindMap, floors
 
         pairs = [
             (answer or MindMap(""), gold)
-            for survey_id, answer in answers.items()
-            if (gold := tasks.mind_map(survey_id)) is not None
+            for topic_id, answer in answers.items()
+            if (gold := tasks.mind_map(topic_id)) is not None
         ]
         return floors(pairs, metrics, encoder) if pairs else {}
 
-    def remark(self, answer: MindMap, tasks: Any, survey_id: str) -> str:
+    def remark(self, answer: MindMap, tasks: Any, topic_id: str) -> str:
         """Return whether it files no paper, where the survey's own does."""
-        gold = tasks.mind_map(survey_id)
+        gold = tasks.mind_map(topic_id)
         return answer.unfiled(gold) if gold else ""
 
-    def panel(self, answer: MindMap, tasks: Any, survey_id: str) -> dict[str, Any]:
+    def panel(self, answer: MindMap, tasks: Any, topic_id: str) -> dict[str, Any]:
         """Return the tree, and the survey's own beside it, with what both agree on.
 
         A node has a label, children, the number of its match in the other tree or 0, and papers:
@@ -100,7 +100,7 @@ class Map(AnswerKind):
         """
         from arena.mindmap import matches
 
-        own = tasks and tasks.mind_map(survey_id)
+        own = tasks and tasks.mind_map(topic_id)
         if not own:
             return {"form": "trees", "value": [["submitted", _drawn(answer, {}, {})]]}
         mine, theirs = matches(answer, own)
@@ -120,7 +120,7 @@ class Map(AnswerKind):
         """Write the maps, and a picture of each next to the survey's own if it has one."""
         names = ["mind_maps.jsonl"]
         write_rows(output / names[0], "mind_map", {s: m.to_json() for s, m in answers.items()})
-        gold = {survey_id: tasks.mind_map(survey_id) for survey_id in answers}
+        gold = {topic_id: tasks.mind_map(topic_id) for topic_id in answers}
         return names + write_pictures(output, answers, gold)
 
 
@@ -131,9 +131,9 @@ def write_pictures(
     from arena.mindmap.pictures import beside, draw
 
     names = []
-    for survey_id, tree in submitted.items():
-        names.append(f"pictures/{file_name(survey_id)}.svg")
-        own = gold[survey_id]
+    for topic_id, tree in submitted.items():
+        names.append(f"pictures/{file_name(topic_id)}.svg")
+        own = gold[topic_id]
         captions = ("submitted", "the survey's own")
         picture = draw([tree]) if own is None else beside(tree, own, captions)
         (output / "pictures").mkdir(exist_ok=True)

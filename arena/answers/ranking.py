@@ -26,7 +26,7 @@ class Ranking(AnswerKind):
             and len(set(value)) == len(value)
         )
 
-    def left(self, episode: Any, finished: bool) -> tuple[list[str], int] | None:
+    def implicit_answer(self, episode: Any, finished: bool) -> tuple[list[str], int] | None:
         """Return the papers that were selected, if the agent ended the episode."""
         return (list(episode.selected), len(episode.selected)) if finished else None
 
@@ -34,13 +34,13 @@ class Ranking(AnswerKind):
         """Return the ranking; none for None."""
         return answer or []
 
-    def panel(self, answer: Any, tasks: Any, survey_id: str) -> dict[str, Any]:
+    def panel(self, answer: Any, tasks: Any, topic_id: str) -> dict[str, Any]:
         """Return its papers, best first."""
         return {"form": "ranking", "value": answer}
 
-    def ideal(self, tasks: Any, survey_id: str) -> Any:
+    def ideal(self, tasks: Any, topic_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""
-        return ideal_ranking(tasks.gold(survey_id).gains)
+        return ideal_ranking(tasks.gold(topic_id).gains)
 
     def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
         """Return the rankings of a TREC run, cut at `MAX_SUBMITTED`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.metrics import ScoreContext
 
 _STANDING = {
-    "reachable": "not cited by the survey", "itself": "the survey itself",
+    "reachable": "not cited by the topic", "itself": "the survey itself",
     "late": "not before the survey", "undated": "without a date", "survey": "another survey",
     "unknown": "not in the corpus",
 }  # fmt: skip
@@ -43,7 +43,7 @@ class Report(Ranking):
         """Return whether a value is a text."""
         return isinstance(value, str)
 
-    def left(self, episode: Any, finished: bool) -> tuple[str, int] | None:  # type: ignore[override]
+    def implicit_answer(self, episode: Any, finished: bool) -> tuple[str, int] | None:  # type: ignore[override]
         """Return the draft, if there is one, and the number of its sections."""
         return (episode.draft.markdown(), len(episode.draft)) if episode.draft else None
 
@@ -53,24 +53,24 @@ class Report(Ranking):
 
         return cited_ids(answer or "")[:MAX_SUBMITTED]
 
-    def panel(self, answer: str, tasks: Any, survey_id: str) -> dict[str, Any]:
-        """Return the text, and of each cited paper ``+`` or ``!`` and what it is to the survey."""
+    def panel(self, answer: str, tasks: Any, topic_id: str) -> dict[str, Any]:
+        """Return the text, and of each cited paper ``+`` or ``!`` and what it is to the topic."""
         cited, papers = dict[str, tuple[str, str]](), self.papers(answer)
         if tasks is not None:
-            gains, standing = tasks.gold(survey_id).gains, tasks.citation_status(survey_id, papers)
+            gains, standing = tasks.gold(topic_id).gains, tasks.citation_status(topic_id, papers)
             for paper in papers:
                 found = standing.get(paper, "unknown")
-                words = "cited by the survey" if paper in gains else _STANDING[found]
+                words = "cited by the topic" if paper in gains else _STANDING[found]
                 cited[paper] = ("" if found == "reachable" else "!", words)
                 cited[paper] = ("+", words) if paper in gains else cited[paper]
         return {"form": "text", "value": answer, "cited": cited}
 
-    def remark(self, answer: str, tasks: Any, survey_id: str) -> str:
+    def remark(self, answer: str, tasks: Any, topic_id: str) -> str:
         """Return how many entries of its list were found, if that is the minority."""
         from arena.metrics import ScoreContext
         from arena.report import unfound
 
-        report, _ = self.compare(answer, "report", ScoreContext(tasks=tasks, survey=survey_id))
+        report, _ = self.compare(answer, "report", ScoreContext(tasks=tasks, topic_id=topic_id))
         return unfound(report)
 
     def compare(self, answer: Any, kind: str, context: ScoreContext) -> tuple[Any, Any]:
@@ -82,17 +82,17 @@ class Report(Ranking):
         from arena.report import read_report
         from arena.report.metrics import ReportGold
 
-        gains = context.tasks.gold(context.survey).gains
+        gains = context.tasks.gold(context.topic_id).gains
         report = read_report(answer or "", ["pandoc"])
         papers = [each.key for each in report.references]
-        standing = context.tasks.citation_status(context.survey, papers)
+        standing = context.tasks.citation_status(context.topic_id, papers)
         references = (
             each._replace(paper=each.key if each.key in standing else None)
             for each in report.references
         )
         return report._replace(references=tuple(references)), ReportGold(gains, standing)
 
-    def ideal(self, tasks: Any, survey_id: str) -> str:
+    def ideal(self, tasks: Any, topic_id: str) -> str:
         """Return the survey's own text, if the corpus has it, with its citations in reach alone.
 
         Then it has a sentence for each reference in reach that is not cited so far.
@@ -100,9 +100,9 @@ class Report(Ranking):
         from arena.report import cited_ids
         from arena.report.listing import cite
 
-        text = tasks.text_in_reach(survey_id)
+        text = tasks.text_in_reach(topic_id)
         cited = set(cited_ids(text))
-        left = [paper for paper in ideal_ranking(tasks.gold(survey_id).gains) if paper not in cited]
+        left = [paper for paper in ideal_ranking(tasks.gold(topic_id).gains) if paper not in cited]
         return "\n\n".join([text, *(f"The survey cites {cite([p])}." for p in left)]).lstrip()
 
     read_file = AnswerKind.read_file  # a report is more than its ranking
@@ -118,7 +118,7 @@ class Report(Ranking):
         names = [*super().write(output, stage, answers, tag, tasks), "reports.jsonl"]
         write_rows(output / "reports.jsonl", "report", answers)
         (output / "reports").mkdir(exist_ok=True)
-        for survey_id, text in answers.items():
-            names.append(f"reports/{file_name(survey_id)}.md")
+        for topic_id, text in answers.items():
+            names.append(f"reports/{file_name(topic_id)}.md")
             atomic_write(output / names[-1], text.encode())
         return names

@@ -26,7 +26,7 @@ _SECTIONS = {
     "see what happened": ("view", "show", "export"),
     "check": ("replay", "audit", "report-card", "plugins"),
 }
-"""What people want to do -> the commands for it, for the help."""
+"""Aims of people -> the commands for them, for the help."""
 _GROUPS: dict[str, tuple[str, str, str]] = {
     "mindmap": (
         "Show mind-maps as text and pictures, and score them against the survey's own.",
@@ -41,17 +41,17 @@ _GROUPS: dict[str, tuple[str, str, str]] = {
     "export": (
         "Write a run, or what is asked for, as a file for other programs.",
         "FORMAT",
-        "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
+        "arena export inspect runs/title --corpus demo/synthetic --output logs/title.eval",
     ),
     "train": (
         "Train what agents use on the tasks of a corpus.",
         "WHAT",
-        "arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json",
+        "arena train ranker --corpus demo/synthetic --tasks demo/tasks --output ranker.json",
     ),
     "serve": (
         "Serve a corpus to agents and trainers of other frameworks.",
-        "DOOR",
-        "arena serve retrieve --corpus demo/world --before 2015-01-01",
+        "INTEGRATION",
+        "arena serve retrieve --corpus demo/synthetic --before 2015-01-01",
     ),
 }
 """Summary, word for the command, and example of the groups whose commands are plug-ins."""
@@ -71,7 +71,7 @@ def make_parser(words: Sequence[str] = ()) -> Parser:
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
-        "arena run --corpus demo/world --task discovery --agent title --output runs/title",
+        "arena run --corpus demo/synthetic --task discovery --agent title --output runs/title",
     )
     for name, function in _COMMANDS.items():
         add_command(commands, name, function)

@@ -1,4 +1,4 @@
-"""What the commands ``arena`` and ``arena-corpus`` share: options from signatures, errors, output.
+"""Parts of the commands ``arena`` and ``arena-corpus``: options from signatures, errors, output.
 
 A command is a function. Its parameters are the options (``retriever_option`` is
 ``--retriever-option``), its annotations their types, its docstring the help: the first line, an

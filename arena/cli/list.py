@@ -24,18 +24,18 @@ def list_names(
     tasks: str | None = None,
     json: bool = False,
 ) -> None:
-    """List what is registered, or the surveys or indexes of a corpus.
+    """List what is registered, or the topics or indexes of a corpus.
 
     Args:
         kind (KIND): Kind of plug-ins, such as agents, metrics or tools (`arena plugins` has all);
-            or environments, or surveys.
-        tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as surveys.
+            or environments, or topics.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as topics.
 
     Example:
-        arena list surveys --corpus demo/world
+        arena list topics --corpus demo/synthetic
     """
-    if kind == "surveys" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
-        _list_surveys(corpus, tasks, json)
+    if kind == "topics" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
+        _list_topics(corpus, tasks, json)
         return
     kind = _plural(kind) if kind in kinds() else kind
     names = _registered(kind)
@@ -85,7 +85,7 @@ def _registered(kind: str | None) -> dict[str, dict[str, str]]:
     """Return each kind, in the plural -> name -> description; one kind alone if it is named."""
     registries = {_plural(name): registry for name, registry in kinds().items()}
     if kind is not None and kind not in (*registries, _ENVIRONMENTS):
-        known = [*registries, _ENVIRONMENTS, "surveys"]
+        known = [*registries, _ENVIRONMENTS, "topics"]
         raise UnknownNameError(
             f"nothing to list is called {clip(kind)}.{did_you_mean(kind, known)}"
         )
@@ -121,21 +121,21 @@ def _plural(kind: str) -> str:
     return f"{kind.replace(' ', '-')}s"
 
 
-def _list_surveys(corpus: str | None, tasks: str | None, as_json: bool) -> None:
+def _list_topics(corpus: str | None, tasks: str | None, as_json: bool) -> None:
     from arena.corpus import Corpus
     from arena.tasks import TaskSet
 
     if not corpus:
-        raise ArenaError("`arena list surveys` needs --corpus DIR.")
+        raise ArenaError("`arena list topics` needs --corpus DIR.")
     opened = Path(corpus) if tasks is None else Corpus.open(corpus, tasks=tasks)
-    surveys = TaskSet(opened).surveys.values()
+    topics = TaskSet(opened).topics.values()
     if as_json:
-        print_json([survey._asdict() for survey in surveys])
+        print_json([topic._asdict() for topic in topics])
     else:
         rows = [
-            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.title, 90),
+            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.text, 90),
              printable(s.domain, 50), ", ".join(s.prompts))
-            for s in surveys
+            for s in topics
         ]  # fmt: skip
         shown = 3 + 2 * any(row[4] for row in rows)
         headers = ("id", "date", "title", "domain", "prompts")

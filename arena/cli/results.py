@@ -38,16 +38,16 @@ def compare(
     Args:
         runs (RUN): Directory of a finished run, or NAME=DIR.
         baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
-        common: Compare the surveys that all runs played.
+        common: Compare the topics that all runs played.
         metric (NAME): One of the runs' metrics (default: all).
         test (NAME): Fisher (randomization) or student (paired t).
         level (X): Confidence level of the intervals.
-        clusters (NAME): What surveys share that depend on each other: cluster (the subject of
+        clusters (NAME): What topics share that depend on each other: cluster (the subject of
             synthetic surveys, the paper that asks a question) or domain.
-        format: Format of the printed comparison; csv has a line for each run and survey, and its
+        format: Format of the printed comparison; csv has a line for each run and topic, and its
             means.
         html (FILE): Write one page with everything, labels too; with --corpus every episode.
-        model_cutoff (DAY): Also print the headline apart for surveys dated before this day, from
+        model_cutoff (DAY): Also print the headline apart for topics dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
             latest model_cutoff of the agents).
         corpus (DIR): Corpus that arena-corpus built, to score the answers of the runs again, and
@@ -55,7 +55,7 @@ def compare(
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
-            --html compared.html --corpus demo/world
+            --html compared.html --corpus demo/synthetic
     """
     from arena.corpus import Corpus
     from arena.metrics import METRICS
@@ -66,7 +66,7 @@ def compare(
         raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
     if model_cutoff is not None and (corpus is None or format == "csv"):
         raise DataError(
-            "--model-cutoff needs the --corpus, for dates of surveys, and prints no csv."
+            "--model-cutoff needs the --corpus, for dates of topics, and prints no csv."
         )
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
@@ -105,10 +105,12 @@ def add_evaluate(commands: Any, suites: bool) -> None:
 
 def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
     from arena.results.comparison.comparing import choose_baseline
-    from arena.suites import Made
+    from arena.suites import OutputPath
 
     signature = inspect.signature(evaluate, eval_str=True)
-    made = next(name for name, each in signature.parameters.items() if each.annotation is Made)
+    made = next(
+        name for name, each in signature.parameters.items() if each.annotation is OutputPath
+    )
 
     def command(
         *,
@@ -194,5 +196,5 @@ def _print_problems(name: str, result: Evaluation) -> None:
     for sentence in result.problems:
         print(printable(name + sentence, 400))
     if result.missing:
-        surveys = count(len(result.surveys), "survey has", "surveys have")
-        print(printable(f"{name}{len(result.missing)} of {surveys} no prediction.", 400))
+        topics = count(len(result.topics), "topic has", "topics have")
+        print(printable(f"{name}{len(result.missing)} of {topics} no prediction.", 400))

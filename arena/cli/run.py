@@ -22,7 +22,7 @@ def run(
     task: str,
     agent: str,
     output: str,
-    surveys: str | None = None,
+    topics: str | None = None,
     tasks: str | None = None,
     seed: int = 0,
     repeats: int = 1,
@@ -44,20 +44,20 @@ def run(
     no_check: bool = False,
     json: bool = False,
 ) -> None:
-    """Let an agent play every survey of a corpus; the same command resumes after a break.
+    """Let an agent play every topic of a corpus. Repeat the command to resume.
 
     Your own agent, task, retriever, reward, metric or tool can be named as FILE.py:NAME.
 
     Args:
         agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
-        surveys (IDS|N): Survey ids with commas, or the first N (default: all).
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        topics (IDS|N): Topic ids with commas, or the first N (default: all).
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         seed: Seed of the run.
-        repeats: Episodes of each survey: mean, best and, with --success, pass@k of them.
+        repeats: Episodes of each topic: mean, best and, with --success, pass@k of them.
         success (METRIC>=X): What a successful episode reaches, such as recall@100>=.3.
         agent_option: Option of the agent.
-        retriever (NAME): The setting `retriever`, see below.
+        retriever (NAME): Search engine (default: bm25).
         retriever_option: One of the setting `retriever_options`.
         reward (NAME): The setting `reward`.
         reward_option (NAME={...}): One of the setting `reward_options`.
@@ -75,7 +75,7 @@ def run(
         overwrite: Replace a run in RUN.
 
     Example:
-        arena run --corpus demo/world --task discovery --agent title --output runs/title
+        arena run --corpus demo/synthetic --task discovery --agent title --output runs/title
     """
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
@@ -100,7 +100,7 @@ def run(
             agent,
             output,
             agent_options=agent_option or {},
-            surveys=parse_surveys(surveys, TaskSet(opened).surveys),
+            topics=parse_topics(topics, TaskSet(opened).topics),
             metrics=metric or (),
             seed=seed,
             repeats=repeats,
@@ -144,7 +144,7 @@ def _answered(episodes: Path) -> Iterator[str]:
     from arena.llm.outcomes import describe_answers
     from arena.runs.trajectories import read_episodes
 
-    for line in describe_answers((r["survey"], r["notes"]) for r in read_episodes(episodes)):
+    for line in describe_answers((r["topic_id"], r["notes"]) for r in read_episodes(episodes)):
         yield printable(line, 400)
 
 
@@ -157,7 +157,7 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
         run (RUN): Directory of a run.
 
     Example:
-        arena replay runs/title --corpus demo/world
+        arena replay runs/title --corpus demo/synthetic
     """
     from arena.runs import replay as play_again
 
@@ -204,7 +204,7 @@ def rescore(
         extractor_option: Option of the extractor, such as model=ner.pt.
 
     Example:
-        arena rescore runs/title --corpus demo/world --metric ndcg@20 --metric recall@50
+        arena rescore runs/title --corpus demo/synthetic --metric ndcg@20 --metric recall@50
     """
     from arena.runs import rescore as score_again
 
@@ -223,28 +223,28 @@ def score(
     corpus: str,
     task: str,
     tasks: str | None = None,
-    surveys: str | None = None,
+    topics: str | None = None,
     metrics: tuple[str, ...] | None = None,
     json: bool = False,
 ) -> None:
-    """Score a TREC run of any system (survey Q0 paper rank score tag).
+    """Score a TREC run of any system (topic Q0 paper rank score tag).
 
     Args:
         run_file (RUN.trec): TREC run.
         task (NAME): Task whose answer is a ranking.
-        surveys (IDS|N): Survey ids with commas, or the first N (default: those that a run of
+        topics (IDS|N): Topic ids with commas, or the first N (default: those that a run of
             `arena run` played; all for another file).
         metrics (NAMES): Names with commas, such as recall@20,mrr (default: the task's).
 
     Example:
-        arena score --corpus demo/world --task selection runs/title/run.trec
+        arena score --corpus demo/synthetic --task selection runs/title/run.trec
     """
     from arena.corpus import Corpus
     from arena.runs import score as score_run
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
-    chosen = parse_surveys(surveys, TaskSet(opened).surveys)
+    chosen = parse_topics(topics, TaskSet(opened).topics)
     summary = score_run(opened, task, run_file, chosen, metrics)
     if json:
         print_json(summary)
@@ -252,7 +252,7 @@ def score(
         print_summary(summary, "run")
 
 
-def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
+def parse_topics(text: str | None, known: Any) -> list[str] | int | None:
     """Return ids, a number, or None, from the option's text."""
     if text is None:
         return None
@@ -267,7 +267,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     from arena.mindmap import FLOORS_NOTE
     from arena.results.comparison.clusters import clusters_of, in_clusters
 
-    unit = summary.get("unit", "survey")
+    unit = summary.get("unit", "topic")
     floors = summary.get("floors", {})
     values = floors.get("predicted", {}) | summary["mean"]
     name += f" {UNREAD}" * is_unread(summary)
@@ -299,7 +299,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     counts, guessed = summary["counts"], summary.get("dates_guessed")
     lacking, left_out = _missing(summary), summary.get("left_out", 0)
     gold, listed, cited = (counts[n] for n in ("gold", "references", "references_total"))
-    total, clusters = counts["surveys"] + left_out, {*clusters_of(summary["per_survey"]).values()}
+    total, clusters = counts["topics"] + left_out, {*clusters_of(summary["per_topic"]).values()}
     over = in_clusters(total, len(clusters) + left_out, unit)
     lost, unknown = listed - gold, counts.get("unknown", 0)
     whys = {"not in the corpus": unknown, "undated, surveys or too late": lost - unknown}
@@ -319,16 +319,16 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
 
 
 def _intervals(summary: dict[str, Any]) -> dict[str, str]:
-    """Return metric -> the interval of its mean over surveys, as `arena compare` takes it."""
+    """Return metric -> the interval of its mean over topics, as `arena compare` takes it."""
     from numpy import array
 
     from arena.results.comparison.clusters import clusters_of, numbered
     from arena.results.comparison.paired import bootstrap
 
-    found, inside = {}, clusters_of(summary["per_survey"])
+    found, inside = {}, clusters_of(summary["per_topic"])
     for name in summary["mean"]:
-        rows = {s: [r[name]] for s, r in summary["per_survey"].items() if r[name] is not None}
-        groups = numbered(inside[survey] for survey in rows)
+        rows = {s: [r[name]] for s, r in summary["per_topic"].items() if r[name] is not None}
+        groups = numbered(inside[topic] for topic in rows)
         values = array([*rows.values()]).reshape(-1, 1)
         ((low, high),) = bootstrap(values, 0.95, groups)
         found[name] = "-" if low is None else f"{low:.4f} to {high:.4f}"
@@ -340,8 +340,8 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
     from arena.answers import remarked
     from arena.tasks import open_task
 
-    counts, entries = summary["counts"], summary["per_survey"].values()
-    unit = summary.get("unit", "survey")
+    counts, entries = summary["counts"], summary["per_topic"].values()
+    unit = summary.get("unit", "topic")
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             which = "the labels of the others have nothing that it counts"
@@ -380,7 +380,7 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
 
 
 def _missing(summary: dict[str, Any]) -> str:
-    """Return what a survey that is not scored lacks."""
+    """Return what a topic that is not scored lacks."""
     from arena.tasks import open_task
 
     stages, words = open_task(summary["task"]).stages, dict[str, None]()

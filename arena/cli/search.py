@@ -27,7 +27,7 @@ def search(
         k: Most hits.
 
     Example:
-        arena search --corpus demo/world --query "membrane erosion" --before 2015-01-01 --k 5
+        arena search --corpus demo/synthetic --query "membrane erosion" --before 2015-01-01 --k 5
     """
     from arena.corpus import Corpus
 

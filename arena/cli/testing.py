@@ -39,12 +39,12 @@ def audit(
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         env_option: Argument of the environments, such as reward=cost.
         output (FILE): Write the report as JSON, too.
 
     Example:
-        arena audit --corpus demo/world
+        arena audit --corpus demo/synthetic
     """
     from arena.kit.files import check_target, write_json
     from arena.retrieval import parse_name

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_table
-from arena.cli.run import parse_surveys
+from arena.cli.run import parse_topics
 from arena.errors import DataError
 from arena.kit.files import atomic_write, check_target, json_value
 from arena.text.display import count, printable, result_lines
@@ -25,7 +25,7 @@ def view(
     *,
     corpus: str | None = None,
     tasks: str | None = None,
-    surveys: str | None = None,
+    topics: str | None = None,
     output: str = "view.html",
     answers: str | None = None,
     open: bool = False,
@@ -38,20 +38,20 @@ def view(
     same page, and takes a baseline, metrics and tests.
 
     Args:
-        runs (RUN): Directory of a run, finished or not, or NAME=DIR; or what a door recorded, whose
-            last five rollouts of each survey are played again.
+        runs (RUN): Directory of a run, finished or not, or NAME=DIR; or what an integration
+            recorded, whose last five rollouts of each topic are played again.
         corpus (DIR): Corpus of the runs; without it the page has the comparison alone.
-        surveys (IDS|N): Survey ids with commas, or the first N that were played, whose episodes are
+        topics (IDS|N): Topic ids with commas, or the first N that were played, whose episodes are
             on the page (default: as many as make 2,000 episodes).
         output (FILE): File to write, FILE.html.
         open: Open the page in a browser.
-        watch (SECONDS): Write the page again so often, until all runs are finished; of what a door
-            records until Ctrl-C.
+        watch (SECONDS): Write the page again so often, until all runs are finished; of what an
+            integration records until Ctrl-C.
         labels: Leave out the labels and what depends on them: rewards, scores, missed papers.
 
     Example:
         arena view demo/runs/discovery-title-bm25 demo/runs/discovery-scout-bm25 \
-            --corpus demo/world --output view.html
+            --corpus demo/synthetic --output view.html
     """
     from arena.corpus import Corpus
     from arena.results.comparison.opening import split_name
@@ -73,15 +73,15 @@ def view(
         if not any(sizes) and watch is None:
             raise DataError(f"{runs[0]}: no episode has ended yet. --watch 10 waits for one.")
         if sizes != seen and any(sizes) and (played := runs_of(runs, opened)):
-            known = TaskSet(opened).surveys if opened and surveys else ()
-            chosen = parse_surveys(surveys, known)
-            made = as_page(played, opened, surveys=chosen, answers=answers, labels=labels)
+            known = TaskSet(opened).topics if opened and topics else ()
+            chosen = parse_topics(topics, known)
+            made = as_page(played, opened, topics=chosen, answers=answers, labels=labels)
             atomic_write(output, made.html)
             size = Path(output).stat().st_size
             shown = f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
             print(f"{output}: {count(made.episodes, 'episode')}, {shown}")
             if size > _LARGE:
-                print("A page of this size opens slowly: --surveys makes it of some surveys.")
+                print("A page of this size opens slowly: --topics makes it of some topics.")
             if open and seen is None:
                 if labels:
                     print("The page shows the labels: keep it from agents.", file=sys.stderr)
@@ -93,28 +93,28 @@ def view(
 
 
 def show(
-    run: str, *, corpus: str, survey: str | None = None, steps: str | None = None,
+    run: str, *, corpus: str, topic: str | None = None, steps: str | None = None,
     instead: str | None = None, tasks: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Show an episode of a run step by step, from its actions carried out again.
 
     Args:
         run (RUN): Directory of a run.
-        survey (ID): Survey of the episode (default: the first; the others are listed).
+        topic (ID): Topic of the episode (default: the first; the others are listed).
         steps (N-M): Steps to print, such as 3-9, 3- or 3; 0 is the reset (default: all).
         instead (ACTION): JSON of an action to play in place of the one of --steps; those after it
             are the run's. The last table has the metrics with and without it.
         json: Print JSON instead of text, one line for each step.
 
     Example:
-        arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
+        arena show runs/title --topic w0-0b8e6bd0a5 --corpus demo/synthetic
     """
     from arena.runs import replay_steps
     from arena.runs.directory import OpenedRun
 
-    first, *others = [record["survey"] for record in OpenedRun(run).episodes()]
-    if survey is None:
-        survey = first
+    first, *others = [record["topic_id"] for record in OpenedRun(run).episodes()]
+    if topic is None:
+        topic = first
         if others and not json:
             listed = ", ".join([*others[:10], *["..."] * (len(others) > 10)])
             print(f"The first of {count(len(others) + 1, 'episode')}. The others: {listed}")
@@ -125,9 +125,9 @@ def show(
             raise DataError(
                 f"--instead {instead!r}: give an action as JSON, and its step, such as --steps 3."
             )
-        before, other = [*replay_steps(run, survey, corpus, tasks)], {first_step: action}
+        before, other = [*replay_steps(run, topic, corpus, tasks)], {first_step: action}
     shown = 0.0
-    for number, step in enumerate(replay_steps(run, survey, corpus, tasks, other)):
+    for number, step in enumerate(replay_steps(run, topic, corpus, tasks, other)):
         shown += step.info.get("gain", 0.0)
         if not first_step <= number <= last_step:
             continue
@@ -137,7 +137,7 @@ def show(
             print(dumps({"step": number, "action": step.action, **seen, "result": result}))
             continue
         if number == 0:
-            print(f"{survey}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
+            print(f"{topic}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
         else:
             print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
         for line in result_lines(result, 200):

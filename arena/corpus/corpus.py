@@ -28,7 +28,7 @@ class Corpus:
     one corpus: where another one takes its place they continue with the old files, or raise
     `CorpusError`.
 
-    >>> corpus = Corpus.open("demo/world")                              # doctest: +SKIP
+    >>> corpus = Corpus.open("demo/synthetic")                              # doctest: +SKIP
     >>> [hit.title for hit in corpus.at("2015-06-01").search("lattice", k=3)]  # doctest: +SKIP
     """
 
@@ -89,7 +89,7 @@ class Corpus:
         return cls(directory, check=check, tasks=tasks)
 
     @classmethod
-    def of(cls, corpus: Corpus | str | Path, tasks: str | Path | None = None) -> Corpus:
+    def resolve(cls, corpus: Corpus | str | Path, tasks: str | Path | None = None) -> Corpus:
         """Return `corpus` itself if it is open already and needs no other tasks, else open it."""
         if not isinstance(corpus, cls):
             return cls(corpus, tasks=tasks)  # type: ignore[arg-type]

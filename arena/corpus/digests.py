@@ -19,14 +19,14 @@ TITLE_ABSTRACT = "title_abstract"
 
 
 class ShownDigests(NamedTuple):
-    """What an episode shows of digests: a heading, and the digest of a paper or an empty text."""
+    """The digests that an episode shows: a heading, and the digest of a paper or an empty text."""
 
     heading: str
     text: Callable[[str], str]
 
 
 class Digests:
-    """The digests of one input, opened by `Corpus.digests`; `arena.inputs` says what an input is.
+    """The digests of one input, opened by `Corpus.digests`; see `arena.paper_texts`.
 
     It has texts of all dates: only who reached a paper through a view may ask for its digest.
     `complete` says whether every searchable paper was digested, not only references of surveys.

@@ -123,7 +123,7 @@ class Engines:
         kind = RETRIEVERS.get(name.name)
         if not issubclass(kind, Combiner):
             raise DataError(
-                f"retriever {clip(str(name))}: {name.name} combines nothing. Name it alone."
+                f"retriever {clip(str(name))}: {name.name} takes no parts. Name it alone."
             )
         own = {str(parse_name(key)) if "(" in key else key: options[key] for key in options}
         parts = {}

@@ -1,4 +1,4 @@
-"""What is opened is what was built: files are compared with the hashes in their manifest.
+"""The integrity of a corpus: files are compared with the hashes in their manifest.
 
 A file is hashed when it is first opened on a machine. Its size, times and inode are then remembered
 in the user's cache folder, so that the next opening costs a `stat`. The arrays that decide which

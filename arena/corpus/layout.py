@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import CorpusError, clip
-from arena.kit.files import Form, misfit, read_json, sha256_json
+from arena.kit.files import Form, read_json, schema_error, sha256_json
 
 FORMAT_VERSION = 4
 PART_VERSION = 3
@@ -24,7 +24,7 @@ DIGESTS = "digest"
 PAPERS = "papers.parquet"
 SECTIONS = "sections.parquet"
 REFERENCES = "references.parquet"
-SURVEYS = "tasks/surveys.parquet"
+TOPICS = "tasks/topics.parquet"
 GOLD = "tasks/gold.parquet"
 MIND_MAPS = "tasks/mind_maps.parquet"
 ARTICLES = "tasks/articles.parquet"
@@ -105,12 +105,12 @@ def read_manifest(
         raise CorpusError(f"{str(directory)!r} contains no {what} (no {MANIFEST}). {check}", *parts)
     try:
         manifest = read_json(path)
-        why = misfit(manifest, {"format_version": object})
+        why = schema_error(manifest, {"format_version": object})
     except ValueError as error:
         why = clip(str(error))
     version = None if why else manifest["format_version"]
     readable = FORMAT_VERSION if what == _CORPUS else PART_VERSION
-    fault = why or misfit({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
+    fault = why or schema_error({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
     # A part may be taken for a corpus, or a corpus for a part: its form says that.
     of_today = version == readable or (fault and version in (FORMAT_VERSION, PART_VERSION))
     if why is None and not of_today:
@@ -122,7 +122,7 @@ def read_manifest(
     why = fault
     for key in ("files", "card"):
         entries = manifest.get(key, {}) if why is None else {}
-        why = why or misfit(entries, dict.fromkeys(entries, _FILE), f"{key}.")
+        why = why or schema_error(entries, dict.fromkeys(entries, _FILE), f"{key}.")
     if why is not None:
         raise CorpusError(
             f"{str(path)!r} is not the manifest of a {what}: {why}. {rebuild}", *parts

@@ -37,7 +37,7 @@ def hash_id(paper_id: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
-class Written(dict[int, T]):
+class PaperCache(dict[int, T]):
     """Document number -> what a function makes of its `Brief`, on demand; kept, up to a limit."""
 
     def __init__(self, store: CorpusStore, write: Callable[[Brief], T]) -> None:
@@ -78,7 +78,7 @@ class CorpusStore:
         self._hashes = load(layout.ID_HASHES, np.uint64, size)
         self._documents = load(layout.ID_DOCUMENTS, np.uint32, size)
         self._section_starts = load(layout.SECTION_STARTS, np.int64, size + 1)
-        self._written: dict[Callable[[Brief], Any], Written[Any]] = {}
+        self._written: dict[Callable[[Brief], Any], PaperCache[Any]] = {}
         self._papers = _Rows(directory / layout.PAPERS)
         self._sections = _Rows(directory / layout.SECTIONS)
 
@@ -102,10 +102,12 @@ class CorpusStore:
         """Return how many documents are dated before `day`."""
         return int(np.searchsorted(self.days, np.int32(day)))
 
-    def written(self, write: Callable[[Brief], T]) -> Written[T]:
+    def written(self, write: Callable[[Brief], T]) -> PaperCache[T]:
         """Return document number -> ``write(brief)``; `write` must return the same every time."""
         written = self._written.get(write)
-        return self._written.setdefault(write, Written(self, write)) if written is None else written
+        return (
+            self._written.setdefault(write, PaperCache(self, write)) if written is None else written
+        )
 
     def row(self, document: int) -> dict[str, Any]:
         """Return the row of papers.parquet."""

@@ -213,7 +213,7 @@ def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[H
 _HIT: Callable[[tuple[Any, ...]], Hit] = partial(tuple.__new__, Hit)
 
 
-class Ranked(NamedTuple, Generic[T]):
+class RankedPapers(NamedTuple, Generic[T]):
     """The papers that a search ranks, best first, as they are written, and their scores."""
 
     papers: list[T]
@@ -222,7 +222,7 @@ class Ranked(NamedTuple, Generic[T]):
 
 def rank_batch(
     searches: Sequence[tuple[CorpusView, str | tuple[str, ...], int]], write: Callable[[Brief], T]
-) -> list[Ranked[T]]:
+) -> list[RankedPapers[T]]:
     """Search as `search_batch`, with papers written by `write`, a function of a module.
 
     It is called once for each paper, and what it returns is kept. The first 1,000 hits (or `k`, if
@@ -244,7 +244,7 @@ def rank_batch(
             _refuse(views, requests, rankings)
         for place, ranking in zip(places, rankings, strict=True):
             found[place] = ranking
-    rest, ranked = iter(found), list[Ranked[T]]()
+    rest, ranked = iter(found), list[RankedPapers[T]]()
     for view, query, k in searches:
         if isinstance(query, tuple):
             parts = [next(rest) for _ in query]
@@ -253,7 +253,7 @@ def rank_batch(
         else:
             documents, scores = next(rest)
         paper = view._store.written(write).__getitem__
-        ranked.append(Ranked(list(map(paper, documents.tolist())), scores.tolist()))
+        ranked.append(RankedPapers(list(map(paper, documents.tolist())), scores.tolist()))
     return ranked
 
 

@@ -1,4 +1,4 @@
-"""What every encoder provides."""
+"""The base class of encoders."""
 
 from __future__ import annotations
 

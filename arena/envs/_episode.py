@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from arena.counted import ReaderDefectError, unreadable
-from arena.envs._results import POOL_FORM, PaperPool, cut, has
+from arena.envs._results import POOL_FORM, PaperPool, cut, lists_paper
 from arena.errors import (
     ArenaError,
     DataError,
@@ -18,11 +18,11 @@ from arena.errors import (
     finite,
     returned,
 )
-from arena.failures import failure_of_answer
-from arena.kit.files import json_value, misfit
+from arena.failures import scoring_failure
+from arena.kit.files import json_value, schema_error
 from arena.metrics import ScoreContext
 from arena.rewards import MetricReward, Progress, Reward, Seen
-from arena.tasks import Survey, Task, TaskSet
+from arena.tasks import Task, TaskSet, Topic
 from arena.text.display import printable, result_lines
 from arena.tools import (
     MAX_QUERY,
@@ -30,9 +30,9 @@ from arena.tools import (
     Call,
     Episode,
     Search,
-    Shown,
     Tool,
     ToolError,
+    ToolResult,
     encode,
     parse_action,
 )
@@ -44,7 +44,7 @@ _FORM = {
 
 
 class StepResult(NamedTuple):
-    """What a step returns, in Gymnasium's order."""
+    """The result of a step, in Gymnasium's order."""
 
     observation: dict[str, Any]
     reward: float
@@ -54,7 +54,7 @@ class StepResult(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What an environment scores and pays its episodes by; `encoder` compares headings.
+    """The metrics and rewards of an environment; `encoder` compares headings.
 
     `reads_results` says whether a reward needs all results of an episode.
     """
@@ -66,15 +66,15 @@ class Scoring(NamedTuple):
     reads_results: bool
 
     def final_info(
-        self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
+        self, topic_id: str, answers: Mapping[str, Any], seen: Set[str]
     ) -> tuple[dict[str, Any], dict[str, float]]:
         """Return what the info of the last step adds: answers, metrics and counts of gold.
 
         Then metric -> score for the metrics that a reward pays. If an exception ends the scoring,
         there are no metrics, and ``failed`` says which it was.
         """
-        gold = self.tasks.gold(survey_id)
-        context = ScoreContext(self.encoder, tasks=self.tasks, survey=survey_id, seen=seen)
+        gold = self.tasks.gold(topic_id)
+        context = ScoreContext(self.encoder, tasks=self.tasks, topic_id=topic_id, seen=seen)
         submitted = {}
         for stage in self.task.stages:
             if stage.name in answers:
@@ -98,41 +98,41 @@ class Scoring(NamedTuple):
                         paid[name] = score
             return info | {"metrics": scores}, paid
         except Exception as error:
-            return info | {"failed": failure_of_answer(error)}, {}
+            return info | {"failed": scoring_failure(error)}, {}
 
 
 class ScoredEpisode:
     """An episode with its score.
 
-    A step is `begin`; then, if that returned a search, the caller makes the search; then
-    `complete`. A vector environment makes the searches of many episodes in one batch. `shown` are
-    the papers that the agent has seen, in order, `result` is the JSON text of the last result.
+    A step is `start_step`; then, if that returned a search, the caller makes the search; then
+    `finish_step`. A vector environment makes the searches of many episodes in one batch. `shown`
+    are the papers that the agent has seen, in order, `result` is the JSON text of the last result.
     """
 
     def __init__(
         self,
-        survey: Survey,
+        topic: Topic,
         state: Episode,
         tools: Mapping[str, Tool],
         scoring: Scoring,
         references: list[dict[str, str]] | None,
-        topic: str,
+        text: str,
         most: int | None = None,
         pool: PaperPool | None = None,
     ) -> None:
-        self.survey = survey
+        self.topic = topic
         self._most, self._pool = most, pool
         self.over = False
         self._state = state
         self._tools = tools
         self._scoring = scoring
-        self.topic = topic[:MAX_QUERY]
-        self._gains = scoring.tasks.gold(survey.id).gains
+        self.text = text[:MAX_QUERY]
+        self._gains = scoring.tasks.gold(topic.id).gains
         self._seen: list[Seen] = []
         self._gold_shown: set[str] = set()
         self._gold_cited: Set[str] = set()
         self.shown: dict[str, None] = {paper["id"]: None for paper in references or ()}
-        self._shown: Shown | dict[str, Any] = {}
+        self._shown: ToolResult | dict[str, Any] = {}
         self._broke, self._defect = False, ""
         self._before = dict(state.budget)
         result: dict[str, Any] = {"message": state.instructions[0]}
@@ -141,7 +141,7 @@ class ScoredEpisode:
             self._gold_shown.update(self._gains.keys() & self.shown.keys())
         self.result = encode(result) if pool is None else str(pool.result(result, (), None).result)
 
-    def begin(self, action: Any) -> Search | None:
+    def start_step(self, action: Any) -> Search | None:
         """Carry out an action up to its search; return the search if there is one."""
         state = self._state
         self._before = dict(state.budget)
@@ -167,38 +167,38 @@ class ScoredEpisode:
             self._call = call
             if isinstance(result, Search):
                 return result
-            if not isinstance(result, dict | Shown):
-                raise returned(f"the tool {call.tool.name}", result, "a dict, Shown or Search")
+            if not isinstance(result, dict | ToolResult):
+                raise returned(f"the tool {call.tool.name}", result, "a dict, ToolResult or Search")
             self._shown = result
         return None
 
-    def complete(self, hits: Shown | None = None) -> StepResult:
-        """End the step that `begin` began; `hits` is the result of the search that it returned."""
+    def finish_step(self, hits: ToolResult | None = None) -> StepResult:
+        """End the step that `start_step` began; `hits` is the result of its search."""
         state, before = self._state, self._before
         shown = self._shown if hits is None else hits
         found_before, cited_before = len(self._gold_shown), len(self._gold_cited)
         if state.cited:
             self._gold_cited = self._gains.keys() & state.cited
-        if isinstance(shown, Shown):
+        if isinstance(shown, ToolResult):
             self._show(shown)
         elif self._pool is None:
             self.result = self._encoded(shown)
         else:
-            self._show(Shown(shown, ()), free=True)
+            self._show(ToolResult(shown, ()), free=True)
         if self._call is not None and self._scoring.reads_results:
             self._seen.append(Seen(self._call.tool.name, self._call.arguments, self.result))
         budget = state.budget
         terminated = state.over
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
         self.over = terminated or truncated
-        info: dict[str, Any] = {"survey": self.survey.id}
+        info: dict[str, Any] = {"topic_id": self.topic.id}
         score: float | None = None
         paid_metrics: dict[str, float] = {}
         if self.over:
             if truncated:
                 state.finish(truncated=True)
             seen = state.cited.keys() & self.shown.keys()
-            final, paid_metrics = self._scoring.final_info(self.survey.id, state.answers, seen)
+            final, paid_metrics = self._scoring.final_info(self.topic.id, state.answers, seen)
             info |= final
             submitted: set[str] = set()
             for stage in self._scoring.task.stages:
@@ -225,8 +225,8 @@ class ScoredEpisode:
             paid_metrics,
             len(self._gold_cited),
             cited_before,
-            self.topic,
-            self.survey.date,
+            self.text,
+            self.topic.date,
             self._seen,
         )
         terms: dict[str, float] = {}
@@ -250,8 +250,8 @@ class ScoredEpisode:
     def observation(self) -> dict[str, Any]:
         """Return the observation of the present state."""
         return {
-            "topic": self.topic,
-            "cutoff": self.survey.date,
+            "topic": self.text,
+            "cutoff": self.topic.date,
             "stage": self._state.stage,
             "result": self.result,
             "budget": dict(self._state.budget),
@@ -269,13 +269,13 @@ class ScoredEpisode:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Continue from what `save` returned in an episode of the same survey and settings.
+        """Continue from what `save` returned in an episode of the same topic and settings.
 
         This one has just begun. Raise DataError for what no such episode returns.
         """
         try:
             if why := self._wrong(saved):
-                raise DataError(f"{why}: this is no state of an episode of {self.survey.id!r}.")
+                raise DataError(f"{why}: this is no state of an episode of {self.topic.id!r}.")
             self._restore(saved)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             if isinstance(error, DataError):
@@ -285,7 +285,7 @@ class ScoredEpisode:
 
     def _wrong(self, saved: Mapping[str, Any]) -> str | None:
         """Return what in a saved state is not of this episode, or None."""
-        if why := misfit(saved, _FORM if self._pool is None else _FORM | {"pool": POOL_FORM}):
+        if why := schema_error(saved, _FORM if self._pool is None else _FORM | {"pool": POOL_FORM}):
             return why
         state, pool = self._state, saved.get("pool", {"scores": {}, "actions": [], "listed": 0})
         for name in ("shown", "selected", "cited", "digested"):
@@ -325,7 +325,7 @@ class ScoredEpisode:
     def render(self) -> str:
         """Return the state as text for a person to read."""
         left = ", ".join(f"{name} left {n}" for name, n in self._state.budget.items())
-        head = printable(f"{self._state.stage}: {self.topic} (before {self.survey.date})")
+        head = printable(f"{self._state.stage}: {self.text} (before {self.topic.date})")
         return "\n".join([head, left, *result_lines(json.loads(self.result), 1000), ""])
 
     def _encoded(self, result: dict[str, Any]) -> str:
@@ -335,7 +335,7 @@ class ScoredEpisode:
             name = self._call.tool.name if self._call else ""
             raise returned(f"the tool {name}", result, "a dict of values of JSON") from None
 
-    def _show(self, shown: Shown, free: bool = False) -> None:
+    def _show(self, shown: ToolResult, free: bool = False) -> None:
         if self._pool is not None:
             given = shown.result if isinstance(shown.result, dict) else json.loads(shown.result)
             shown = self._pool.result(given, shown.papers, self._call)
@@ -343,7 +343,7 @@ class ScoredEpisode:
         papers, budget = shown.papers, self._state.budget
         if self._most is not None and len(text) > self._most:
             text = cut(text, self._most)
-            papers = [paper for paper in papers if has(text, paper)]
+            papers = [paper for paper in papers if lists_paper(text, paper)]
         if not free and len(text) > budget["characters"]:
             error = (
                 f"the result has {len(text)} characters and {budget['characters']} may still be "

@@ -1,4 +1,4 @@
-"""What all episodes of an environment share, and the episodes made from it."""
+"""The shared state of an environment's episodes, and the episodes made from it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
-from arena.envs._results import USUAL, PaperPool
+from arena.envs._results import DEFAULT_POOL_CHARACTERS, PaperPool
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
-from arena.inputs import INPUTS
 from arena.kit.files import read_json, sha256_json
 from arena.metrics import EXTRACTOR
+from arena.paper_texts import PAPER_TEXTS
 from arena.papers import MAX_LISTED
 from arena.rewards import MetricReward
-from arena.tasks import TaskSet, choose_surveys, needs_of, topic_of, with_topic
+from arena.tasks import TaskSet, choose_topics, needs_of, text_of, with_text
 from arena.tools import MAX_QUERIES, MAX_QUERY, Episode
 from arena.version import __version__
 
@@ -41,18 +41,18 @@ def checked_seed(seed: object) -> int | None:
 
 
 class EpisodeFactory:
-    """Makes the episodes of an environment, which share corpus, surveys, engines and tools."""
+    """Makes the episodes of an environment, which share corpus, topics, engines and tools."""
 
     def __init__(
         self,
         corpus: Corpus | str | Path | None,
         config: EnvConfig,
-        surveys: Sequence[str] | int | None,
+        topics: Sequence[str] | int | None,
         tasks: str | Path | None,
     ) -> None:
         self._config = config
         self._prompt = config.prompt or "title"
-        self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
+        self.corpus = Corpus.resolve(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         self.tasks = TaskSet(self.corpus, config.references)
         self._check_metrics()
         self.task = config.resolved_task.on(self.tasks)
@@ -61,16 +61,18 @@ class EpisodeFactory:
         self._starting_papers = None
         self._given: dict[str, list[dict[str, str]]] = {}  # listed once, for all forks
         if references := config.references or self.task.references:
-            self._starting_papers = starting_papers(references, config.found, self.corpus)
+            self._starting_papers = starting_papers(references, config.start_from, self.corpus)
         if self._starting_papers is not None:
             self._starting_papers.check(self.tasks)
-        self._digests = None if config.show == TITLE_ABSTRACT else self._digests_of(config.show)
+        self._digests = (
+            None if config.paper_text == TITLE_ABSTRACT else self._digests_of(config.paper_text)
+        )
         engine = self.corpus.retriever(config.retriever, **config.retriever_options)
         self._engines = {config.retriever: engine}
         for name in config.retrievers:
             if name not in self._engines:
                 self._engines[name] = self.corpus.retriever(name)
-        self.pool = self._surveys(surveys)
+        self.pool = self._topics(topics)
         self._budget = {
             name.removeprefix("max_"): value
             for name, value in config.limits.items()
@@ -94,7 +96,7 @@ class EpisodeFactory:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """What a saved state of an episode depends on besides the survey, by name."""
+        """The parts that a saved state of an episode depends on besides the topic, by name."""
         names = dict.fromkeys(self._engines)
         engines = {name: self.corpus.index_sha256(name) for name in names}
         return {
@@ -106,35 +108,35 @@ class EpisodeFactory:
         }
 
     def named(
-        self, options: Mapping[str, Any] | None, known: Sequence[str] = ("survey",)
+        self, options: Mapping[str, Any] | None, known: Sequence[str] = ("topic_id",)
     ) -> str | None:
-        """Return the id of the survey that ``reset(options=...)`` names, or None."""
+        """Return the id of the topic that ``reset(options=...)`` names, or None."""
         options = options or {}
         for key in options:
-            if key != "survey":
+            if key != "topic_id":
                 raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, known)}")
-        survey_id = options.get("survey")
-        if survey_id is not None:
-            self._topic(survey_id)
-        return survey_id
+        topic_id = options.get("topic_id")
+        if topic_id is not None:
+            self._text(topic_id)
+        return topic_id
 
     @property
     def topics(self) -> dict[str, str]:
-        """Id of each survey of the pool -> its topic."""
-        return {survey_id: self._topic(survey_id) for survey_id in self.pool}
+        """Id of each topic of the pool -> its text."""
+        return {topic_id: self._text(topic_id) for topic_id in self.pool}
 
-    def start(self, survey_id: str) -> ScoredEpisode:
-        """Return a new episode of a survey."""
-        survey = self.tasks.survey(survey_id)
+    def start(self, topic_id: str) -> ScoredEpisode:
+        """Return a new episode of a topic."""
+        topic = self.tasks.topic(topic_id)
         views: dict[str, CorpusView] = {}
         if self.tasks.expert:
-            listed = self.corpus.listed(survey.date, self.tasks.expert_papers(survey_id))
+            listed = self.corpus.listed(topic.date, self.tasks.expert_papers(topic_id))
             views = dict.fromkeys(self._engines, listed)
 
         def view_of(name: str) -> CorpusView:
             if name not in views:
                 views[name] = self.corpus.at(
-                    survey.date, exclude=[survey.id], retriever=self._engines[name]
+                    topic.date, exclude=[topic.id], retriever=self._engines[name]
                 )
             return views[name]
 
@@ -148,57 +150,57 @@ class EpisodeFactory:
         )
         references = None
         if self._starting_papers is not None:
-            if survey_id not in self._given:
-                ids = self._starting_papers.papers(self.tasks, state.view, survey_id)
-                self._given[survey_id] = state.listed(ids)
-            references = self._given[survey_id]
+            if topic_id not in self._given:
+                ids = self._starting_papers.papers(self.tasks, state.view, topic_id)
+                self._given[topic_id] = state.listed(ids)
+            references = self._given[topic_id]
             state.given = frozenset(paper["id"] for paper in references)
         if self._digests is not None:
             state.digests = self._digests.shown(state.given)
-        topic, most, pool = self._topic(survey_id), self._most, None
+        text, most, pool = self._text(topic_id), self._most, None
         if self._config.observation == "pool":
-            pool = PaperPool(state.view, self.corpus.document_number, most or USUAL)
+            pool = PaperPool(
+                state.view, self.corpus.document_number, most or DEFAULT_POOL_CHARACTERS
+            )
             most = None
-        return ScoredEpisode(
-            survey, state, self.tools, self._scoring, references, topic, most, pool
-        )
+        return ScoredEpisode(topic, state, self.tools, self._scoring, references, text, most, pool)
 
-    def _topic(self, survey_id: str) -> str:
-        survey = self.tasks.survey(survey_id)
-        if (topic := topic_of(survey, self._prompt)) is None:
-            has = ", ".join(survey.prompts) or "none"
+    def _text(self, topic_id: str) -> str:
+        topic = self.tasks.topic(topic_id)
+        if (text := text_of(topic, self._prompt)) is None:
+            has = ", ".join(topic.prompts) or "none"
             raise DataError(
-                f"prompt={clip(self._prompt)}: the survey {clip(survey_id)} has no such prompt "
+                f"prompt={clip(self._prompt)}: the topic {clip(topic_id)} has no such prompt "
                 f"(it has: {has}). Give another prompt, or 'title'."
             )
-        return topic
+        return text
 
-    def _digests_of(self, show: str) -> Digests:
-        if show not in [*self.corpus.manifest.get("digests", {})]:
-            INPUTS.get(show)
-        digests = self.corpus.digests(show)
+    def _digests_of(self, name: str) -> Digests:
+        if name not in [*self.corpus.manifest.get("digests", {})]:
+            PAPER_TEXTS.get(name)
+        digests = self.corpus.digests(name)
         if not digests.complete and self._starting_papers != StartingPapers(None):
             raise DataError(
-                f"show={clip(show)}: only papers that surveys cite have a digest in this corpus, "
+                f"paper_text={clip(name)}: only papers that surveys cite have a digest here, "
                 "so a digest would be a label. Make those of all papers (`arena-corpus digest "
                 "--all`), or let episodes begin with the survey's own references."
             )
         return digests
 
-    def _surveys(self, surveys: Sequence[str] | int | None) -> list[str]:
-        asked = with_topic(self.tasks, self._prompt)
-        if surveys is not None:
-            chosen = choose_surveys(self.tasks, surveys, asked)
-            for survey_id in chosen:
-                self._topic(survey_id)
+    def _topics(self, topics: Sequence[str] | int | None) -> list[str]:
+        asked = with_text(self.tasks, self._prompt)
+        if topics is not None:
+            chosen = choose_topics(self.tasks, topics, asked)
+            for topic_id in chosen:
+                self._text(topic_id)
             return chosen
         pool = [s for s in asked if self.task.can_score(self.tasks, s)]
         if pool:
             return pool
         raise NoLabelsError(
-            f"no survey of {str(self.corpus.directory)!r} has {self.task.lacking(self.tasks)}, "
-            f"which the task {self.task.name!r} needs. Name `surveys` to play without a score, or "
-            "build a corpus whose surveys have it."
+            f"no topic of {str(self.corpus.directory)!r} has {self.task.lacking(self.tasks)}, "
+            f"which the task {self.task.name!r} needs. Name `topics` to play without a score, or "
+            "build a corpus whose topics have it."
         )
 
     def _check_metrics(self) -> None:
@@ -214,7 +216,7 @@ class EpisodeFactory:
 
 
 class StartingPapers(NamedTuple):
-    """Papers an episode starts with: survey id -> paper ids, best first, or none.
+    """Papers an episode starts with: topic id -> paper ids, best first, or none.
 
     No rankings stand for the survey's own references, or with `TaskSet.expert` for the papers of
     its mind-map, in document order, which reveals nothing but their dates.
@@ -222,56 +224,56 @@ class StartingPapers(NamedTuple):
 
     rankings: Mapping[str, Sequence[str]] | None
 
-    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
+    def papers(self, tasks: TaskSet, view: CorpusView, topic_id: str) -> list[str]:
         """Return ids of papers that exist in `view`, in the order in which they are listed."""
         if tasks.expert:
-            papers: Iterable[str] = tasks.expert_papers(survey_id)
+            papers: Iterable[str] = tasks.expert_papers(topic_id)
         elif self.rankings is None:
-            papers = tasks.gold(survey_id).gains
+            papers = tasks.gold(topic_id).gains
         else:
-            papers = dict.fromkeys(self.rankings.get(survey_id, ()))
+            papers = dict.fromkeys(self.rankings.get(topic_id, ()))
         return [paper_id for paper_id in papers if paper_id in view][:MAX_LISTED]
 
     def check(self, tasks: TaskSet) -> None:
-        """Raise DataError for a run of other surveys: every episode would start with nothing."""
-        if self.rankings and not self.rankings.keys() & tasks.surveys.keys():
+        """Raise DataError for a run of other topics: every episode would start with nothing."""
+        if self.rankings and not self.rankings.keys() & tasks.topics.keys():
             first = next(iter(self.rankings))
             raise DataError(
-                f"found names {clip(first)} and no survey of this corpus."
-                f"{did_you_mean(first, tasks.surveys)} Give a run on this corpus."
+                f"start_from names {clip(first)} and no survey of this corpus."
+                f"{did_you_mean(first, tasks.topics)} Give a run on this corpus."
             )
 
 
 def starting_papers(
     references: str, found: Mapping[str, Sequence[str]] | str | Path | None, corpus: Corpus
 ) -> StartingPapers | None:
-    """Return the starting papers of the environment's settings `references` and `found`."""
+    """Return the starting papers of the environment's settings `references` and `start_from`."""
     if found is None:
-        return None if references == "found" else StartingPapers(None)
-    if references != "found":
-        raise DataError(f"found=... goes with references='found', not with {references!r}.")
+        return None if references == "run" else StartingPapers(None)
+    if references != "run":
+        raise DataError(f"start_from=... goes with references='run', not with {references!r}.")
     if isinstance(found, Mapping):
-        for survey_id, papers in found.items():
+        for topic_id, papers in found.items():
             if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):
-                raise DataError(f"found[{clip(survey_id)}]={clip(papers)}: give a list of ids.")
-        return StartingPapers({survey_id: tuple(papers) for survey_id, papers in found.items()})
+                raise DataError(f"start_from[{clip(topic_id)}]={clip(papers)}: give a list of ids.")
+        return StartingPapers({topic_id: tuple(papers) for topic_id, papers in found.items()})
     if not isinstance(found, str | Path):
-        raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
+        raise DataError(f"start_from={clip(found)}: give a run, or a mapping of topics to papers.")
     path = Path(found)
     _refuse_other_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
     number = corpus.document_number
-    return StartingPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
+    return StartingPapers({topic: trec.order(scores, number) for topic, scores in run.items()})
 
 
 def _refuse_other_corpus(directory: Path, corpus: Corpus) -> None:
-    """Raise DataError for a run of ours over another corpus, whose surveys may share ids."""
+    """Raise DataError for a run of ours over another corpus, whose topics may share ids."""
     try:
         sha256 = read_json(directory / "manifest.json")["sha256"]["corpus"]
     except (ValueError, LookupError, TypeError):
         return  # a run of another system does not name its corpus
     if sha256 != corpus.sha256:
         raise DataError(
-            f"found={clip(str(directory))} is a run over corpus {clip(sha256)}, this is "
+            f"start_from={clip(str(directory))} is a run over corpus {clip(sha256)}, this is "
             f"{corpus.sha256!r}. Give a run over this corpus."
         )

@@ -1,4 +1,4 @@
-"""What of a tool's result an observation has: it is cut, or has the pool in place of lists."""
+"""Cut a tool's result for the observation, or replace its lists by the pool."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from arena.corpus.view import CorpusView
 from arena.papers import MAX_TITLE
-from arena.tools import Call, Shown, encode
+from arena.tools import Call, ToolResult, encode
 
-LEAST, USUAL = 2_000, 8_000
+MIN_POOL_CHARACTERS, DEFAULT_POOL_CHARACTERS = 2_000, 8_000
 """Characters of a result with a pool: the least number, and that by default."""
 POOL_FORM = {"scores": dict, "actions": list, "listed": int}
 _RANK = 60  # Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion, SIGIR, section 2
@@ -42,7 +42,7 @@ def cut(result: str, most: int) -> str:
     return encode({"error": f"the result has {len(result)} characters; {most} are shown at most."})
 
 
-def has(text: str, paper_id: str) -> bool:
+def lists_paper(text: str, paper_id: str) -> bool:
     """Return whether a result lists a paper."""
     return f'"id":{encode(paper_id)}' in text
 
@@ -55,18 +55,22 @@ class PaperPool:
     still fit, by the sum of 1 / (60 + rank) over all lists so far, ties in document order.
 
     Args:
-        view: The corpus as of the survey's date.
+        view: The corpus as of the topic's date.
         number: Returns the document number of a paper.
-        most: Characters of a result, >= `LEAST`.
+        most: Characters of a result, >= `MIN_POOL_CHARACTERS`.
     """
 
-    def __init__(self, view: CorpusView, number: Callable[[str], Any], most: int = USUAL) -> None:
+    def __init__(
+        self, view: CorpusView, number: Callable[[str], Any], most: int = DEFAULT_POOL_CHARACTERS
+    ) -> None:
         self._view, self._number, self._most = view, number, most
         self._scores: dict[str, float] = {}
         self._actions: list[str] = []
         self._listed = 0  # papers in the last result
 
-    def result(self, given: Mapping[str, Any], shown: Iterable[str], call: Call | None) -> Shown:
+    def result(
+        self, given: Mapping[str, Any], shown: Iterable[str], call: Call | None
+    ) -> ToolResult:
         """Return what stands in the place of a result that shows papers, and the papers in it.
 
         What did not fit was not shown. A refused call, None, shows nothing that was not there.
@@ -91,7 +95,9 @@ class PaperPool:
         papers = _fitting(map(self._written, best), self._most - len(start) - 2)
         self._listed = len(papers)
         text = f"{start}{','.join(papers)}]}}"
-        return Shown(text, [*best[: len(papers)], *(each for each in shown if has(head, each))])
+        return ToolResult(
+            text, [*best[: len(papers)], *(each for each in shown if lists_paper(head, each))]
+        )
 
     def _take(self, call: Call, given: Mapping[str, Any]) -> None:
         before = len(self._scores)

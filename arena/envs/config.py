@@ -21,11 +21,11 @@ from pydantic import (
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
-from arena.envs._results import LEAST
+from arena.envs._results import MIN_POOL_CHARACTERS
 from arena.errors import DataError, clip, did_you_mean
-from arena.inputs import INPUTS
 from arena.kit.options import describe
 from arena.metrics import ENCODER
+from arena.paper_texts import PAPER_TEXTS
 from arena.papers import LARGEST_READ, MAX_LISTED
 from arena.plugins import Registry
 from arena.retrieval import parse_name
@@ -65,7 +65,7 @@ _Tool = Annotated[str, AfterValidator(_known(TOOLS))]
 
 
 class EnvConfig(BaseModel):
-    """The settings of an environment, which are the keyword arguments of `SurveyEnv`.
+    """The settings of an environment, which are the keyword arguments of `ResearchEnv`.
 
     An argument that is None has its default.
     """
@@ -88,23 +88,25 @@ class EnvConfig(BaseModel):
     """Name of a reward -> its options, such as {"cost": {"per_search": 0.1}}."""
     encoder: Annotated[str, AfterValidator(_known(ENCODERS))] = ENCODER
     """Encoder by which headings and titles are compared."""
-    references: Literal["oracle", "found", "expert"] | None = None
+    references: Literal["oracle", "run", "expert"] | None = None
     """Organization: oracle begins an episode with the survey's own references in reach (the
-    default), found with those of the run `found`, or with none, and expert with all papers that
+    default), run with those of the run `start_from`, or with none, and expert with all papers that
     the survey's own mind-map files, whatever their dates, and with no other paper to be found."""
-    found: Any = None
+    start_from: Any = None
     """Organization: a run (run.trec, or the directory of a run) whose papers an episode begins
-    with, or survey ids -> paper ids, best first; implies references=found."""
-    show: Annotated[str, AfterValidator(INPUTS.resolve)] = TITLE_ABSTRACT
-    """What `read` shows as the abstract of a paper: an input (`arena list inputs`) whose digests
+    with, or topic ids -> paper ids, best first; implies references=run."""
+    paper_text: Annotated[str, AfterValidator(PAPER_TEXTS.resolve)] = TITLE_ABSTRACT
+    """The text that `read` shows as the abstract of a paper: an input (`arena list paper_texts`)
+    whose digests
     the corpus has."""
     tools: Annotated[tuple[_Tool, ...], BeforeValidator(_list)] = ()
     """Further tools that an episode offers."""
     prompt: Literal["title", "sentence", "paragraph", "detailed", "any"] | None = None
     """Report: what the topic says, the survey's title in lower case (the default), its prompt of a
-    level, or its most detailed one (any). Surveys without it are not drawn."""
+    level, or its most detailed one (any). Topics without it are not drawn."""
     observation: Literal["result", "pool"] | None = None
-    """What `result` has: the last result (result, the default), or in place of its lists all papers
+    """The content of `result`: the last result (result, the default), or in place of its lists all
+    papers
     found so far, best first, and the past actions (pool), in `max_result_characters`."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)
     """Actions after which an episode is truncated."""
@@ -149,9 +151,9 @@ class EnvConfig(BaseModel):
                 "(not its class), or a list of these."
             )
         if not resolved.references:
-            _refuse(given, resolved, "its episodes start without papers", "references", "found")
-        elif "found" in given:
-            given.setdefault("references", "found")
+            _refuse(given, resolved, "its episodes start without papers", "references", "run")
+        elif "start_from" in given:
+            given.setdefault("references", "run")
         if resolved.references and given.get("observation") == "pool":
             _refuse(given, resolved, "its episodes start with papers", "observation")
         if given.get("references") == EXPERT:
@@ -166,9 +168,14 @@ class EnvConfig(BaseModel):
             super().__init__(**given)
         except ValidationError as error:
             raise _refusal(error) from None
-        if self.observation == "pool" and (self.max_result_characters or LEAST) < LEAST:
+        if (
+            self.observation == "pool"
+            and (self.max_result_characters or MIN_POOL_CHARACTERS) < MIN_POOL_CHARACTERS
+        ):
             most = self.max_result_characters
-            raise DataError(f"max_result_characters={most}: a pool needs at least {LEAST}.")
+            raise DataError(
+                f"max_result_characters={most}: a pool needs at least {MIN_POOL_CHARACTERS}."
+            )
         self._task = resolved
         self._reward_objects = objects
         self._rewards = tuple(make_rewards(self.reward, self.reward_options, objects))
@@ -179,7 +186,7 @@ class EnvConfig(BaseModel):
             )
 
     @classmethod
-    def of(cls, task: EnvConfig | str, settings: Mapping[str, Any]) -> EnvConfig:
+    def from_settings(cls, task: EnvConfig | str, settings: Mapping[str, Any]) -> EnvConfig:
         """Return the settings of a task, or of a configuration, with `settings` in their place."""
         if not isinstance(task, EnvConfig):
             return cls(**{"task": task, **settings})
@@ -188,11 +195,11 @@ class EnvConfig(BaseModel):
         return cls(**{**task._given, **settings})
 
     def make(
-        self, corpus: Corpus | str | Path, surveys: Sequence[str] | int | None = None
+        self, corpus: Corpus | str | Path, topics: Sequence[str] | int | None = None
     ) -> gymnasium.Env[Any, Any]:
-        """Return the environment that plays `surveys` of a corpus, see `SurveyEnv`."""
+        """Return the environment that plays `topics` of a corpus, see `ResearchEnv`."""
         kind = self.resolved_task.environment_id
-        return gymnasium.make(kind, corpus=corpus, surveys=surveys, task=self)
+        return gymnasium.make(kind, corpus=corpus, topics=topics, task=self)
 
     @property
     def resolved_task(self) -> Task:

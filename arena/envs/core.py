@@ -17,19 +17,19 @@ from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
-from arena.kit.files import misfit
+from arena.kit.files import schema_error
 from arena.plugins import load
 from arena.text.display import count
-from arena.tools import Search, Shown, make_searches
+from arena.tools import Search, ToolResult, make_searches
 
 RENDER_MODES = ("ansi",)
 
 
-class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """One survey topic per episode: research it as of its date, then submit an answer.
+class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
+    """One topic per episode: research it as of its date, then submit an answer.
 
     Description:
-        Each episode plays one survey. The agent learns its title, lower-cased, and its date. The
+        Each episode plays one topic. The agent learns its title, lower-cased, and its date. The
         corpus is as it was before that date: later papers, undated ones, the survey itself and
         all other surveys do not exist. The task says what is submitted: a ranking of papers, a
         mind-map, or one answer per stage.
@@ -65,10 +65,10 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Args:
         corpus: A built corpus, or its directory; required.
         task: Name of the task, or an `EnvConfig`.
-        surveys: Ids to draw episodes from, or how many of the first of all; by default every
-            survey that can be scored.
+        topics: Ids to draw episodes from, or how many of the first of all; by default every
+            topic that can be scored.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
-            corpus' surveys.
+            corpus' topics.
         epochs: Whether `reset` draws without replacement: every topic once, in a new order for each
             epoch, before one is drawn again. By default each draw is of all topics.
         render_mode: ``"ansi"`` or None.
@@ -87,7 +87,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         corpus: Corpus | str | Path | None = None,
         task: EnvConfig | str = "discovery",
         *,
-        surveys: Sequence[str] | int | None = None,
+        topics: Sequence[str] | int | None = None,
         tasks: str | Path | None = None,
         epochs: bool = False,
         render_mode: str | None = None,
@@ -99,21 +99,21 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         if not isinstance(epochs, bool):
             raise DataError(f"epochs={clip(epochs)}: give True or False.")
-        self.config = EnvConfig.of(task, settings)
+        self.config = EnvConfig.from_settings(task, settings)
         self.render_mode = render_mode
         EzPickle.__init__(
             self, corpus, self.config,
-            surveys=surveys, tasks=tasks, epochs=epochs, render_mode=render_mode, plugins=plugins,
+            topics=topics, tasks=tasks, epochs=epochs, render_mode=render_mode, plugins=plugins,
         )  # fmt: skip
-        self._factory = EpisodeFactory(corpus, self.config, surveys, tasks)
+        self._factory = EpisodeFactory(corpus, self.config, topics, tasks)
         self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
         self._epochs, self._epoch = epochs, list[str]()  # ids that the epoch has left, last first
 
     def __str__(self) -> str:
-        surveys = count(len(self.topics), "survey")
-        return f"<{type(self).__name__} {self.task_name}, {surveys}, {self.config.retriever}>"
+        topics = count(len(self.topics), "topic")
+        return f"<{type(self).__name__} {self.task_name}, {topics}, {self.config.retriever}>"
 
     __repr__ = __str__
 
@@ -124,10 +124,10 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def topics(self) -> dict[str, str]:
-        """Id of each survey that episodes are drawn from -> its topic; no labels."""
+        """Id of each topic that episodes are drawn from -> its topic; no labels."""
         return self._factory.topics
 
-    def fork(self) -> SurveyEnv:
+    def fork(self) -> ResearchEnv:
         """Return a fresh environment of the same arguments, with nothing opened or built again.
 
         Corpus, engines, labels and spaces are shared; the episode and the seed are not.
@@ -158,7 +158,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def _draws(self, draws: tuple[Any, ...]) -> None:
         self._np_random, self._np_random_seed, self._epoch = copy.deepcopy(draws)
 
-    def __deepcopy__(self, memo: Any) -> SurveyEnv:
+    def __deepcopy__(self, memo: Any) -> ResearchEnv:
         """Return a copy that continues the episode; corpus and engines are shared."""
         env = self.fork()
         env.action_space = copy.deepcopy(self.action_space)
@@ -173,25 +173,25 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Start an episode.
 
         Args:
-            seed: Seed of the draws of surveys, >= 0; it also begins a new epoch.
-            options: ``{"survey": id}`` plays that survey; by default one is drawn.
+            seed: Seed of the draws of topics, >= 0; it also begins a new epoch.
+            options: ``{"topic_id": id}`` plays that topic; by default one is drawn.
 
         Returns:
-            The observation and ``{"survey": id}``.
+            The observation and ``{"topic_id": id}``.
         """
         seed = checked_seed(seed)
-        survey_id = self._factory.named(options)  # first: a refused call changes nothing
+        topic_id = self._factory.named(options)  # first: a refused call changes nothing
         super().reset(seed=seed)
         if seed is not None:
             self._epoch = []
-        if survey_id is None:
-            survey_id = self._draw()
-        self._episode = episode = self._factory.start(survey_id)
-        self.action_space.look(episode.topic, episode.shown)
-        return episode.observation(), {"survey": episode.survey.id}
+        if topic_id is None:
+            topic_id = self._draw()
+        self._episode = episode = self._factory.start(topic_id)
+        self.action_space.update_context(episode.text, episode.shown)
+        return episode.observation(), {"topic_id": episode.topic.id}
 
     def _draw(self) -> str:
-        """Return the id of the survey that the next episode plays."""
+        """Return the id of the topic that the next episode plays."""
         pool = self._factory.pool
         if not self._epochs:
             return pool[int(self.np_random.integers(len(pool)))]
@@ -209,14 +209,14 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Returns:
             Observation, reward, terminated (submitted or finished), truncated (a budget is used
-            up), and info: ``survey``, ``reward_terms`` (name -> value; they add up to the
+            up), and info: ``topic_id``, ``reward_terms`` (name -> value; they add up to the
             reward), ``gain`` (the share of the references in reach that this step was the first to
             show, whatever the reward), and at the end ``metrics`` (name -> value, empty for a
-            survey that cannot be scored), ``answers`` (stage -> submitted answer), and the numbers
+            topic that cannot be scored), ``answers`` (stage -> submitted answer), and the numbers
             of references that are in reach (``gold``), listed (``references``) and cited by the
-            survey in all (``references_total``), and ``unseen``, the share of submitted ids that no
+            topic in all (``references_total``), and ``unseen``, the share of submitted ids that no
             result of the episode had, papers given at the start included; None if no paper was
-            submitted. With `show` also ``digests``: how many of the
+            submitted. With `paper_text` also ``digests``: how many of the
             papers that were read are ``shown`` with a digest, and how many are ``missing`` one. If
             an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
             message and line; ``defect`` is that of one by which an action could not be read.
@@ -224,19 +224,19 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.
         """
-        search = self.begin(action)
-        return self.complete(None if search is None else make_searches([search])[0])
+        search = self.start_step(action)
+        return self.finish_step(None if search is None else make_searches([search])[0])
 
-    def begin(self, action: Any) -> Search | None:
+    def start_step(self, action: Any) -> Search | None:
         """Carry out a tool call up to its search; return the search if there is one."""
         if self._episode is None or self._episode.over:
             raise ResetNeeded("the episode is over. Call reset() first.")
-        return self._episode.begin(action)
+        return self._episode.start_step(action)
 
-    def complete(self, hits: Shown | None) -> StepResult:
-        """End the step that `begin` began, with what its search found; return what `step` does."""
+    def finish_step(self, hits: ToolResult | None) -> StepResult:
+        """End the step that `start_step` began, with its hits; return as `step` does."""
         assert self._episode is not None
-        return self._episode.complete(hits)
+        return self._episode.finish_step(hits)
 
     def save(self) -> dict[str, Any]:
         """Return the state of the episode, for `restore`: values of JSON, and no label.
@@ -247,7 +247,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise ResetNeeded("there is no episode yet. Call reset() first.")
         return {
             "of": dict(self._factory.identity),
-            "survey": self._episode.survey.id,
+            "topic_id": self._episode.topic.id,
             "episode": self._episode.save(),
         }
 
@@ -262,7 +262,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             DataError: The state is of another release, corpus, task set or other settings; or it
                 is none, names papers that are out of reach, or has more budget than an episode.
         """
-        if why := misfit(state, {"of": Mapping, "survey": str, "episode": Mapping}):
+        if why := schema_error(state, {"of": Mapping, "topic_id": str, "episode": Mapping}):
             raise DataError(f"{why}: this is no state that save() returned.")
         for name, value in self._factory.identity.items():
             if (other := state["of"].get(name)) != value:
@@ -270,10 +270,10 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
                     f"the state is of another {name}: {clip(other)}, this is {clip(value)}. "
                     "Restore it where it was saved, or play the episode again."
                 )
-        episode = self._factory.start(state["survey"])
+        episode = self._factory.start(state["topic_id"])
         episode.restore(state["episode"])
         self._episode = episode
-        self.action_space.look(episode.topic, episode.shown)
+        self.action_space.update_context(episode.text, episode.shown)
         return episode.observation()
 
     def render(self) -> str | None:

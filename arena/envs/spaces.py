@@ -59,7 +59,7 @@ class ToolCallSpace(Space[Any]):
 
     def __init__(self, tools: Mapping[str, Tool], seed: int | None = None) -> None:
         self.tools = dict(tools)
-        self.look("", ())
+        self.update_context("", ())
         super().__init__(shape=None, dtype=None, seed=seed)
 
     @property
@@ -67,7 +67,7 @@ class ToolCallSpace(Space[Any]):
         """A call has no fixed number of elements."""
         return False
 
-    def look(self, topic: str, shown: Collection[str]) -> None:
+    def update_context(self, topic: str, shown: Collection[str]) -> None:
         """Draw words of `topic` and ids of `shown`, which may grow, from now on."""
         self._words, self._shown = topic.split(), shown
 

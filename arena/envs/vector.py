@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import checked_seed
-from arena.envs.core import SurveyEnv
+from arena.envs.core import ResearchEnv
 from arena.errors import DataError, clip
 from arena.kit.options import checked
 from arena.tools import Search, make_searches
@@ -24,7 +24,7 @@ from arena.tools import Search, make_searches
 Infos = dict[str, Any]
 
 
-class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
+class ResearchVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
     """`gymnasium.vector.SyncVectorEnv` over `num_envs` environments, only faster.
 
     Corpus, engines and labels are shared, and the searches of a step are made in one batch.
@@ -35,11 +35,11 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         autoreset_mode: When an episode that is over restarts: ``"NextStep"`` (the default: with
             the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
             `gymnasium.vector.AutoresetMode`.
-        arguments: Arguments of `SurveyEnv`.
+        arguments: Arguments of `ResearchEnv`.
     """
 
-    kind: ClassVar[type[SurveyEnv]] = SurveyEnv
-    envs: list[SurveyEnv]  # type: ignore[assignment]
+    kind: ClassVar[type[ResearchEnv]] = ResearchEnv
+    envs: list[ResearchEnv]  # type: ignore[assignment]
 
     @checked
     def __init__(
@@ -90,26 +90,26 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         """Start all episodes, or those that ``options["reset_mask"]`` marks.
 
         Args:
-            seed: Seeds of the draws of surveys: one integer s stands for s, s + 1, ...; or a list
+            seed: Seeds of the draws of topics: one integer s stands for s, s + 1, ...; or a list
                 of `num_envs` seeds.
-            options: As in the scalar environment; ``surveys``, a list of `num_envs` ids, one for
+            options: As in the scalar environment; ``topic_ids``, a list of `num_envs` ids, one for
                 each episode, None where one is drawn; and ``reset_mask``, booleans of shape
                 (num_envs,).
         """
         seeds = self._seeds(seed)
         options = dict(options or {})
         mask = self._mask(options.pop("reset_mask", None))
-        surveys = options.pop("surveys", None)
-        if surveys is None:
+        topics = options.pop("topic_ids", None)
+        if topics is None:
             each = [options] * self.num_envs
-        elif isinstance(surveys, list | tuple) and len(surveys) == self.num_envs:
-            each = [{**options, "survey": survey} for survey in surveys]
+        elif isinstance(topics, list | tuple) and len(topics) == self.num_envs:
+            each = [{**options, "topic_id": topic} for topic in topics]
         else:
             raise DataError(
-                f"surveys={clip(surveys)}: give a list of {self.num_envs} ids, None to draw one."
+                f"topic_ids={clip(topics)}: give a list of {self.num_envs} ids, None to draw one."
             )
         for one in each:  # a refused call changes nothing, no generator either
-            self.envs[0]._factory.named(one, ("survey", "surveys", "reset_mask"))
+            self.envs[0]._factory.named(one, ("topic_id", "topic_ids", "reset_mask"))
         self._terminations[mask] = self._truncations[mask] = self._autoreset_envs[mask] = False
         infos: Infos = {}
         for number in np.flatnonzero(mask).tolist():
@@ -177,11 +177,11 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
         """Begin every step but that of the `restarting`, make all searches at once, complete it."""
         searches: dict[int, Search] = {}
         for number, (episode, action) in enumerate(zip(episodes, actions, strict=True)):
-            if number not in restarting and (search := episode.begin(action)) is not None:
+            if number not in restarting and (search := episode.start_step(action)) is not None:
                 searches[number] = search
         hits = dict(zip(searches, make_searches(list(searches.values())), strict=True))
         return [
-            self._restart(number) if number in restarting else episode.complete(hits.get(number))
+            self._restart(number) if number in restarting else episode.finish_step(hits.get(number))
             for number, episode in enumerate(episodes)
         ]
 

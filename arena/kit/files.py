@@ -15,8 +15,18 @@ from typing import Any
 from arena.errors import DataError, clip
 
 __all__ = [
-    "TEMPORARY_SUFFIX", "Form", "atomic_write", "check_target", "json_value", "misfit",
-    "read_json", "read_sealed", "sealed", "sha256_file", "sha256_json", "write_json",
+    "TEMPORARY_SUFFIX",
+    "Form",
+    "atomic_write",
+    "check_target",
+    "json_value",
+    "read_json",
+    "read_sealed",
+    "schema_error",
+    "sealed",
+    "sha256_file",
+    "sha256_json",
+    "write_json",
 ]  # fmt: skip
 
 TEMPORARY_SUFFIX = ".atomic-write.tmp"
@@ -163,7 +173,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
     )
 
 
-def misfit(value: Any, form: Form, place: str = "") -> str | None:
+def schema_error(value: Any, form: Form, place: str = "") -> str | None:
     """Return what keeps a value from being of a form, or None. Other keys may have any value.
 
     True and False are of the types ``bool`` and ``object`` alone.
@@ -178,7 +188,7 @@ def misfit(value: Any, form: Form, place: str = "") -> str | None:
             return f"{place}{key} is missing"
         part = value[key]
         if isinstance(wanted, Mapping):
-            if (why := misfit(part, wanted, f"{place}{key}.")) is not None:
+            if (why := schema_error(part, wanted, f"{place}{key}.")) is not None:
                 return why
         elif not isinstance(part, wanted) or (type(part) is bool and wanted not in (bool, object)):
             return f"{place}{key}={clip(part)}"

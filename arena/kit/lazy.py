@@ -1,4 +1,4 @@
-"""What is loaded late: optional packages, and values computed once."""
+"""Things that are loaded late: optional packages, and values computed once."""
 
 from __future__ import annotations
 

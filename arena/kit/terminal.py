@@ -1,4 +1,4 @@
-"""What a terminal shows: tables, also for Markdown and LaTeX, and progress bars."""
+"""Output on a terminal: tables, also for Markdown and LaTeX, and progress bars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.text.display import columns, printable
 __all__ = ["MISSING", "Table", "best", "escape_latex", "escape_markdown", "progress"]
 
 MISSING = "-"
-"""What a cell that is None shows: a value that is unknown or undefined, which is not 0."""
+"""The text of a cell that is None: a value that is unknown or undefined, which is not 0."""
 
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",

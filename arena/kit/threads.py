@@ -23,7 +23,7 @@ class Threads:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, function, *arguments)
 
-    async def together(self, key: Any, item: Any) -> Any:
+    async def run_batched(self, key: Any, item: Any) -> Any:
         """Return the result for an item.
 
         The function is given the items that arrived while it was busy with those before, so none
@@ -45,7 +45,7 @@ class Threads:
 
 
 class _Batches:
-    """What waits for the batch that is being carried out."""
+    """The calls that wait for the batch that is being carried out."""
 
     def __init__(self) -> None:
         self.turn, self.items = asyncio.Lock(), dict[Any, Any]()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from arena.errors import ArenaError, CorpusError
-from arena.kit.files import TEMPORARY_SUFFIX, misfit, read_json, sha256_json, write_json
+from arena.kit.files import TEMPORARY_SUFFIX, read_json, schema_error, sha256_json, write_json
 
 __all__ = [
     "LOCK", "REPLACED", "OutputKind", "atomic_directory", "clear_temporary", "exclusive_lock",
@@ -32,7 +32,7 @@ REPLACED = "replaced"
 
 
 class OutputKind(NamedTuple):
-    """What a command writes into a directory."""
+    """The output of a command in a directory."""
 
     name: str  # what messages call it: "run"
     manifest: str  # name of the JSON file that says what the other files belong to
@@ -77,7 +77,7 @@ def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None
     """Return the manifest in `directory`, or None if it contains no work of this kind."""
     with suppress(ValueError):
         manifest = read_json(directory / kind.manifest)
-        if misfit(manifest, kind.keys) is None:
+        if schema_error(manifest, kind.keys) is None:
             return manifest  # type: ignore[no-any-return]
     return None
 

@@ -20,12 +20,12 @@ from arena.llm.answers import (
 from arena.llm.client import Client
 from arena.llm.parsing import as_json, as_list, tagged, unfenced, without_thoughts
 from arena.llm.prompts import Fields, Template
-from arena.llm.question import Failed, Question, ask, ask_many
+from arena.llm.question import Failure, Question, ask, ask_many
 
 __all__ = [
     "Client",
     "Completion",
-    "Failed",
+    "Failure",
     "Fields",
     "LLMAgent",
     "LLMError",

@@ -23,7 +23,7 @@ from arena.llm.answers import (
 from arena.llm.client import Client, Model
 from arena.llm.outcomes import kind_of, trouble_of
 from arena.llm.prompts import Fields, Template, load_templates
-from arena.llm.question import Failed, Question
+from arena.llm.question import Failure, Question
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ class LLMAgent(Researcher):
         seed: Seed of the episode.
         model: Name of the model at the server; required.
         model_cutoff: First day of which the model knows nothing. A run records it, and `arena
-            compare` shows the surveys dated before it apart.
+            compare` shows the topics dated before it apart.
         model_seed: Seed that is sent with every request.
         limits: Limits of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``,
             ``max_seconds``. At a limit the agent submits what is on its desk.
@@ -212,13 +212,13 @@ class LLMAgent(Researcher):
         """Return the template `name`."""
         return self._templates[name]
 
-    def ask(self, template: str, parse: Callable[[str], T], **values: str | int) -> T | Failed:
+    def ask(self, template: str, parse: Callable[[str], T], **values: str | int) -> T | Failure:
         """Fill a template, ask the model and return what `parse` reads in the answer; see `ask`."""
         return self.ask_many(template, parse, [values])[0]
 
     def ask_many(
         self, template: str, parse: Callable[[str], T], many: Iterable[Mapping[str, str | int]]
-    ) -> list[T | Failed]:
+    ) -> list[T | Failure]:
         """Do as `ask` for each of many values, side by side."""
         return Question(self.template(template), parse).ask(self.llm, many)
 

@@ -253,10 +253,10 @@ class Price:
     completion: Annotated[float, Ge(0)]
     cached: Annotated[float, Ge(0)] | None = None
 
-    def of(self, usage: Usage) -> float | None:
+    def cost(self, usage: Usage) -> float | None:
         """Return dollars, or None where the server did not count the tokens.
 
-        >>> Price(prompt=2, completion=10, cached=1).of(Usage(1000, 100, 500))
+        >>> Price(prompt=2, completion=10, cached=1).cost(Usage(1000, 100, 500))
         0.0025
         """
         if usage.prompt is None or usage.completion is None:

@@ -43,7 +43,7 @@ STORE = "llm-answers.db"
 
 
 class Model(ABC):
-    """What answers requests: a `Client`, or the `ModelSession` of an episode."""
+    """Anything that answers requests: a `Client`, or the `ModelSession` of an episode."""
 
     @abstractmethod
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
@@ -220,7 +220,7 @@ class Client(Model):
         """Return an answer of the store, which may have been kept before its price was known."""
         answer = from_record(record)
         if answer.cost is None and self._price is not None:
-            return answer._replace(cost=self._price.of(answer.usage))
+            return answer._replace(cost=self._price.cost(answer.usage))
         return answer
 
     def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
@@ -250,7 +250,7 @@ class Client(Model):
                 answer = self._server.answer(key, body, self._proven)
                 self._proven = True
                 if self._price is not None:
-                    answer = answer._replace(cost=self._price.of(answer.usage))
+                    answer = answer._replace(cost=self._price.cost(answer.usage))
             except RequestRefusedError as error:
                 answer = Completion(key, "", refused=str(error))
             answer = answer._replace(seconds=round(time.monotonic() - started, 3))

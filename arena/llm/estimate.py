@@ -1,4 +1,4 @@
-"""What a command would ask of language models, counted without asking them."""
+"""Count what a command would ask of language models, without asking them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Count = Callable[[str, Mapping[str, Any], Price | None], Completion]
 """Takes the key and the body of a request and the price of its model; returns what it gets."""
 
 counting: list[Count] = []
-"""What gets new requests in the place of a server, the last one; nothing where they are asked."""
+"""Counters of dry runs, of which the last gets new requests; empty where models are asked."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -50,7 +50,7 @@ def count_requests(work: Callable[[], object]) -> list[dict[str, Any]]:
             texts += [str(body[name]) for name in ("tools", "response_format") if name in body]
             tokens = Usage(sum(map(estimate_tokens, texts)), body.get("max_tokens"))
             most = tokens._replace(completion=tokens.completion or 0)
-            cost = price.of(most) if price else None
+            cost = price.cost(most) if price else None
             charged = Completion(key, "", usage=tokens, cost=cost)
             meters.setdefault(body["model"], Meter()).charge(charged)
             seen.add(key)

@@ -72,16 +72,16 @@ def describe_counts(metrics: Mapping[str, Any], kinds: str = "") -> list[str]:
 def describe_answers(notes: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
     """Return `describe_counts` with the steps of each kind, and one example.
 
-    `notes` are those of episodes, each with its survey.
+    `notes` are those of episodes, each with its topic.
     """
     notes = list(notes)
-    bad = [(survey, *a) for survey, own in notes for a in _answers(own) if a[0] != KINDS[0]]
+    bad = [(topic, *a) for topic, own in notes for a in _answers(own) if a[0] != KINDS[0]]
     if not bad:
         return []
     by = Counter(f"{kind}{step and f' at {step}'}" for _, kind, step, _ in bad)
     kinds = ", ".join(f"{number} {where}" for where, number in by.items())
-    survey, kind, step, why = bad[0]
-    example = f"For example, survey {clip(survey)}{step and f', {step}'}: {kind}, {clip(why, 150)}"
+    topic, kind, step, why = bad[0]
+    example = f"For example, topic {clip(topic)}{step and f', {step}'}: {kind}, {clip(why, 150)}"
     return [*describe_counts({"model": count_answers(own for _, own in notes)}, kinds), example]
 
 

@@ -1,4 +1,4 @@
-"""What a model reads: prompt templates, and JSON schemas of the answers that they ask for.
+"""Texts for models: prompt templates, and JSON schemas of the answers that they ask for.
 
 Templates are text files with fields ``$name`` and no other syntax.
 

@@ -18,7 +18,7 @@ _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 
 @dataclass(frozen=True)
-class Failed:
+class Failure:
     """The result of a step that failed, with the model's last answer; false in a condition."""
 
     reason: str
@@ -30,10 +30,10 @@ class Failed:
 
 def ask(
     model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
-) -> T | Failed:
+) -> T | Failure:
     """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
 
-    `Failed` if the second answer cannot be read either, or the server refuses the request. The
+    `Failure` if the second answer cannot be read either, or the server refuses the request. The
     `ModelSession` of an episode notes failed steps, and each answer under the option ``step``. The
     other options and errors are those of `Model.complete`.
     """
@@ -42,10 +42,10 @@ def ask(
 
 def ask_many(
     model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
-) -> list[T | Failed]:
+) -> list[T | Failure]:
     """Return for each request what `ask` returns; the requests are made side by side."""
     conversations, step = [list(messages) for messages in many], options.pop("step", "")
-    results: list[T | Failed] = [Failed("not asked")] * len(many)
+    results: list[T | Failure] = [Failure("not asked")] * len(many)
     keys = [""] * len(many)
     unread = list(range(len(many)))
     for first in (True, False):
@@ -61,12 +61,12 @@ def ask_many(
             try:
                 with reading():
                     results[place] = (
-                        Failed(f"the server refused the request: {answer.refused}")
+                        Failure(f"the server refused the request: {answer.refused}")
                         if answer.refused
                         else parse(answer.text)
                     )
             except (ParseError, UnreadableError) as error:
-                results[place] = Failed(str(error), answer.text)
+                results[place] = Failure(str(error), answer.text)
                 reminder = (
                     f"Your answer could not be read: {error} Answer again, in the form that was "
                     "asked for and with nothing else."
@@ -77,18 +77,18 @@ def ask_many(
                 ]
                 unread.append(place)
             result = results[place]
-            model.note(answer, step, result.reason if isinstance(result, Failed) else "")
+            model.note(answer, step, result.reason if isinstance(result, Failure) else "")
         if not unread:
             break
     for result, key in zip(results, keys, strict=True):
-        if isinstance(result, Failed):
+        if isinstance(result, Failure):
             model.failed(result.reason, key)
     return results
 
 
 @dataclass(frozen=True)
 class Question(Generic[T]):
-    """What is asked of a model in a form.
+    """A question to a model, whose answer has a form.
 
     Attributes:
         template: The prompt.
@@ -104,7 +104,7 @@ class Question(Generic[T]):
 
     def ask(
         self, model: Model, many: Iterable[Mapping[str, str | int]], **options: Any
-    ) -> list[T | Failed]:
+    ) -> list[T | Failure]:
         """Return what `ask_many` returns for each of many values of the template's fields."""
         if self.schema is not None:
             options |= response_format(Path(self.template.name).stem, self.schema)

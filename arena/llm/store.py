@@ -2,7 +2,7 @@
 
 SQLite keeps it whole after a kill and shares it between processes; there is no other file next to
 it, so copying it is shipping it. Each row has the beginning of the SHA-256 of its record, so that a
-changed byte never gives another answer. Of two answers to one request the first counts. Messages of
+changed byte never gives another answer. The first of two answers to one request counts. Messages of
 requests are kept for readers, packed and each once: those of a conversation begin alike. A file of
 an earlier release has none.
 """

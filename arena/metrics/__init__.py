@@ -1,4 +1,4 @@
-"""The metrics of rankings, maps, reports and surveys by name; here those of rankings, one a module.
+"""The metrics of rankings, maps, reports and topics by name; here those of rankings, one a module.
 
 A metric is one function in one file, which says its direction and what it needs:
 

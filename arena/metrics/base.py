@@ -1,4 +1,4 @@
-"""What a metric is, all metrics by name, and scores of one answer."""
+"""Metrics: their class, all of them by name, and scores of one answer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _CUTOFF = re.compile(r"[1-9][0-9]{0,8}")  # no leading zero: one metric has one 
 
 @dataclass(frozen=True)
 class ScoreContext:
-    """What a metric may use besides the answer and the gold.
+    """The things that a metric may use besides the answer and the gold.
 
     Attributes:
         encoder: Makes texts comparable: the name of a registered encoder, or an encoder.
         extractor: Finds the entities in headings, likewise.
         model: Client of a language model; None without one.
         tasks: The task set with the labels; None where an answer is scored by itself.
-        survey: Id of the survey.
+        topic_id: Id of the topic.
         seen: Ids of the papers that the episode showed, at least of those that a report cites;
             None if unknown.
         submitted: The answer as it was submitted, such as the Markdown of a report.
@@ -50,7 +50,7 @@ class ScoreContext:
     extractor: Any = EXTRACTOR
     model: Any = None
     tasks: Any = None
-    survey: str = ""
+    topic_id: str = ""
     seen: Set[str] | None = None
     submitted: Any = None
     k: int | None = None
@@ -89,7 +89,7 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Metric:
-    """A score of one answer against the gold of one survey.
+    """A score of one answer against the gold of one topic.
 
     Attributes:
         name: Its name.
@@ -97,7 +97,7 @@ class Metric:
             gain, 2 for influential and 1 for other papers), a ``map`` (`arena.mindmap.MindMap`;
             the gold is the survey's own), a ``report`` (`arena.report.Report` with resolved
             references; the gold is an `arena.report.metrics.ReportGold`), a report that is
-            compared with the ``survey`` itself, which the context leads to, or what the kind of
+            compared with the ``topic_id`` itself, which the context leads to, or what the kind of
             answer of a plug-in says.
         lower_is_better: Whether less is better; None for a count without a best direction.
         needs: What it uses of the context.

@@ -19,7 +19,7 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreConte
 
     Paper: ResearchArena, section 5; whether references that the corpus lacks count is not said.
     Released: no metrics in the authors' code.
-    Here: over the references in reach: in the corpus, dated before the survey, no survey.
+    Here: over the references in reach: in the corpus, dated before the topic, no survey.
 
     Gold a, b, c, d, of which a and b are in the first three: 2 / 4.
 

@@ -20,15 +20,15 @@ LONGEST_NAME = 255
 """Bytes of a name of a file, on every usual file system."""
 
 
-def folder_name(survey: str) -> str | None:
-    """Return the name of a survey's folder: its id, with ``%`` and ``/`` percent-encoded.
+def folder_name(topic: str) -> str | None:
+    """Return the name of a topic's folder: its id, with ``%`` and ``/`` percent-encoded.
 
     None if no file system takes the name.
 
     >>> folder_name("reportbench:2101.01507"), folder_name("arxiv:hep-th/99"), folder_name("..")
     ('reportbench:2101.01507', 'arxiv:hep-th%2F99', '%2E%2E')
     """
-    name = survey.replace("%", "%25").replace("/", "%2F")
+    name = topic.replace("%", "%25").replace("/", "%2F")
     if not name.strip("."):
         name = name.replace(".", "%2E")
     return name if name and "\0" not in name and len(os.fsencode(name)) <= LONGEST_NAME else None

@@ -30,7 +30,7 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
 
             - ``{"label": ..., "children": [...], "papers": [...]}``, as `MindMap.to_json` writes;
             - ``{"name": ..., "subtopics": [...], "papers": [...]}``, as in TaxoBench and the
-              literature worlds. In both, a child may be a string, lists may be absent or null,
+              synthetic corpora. In both, a child may be a string, lists may be absent or null,
               and the keys of one may stand for those of the other;
             - ResearchArena's typology: an object from labels to what is below them (null, a
               string, a list or an object). It has no root: it gets one with an empty label;

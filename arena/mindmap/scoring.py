@@ -47,7 +47,7 @@ def evaluate(
     """
     gold = as_read(gold)
     if not headings(gold):
-        raise DataError("the gold map has no label below its root: leave this survey out.")
+        raise DataError("the gold map has no label below its root: leave this topic out.")
     return metrics.evaluate(as_read(predicted), gold, names, context_of(encoder, extractor))
 
 
@@ -97,7 +97,7 @@ def identity(
 # Floors: what the metrics give for maps that have nothing to do with the topic
 
 FLOORS_NOTE = (
-    "other topics: the same maps scored against the maps of other surveys. random map: words "
+    "other topics: the same maps scored against the maps of other topics. random map: words "
     "that any survey uses, papers filed at random. A score near these says little."
 )
 _DRAWS = 3  # maps of other topics, and random ones, for each pair

@@ -40,7 +40,7 @@ _TRUST, _LINKING, _SHARE, _TURNS = 2.0, 0.4, 10, 3
 
 
 class Scorer(Protocol):
-    """What scores papers by their numbers, such as a `Ranker`."""
+    """A scorer of papers by their numbers, such as a `Ranker`."""
 
     def scores(self, features: Numbers) -> Numbers:
         """Return the score of each paper."""

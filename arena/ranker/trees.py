@@ -15,7 +15,7 @@ from arena.ranker.pool import FEATURES, Numbers
 
 FORMAT = "researcharena-ranker-1"
 LEARNED = "learned"
-"""Name of the ranker in this package, which has learned from made-up worlds alone."""
+"""Name of the ranker in this package, which has learned from synthetic corpora alone."""
 
 
 class Ranker:

@@ -1,4 +1,4 @@
-"""What a report is: sections of Markdown, the statements in them, and the papers that they cite."""
+"""Reports: sections of Markdown, the statements in them, and the papers that they cite."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def spread(items: Sequence[T], most: int | None) -> list[T]:
 
 
 class PaperName(NamedTuple):
-    """What a paper is called.
+    """The names of a paper.
 
     Attributes:
         ids: ``arxiv:...`` and ``doi:...`` as `arena.text.identifiers` writes them.

@@ -1,4 +1,4 @@
-"""What an agent and its model said in a run, step by step."""
+"""The messages of an agent and its model in a run, step by step."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def answers_by_step(record: Mapping[str, Any], store: Store | None) -> dict[int,
         if kept is None:
             raise DataError(
                 f"{str(store.path)!r} has no answer to the request {clip(call['request'][:12])} of "
-                f"survey {record['survey']!r}. Name the `store` with which the run was made."
+                f"topic {record['topic_id']!r}. Name the `store` with which the run was made."
             )
         answer = from_record(kept)
         said.setdefault(number, []).append(answer)

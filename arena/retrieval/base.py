@@ -1,4 +1,4 @@
-"""What every search engine provides, and names of engines, such as ``hybrid(bm25,dense)``."""
+"""The base class of search engines, and names of engines, such as ``hybrid(bm25,dense)``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Request(NamedTuple):
 
 
 class IndexInput(Protocol):
-    """What an index is built from: the searchable papers of a corpus, in document order."""
+    """The input of an index: the searchable papers of a corpus, in document order."""
 
     searchable_before: NDArray[np.int64]
     """Number of searchable documents before each document, shape (documents + 1,)."""

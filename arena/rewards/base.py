@@ -32,7 +32,7 @@ class Progress(NamedTuple):
         characters: Characters of this step's results that show papers, >= 0.
         over: Whether the episode ends with this step, terminated or truncated.
         score: The task's headline metric of the submitted answers, its negative if less is better;
-            None before the end and for a survey that cannot be scored. At most 1 for the tasks of
+            None before the end and for a topic that cannot be scored. At most 1 for the tasks of
             this project.
         metrics: Metric -> score of the submitted answer, for the metrics that rewards are named
             after; empty before the end and without labels.
@@ -89,7 +89,7 @@ reward = REWARDS.register
 class MetricReward(Reward):
     """A metric of the submitted answer with the step that ends the episode, else 0.
 
-    One of which less is better is paid as its negative. 0 for a survey whose labels have nothing
+    One of which less is better is paid as its negative. 0 for a topic whose labels have nothing
     that the metric counts.
     """
 

@@ -9,7 +9,7 @@ from arena.rewards.base import Progress, Reward, reward
 class Final(Reward):
     """The task's headline metric with the step that ends the episode, else 0.
 
-    0 for a survey that cannot be scored.
+    0 for a topic that cannot be scored.
     """
 
     def terms(self, progress: Progress) -> dict[str, float]:

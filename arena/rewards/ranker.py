@@ -13,7 +13,7 @@ _COUNTED = 100
 
 @reward("ranker")
 class RankerReward(Reward):
-    """What a learned ranker guesses of the papers shown, without labels; not a metric.
+    """The guess of a learned ranker of the papers shown, without labels; not a metric.
 
     Paid with the step that ends the episode, else 0: over the best 100 papers shown the sum of
     1 / (1 + exp(-score)), divided by 100, in [0, 1]. It reads what the agent has seen alone. Ranks

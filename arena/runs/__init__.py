@@ -1,4 +1,4 @@
-"""Let an agent play every survey of a corpus, score it, replay it, and score it again."""
+"""Let an agent play every topic of a corpus, score it, replay it, and score it again."""
 
 from arena.runs.in_memory import Rollout, rollouts
 from arena.runs.replaying import Replay, ReplayDifference, replay, replay_steps

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from arena import trec
 from arena.corpus import Corpus
 from arena.errors import CorpusError, clip
-from arena.kit.files import misfit
+from arena.kit.files import schema_error
 from arena.metrics import ENCODER, ScoreContext, mean
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import answers_of, seen_of
@@ -23,10 +23,10 @@ QRELS = "qrels.trec"
 _EQUAL = 1e-6  # encoders differ by less from machine to machine
 
 
-class Misstated(NamedTuple):
-    """A score in ``metrics.json`` that the answers do not get; `survey` is "" for a mean."""
+class Misstatement(NamedTuple):
+    """A score in ``metrics.json`` that the answers do not get; `topic_id` is "" for a mean."""
 
-    survey: str
+    topic_id: str
     metric: str
     stated: Any
     true: float | None
@@ -34,21 +34,21 @@ class Misstated(NamedTuple):
 
 def misstated(
     run: OpenedRun, metrics: Mapping[str, Any], corpus: Corpus | None = None
-) -> list[Misstated] | None:
+) -> list[Misstatement] | None:
     """Return which scores in ``metrics.json`` the recorded answers of a run do not get.
 
     With the corpus of the run the answers are scored again by its labels: the headline, and the
     task's other metrics that need no encoder. Without it rankings alone are, by the labels in the
-    run's own ``qrels.trec``. `metrics` has all surveys of the run.
+    run's own ``qrels.trec``. `metrics` has all topics of the run.
 
     Returns:
-        The differences, surveys first, then means; None where nothing could be scored.
+        The differences, topics first, then means; None where nothing could be scored.
 
     Raises:
         CorpusError: The corpus is not that of the run, or the file has no scores, or other clusters
             than the corpus.
     """
-    if (why := misfit(metrics, {"mean": dict, "per_survey": dict})) is not None:
+    if (why := schema_error(metrics, {"mean": dict, "per_topic": dict})) is not None:
         raise CorpusError(f"{str(run.directory / 'metrics.json')!r} was edited: {why}. Restore it.")
     path, known = run.directory / QRELS, QRELS in (run.files or {})
     gold = trec.read_qrels(path) if known and path.stat().st_size else {}
@@ -68,30 +68,30 @@ def misstated(
     given: dict[str, list[dict[str, float]]] = defaultdict(list)
     for record in run.episodes(every=True):
         if "failed" not in record:
-            survey = record["survey"]
-            context = ScoreContext(encoder, tasks=tasks, survey=survey, seen=seen_of(record))
-            given[survey].append(task.evaluate(answers_of(record, run.task), context))
+            topic_id = record["topic_id"]
+            context = ScoreContext(encoder, tasks=tasks, topic_id=topic_id, seen=seen_of(record))
+            given[topic_id].append(task.evaluate(answers_of(record, run.task), context))
     names = [metric.name for metric in task.own_metrics] + [task.headline_name] * bool(task.parts)
-    rows, counted = list[Misstated](), defaultdict[str, list[float]](list)
-    for survey in dict.fromkeys((*given, *metrics["per_survey"])):
-        row, scores = metrics["per_survey"].get(survey), given.get(survey, [])
-        if corpus is not None and isinstance(row, dict) and survey in tasks.surveys:
+    rows, counted = list[Misstatement](), defaultdict[str, list[float]](list)
+    for topic_id in dict.fromkeys((*given, *metrics["per_topic"])):
+        row, scores = metrics["per_topic"].get(topic_id), given.get(topic_id, [])
+        if corpus is not None and isinstance(row, dict) and topic_id in tasks.topics:
             shared = {name: row[name] for name in ("cluster", "domain") if row.get(name)}
-            if shared != (groups := tasks.groups(survey)):
+            if shared != (groups := tasks.groups(topic_id)):
                 raise CorpusError(
-                    f"{str(run.directory / 'metrics.json')!r} was edited: for survey "
-                    f"{clip(survey)} it states {clip(shared)}, and the corpus has {groups}. "
+                    f"{str(run.directory / 'metrics.json')!r} was edited: for topic "
+                    f"{clip(topic_id)} it states {clip(shared)}, and the corpus has {groups}. "
                     "Restore it, or run it again with --overwrite."
                 )
         for name in names:
             values = [each[name] for each in scores if name in each]
             true = math.fsum(values) / run.repeats if len(values) == run.repeats else None
             stated = row.get(name) if isinstance(row, dict) else clip(row)
-            rows.append(Misstated(survey, name, stated, true))
-            if true is not None and task.can_score(tasks, survey):
+            rows.append(Misstatement(topic_id, name, stated, true))
+            if true is not None and task.can_score(tasks, topic_id):
                 counted[name].append(true)
     for name in names if whole else ():
-        rows.append(Misstated("", name, metrics["mean"].get(name), mean(counted[name])))
+        rows.append(Misstatement("", name, metrics["mean"].get(name), mean(counted[name])))
     return [row for row in rows if not _same(row.stated, row.true)]
 
 
@@ -100,8 +100,8 @@ def refuse_misstated(
 ) -> None:
     """Raise CorpusError if a run states a score that its answers do not get, see `misstated`."""
     if found := misstated(run, metrics, corpus):
-        survey, name, stated, true = found[0]
-        where = f"survey {clip(survey)}" if survey else "the mean"
+        topic_id, name, stated, true = found[0]
+        where = f"topic {clip(topic_id)}" if topic_id else "the mean"
         more = f" ({len(found)} such scores)" if len(found) > 1 else ""
         raise CorpusError(
             f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "

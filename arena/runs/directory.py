@@ -17,7 +17,7 @@ from arena.answers import ANSWERS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
-from arena.kit.files import Form, misfit, read_json, sha256_file, sha256_json, write_json
+from arena.kit.files import Form, read_json, schema_error, sha256_file, sha256_json, write_json
 from arena.kit.workdir import OutputKind, output_directory, read_manifest_of
 from arena.metrics import METRICS, Metric
 from arena.plugins import Registry, kinds, origin_of, recorded_name
@@ -28,7 +28,7 @@ from arena.tools import Tool
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
-FOUND_FILE = "found.json"
+FOUND_FILE = "start_from.json"
 TIMING = "timing.json"
 MACHINE = "machine.json"
 RUN = OutputKind("run", MANIFEST, {"agent": str, "sha256": dict})
@@ -44,7 +44,7 @@ _FILES = (
 _FORM: dict[str, Any] = {
     "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
     "environment": {"retriever": str, "reward": str}, "budget": {"max_steps": int}, "seed": int,
-    "surveys": list, "sha256": {"corpus": str},
+    "topics": list, "sha256": {"corpus": str},
 }  # fmt: skip
 
 
@@ -116,7 +116,10 @@ def read_timing(directory: Path) -> float | None:
         return None
     with suppress(ValueError):
         timed = read_json(path)
-        if misfit(timed, {"seconds": int | float}) is None and 0 <= timed["seconds"] < math.inf:
+        if (
+            schema_error(timed, {"seconds": int | float}) is None
+            and 0 <= timed["seconds"] < math.inf
+        ):
             return float(timed["seconds"])
     raise CorpusError(f"{str(path)!r} has no number of seconds. Delete it.")
 
@@ -236,7 +239,7 @@ class OpenedRun:
             raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
 
     def _check(self, form: Form) -> None:
-        if (why := misfit(self.manifest, form)) is not None:
+        if (why := schema_error(self.manifest, form)) is not None:
             raise CorpusError(
                 f"{str(self.directory / MANIFEST)!r} is damaged: {why}. Run it again."
             )
@@ -246,7 +249,7 @@ class OpenedRun:
         if self.files is not None:
             return self.files
         played = sum(1 for _ in read_episodes(self.path))
-        total = len(self.manifest["surveys"]) * self.repeats
+        total = len(self.manifest["topics"]) * self.repeats
         raise CorpusError(
             f"{str(self.directory)!r} is not finished: {played} of "
             f"{count(total, 'episode')} are played. "
@@ -272,7 +275,7 @@ class OpenedRun:
         self, corpus: Corpus | str | Path, tasks: str | Path | None = None
     ) -> tuple[Corpus, TaskSet]:
         """Return the corpus of the run and its task set; refuse others."""
-        corpus = Corpus.of(corpus, tasks)
+        corpus = Corpus.resolve(corpus, tasks)
         task_set = TaskSet(corpus, self.manifest["environment"].get("references"))
         self.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
         return corpus, task_set
@@ -291,18 +294,18 @@ class OpenedRun:
 
     @property
     def repeats(self) -> int:
-        """How many episodes the run plays of each survey."""
+        """How many episodes the run plays of each topic."""
         return int(self.manifest.get("repeats", 1))
 
     def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
-        """Yield the complete episodes in order: the first of each survey, or `every` repeat."""
+        """Yield the complete episodes in order: the first of each topic, or `every` repeat."""
         played: set[tuple[str, int]] = set()
         for number, record in enumerate(read_episodes(self.path), 1):
             same = ("arena", "task", "sha256")
             foreign = [key for key in same if self.manifest[key] != record[key]]
-            this = record["survey"], record.get("repeat", 0)
-            if this in played or record["survey"] not in self.manifest["surveys"]:
-                foreign = ["survey"]
+            this = record["topic_id"], record.get("repeat", 0)
+            if this in played or record["topic_id"] not in self.manifest["topics"]:
+                foreign = ["topic_id"]
             if foreign:
                 raise DataError(
                     f"{str(self.path)!r} line {number} is not of this run: it differs from "
@@ -320,7 +323,7 @@ class OpenedRun:
     def remarks(self, played: int) -> list[str]:
         """Return sentences on what differs from a finished run; `played` episodes are complete."""
         remarks = []
-        total = len(self.manifest["surveys"]) * self.repeats
+        total = len(self.manifest["topics"]) * self.repeats
         if is_cut_off(self.path):
             remarks.append("The last line is incomplete and was skipped.")
         if played < total:
@@ -331,10 +334,10 @@ class OpenedRun:
                 remarks.append(f"{TRAJECTORIES} is not as the run left it.")
         return remarks
 
-    def environment(self, corpus: Corpus, surveys: list[str]) -> gymnasium.Env[Any, Any]:
-        """Return the environment of the run, to play `surveys`."""
+    def environment(self, corpus: Corpus, topics: list[str]) -> gymnasium.Env[Any, Any]:
+        """Return the environment of the run, to play `topics`."""
         try:
-            return self.config().make(corpus, surveys)
+            return self.config().make(corpus, topics)
         except CorpusError:
             raise
         except ArenaError as error:
@@ -345,12 +348,12 @@ class OpenedRun:
     def config(self) -> EnvConfig:
         """Return the settings of the run's environment."""
         settings: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
-        recorded = settings.get("found")
+        recorded = settings.get("start_from")
         if isinstance(recorded, dict) and set(recorded) == {"sha256"}:
             path = self.directory / FOUND_FILE
-            settings["found"] = None
+            settings["start_from"] = None
             with suppress(ValueError):
-                settings["found"] = read_json(path)
-            if sha256_json(settings["found"]) != recorded["sha256"]:
+                settings["start_from"] = read_json(path)
+            if sha256_json(settings["start_from"]) != recorded["sha256"]:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
-        return EnvConfig.of(self.task.name, settings)
+        return EnvConfig.from_settings(self.task.name, settings)

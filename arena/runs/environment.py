@@ -47,17 +47,17 @@ def machine() -> dict[str, str | None]:
 
 
 def papers_of_run(
-    config: EnvConfig, corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
+    config: EnvConfig, corpus: Corpus, tasks: TaskSet, topics: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return survey id -> the papers that its episode begins with, from the run in `config`."""
-    source = starting_papers("found", config.found, corpus)
+    """Return topic id -> the papers that its episode begins with, from the run in `config`."""
+    source = starting_papers("run", config.start_from, corpus)
     assert source is not None
     source.check(tasks)
     return {
-        survey_id: source.papers(
-            tasks, corpus.at(tasks.survey(survey_id).date, exclude=[survey_id]), survey_id
+        topic_id: source.papers(
+            tasks, corpus.at(tasks.topic(topic_id).date, exclude=[topic_id]), topic_id
         )
-        for survey_id in surveys
+        for topic_id in topics
     }
 
 
@@ -71,8 +71,8 @@ def encoder_of(config: EnvConfig, metrics: Sequence[Metric] = ()) -> str | None:
 def recorded(config: EnvConfig, encoder: str | None) -> dict[str, Any]:
     """Return the settings for the manifest: a hash in place of the starting papers."""
     kept = config.environment | {"encoder": encoder}
-    if config.found is not None:
-        kept["found"] = {"sha256": sha256_json(config.found)}
+    if config.start_from is not None:
+        kept["start_from"] = {"sha256": sha256_json(config.start_from)}
     return {name: value for name, value in kept.items() if value is not None}
 
 
@@ -91,8 +91,8 @@ def hashes(
     }
     if config.retrievers:
         digests["retrievers"] = {name: corpus.index_sha256(name) for name in config.retrievers}
-    if config.show != TITLE_ABSTRACT:
-        digests["input"] = corpus.digests(config.show).sha256
+    if config.paper_text != TITLE_ABSTRACT:
+        digests["input"] = corpus.digests(config.paper_text).sha256
     if read := [reward.sha256 for reward in config.rewards if reward.sha256]:
         digests["reward files"] = read
     return digests

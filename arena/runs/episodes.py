@@ -48,16 +48,16 @@ class PlayedStep(NamedTuple):
 def play(
     env: gymnasium.Env[Any, Any],
     act: Callable[[dict[str, Any]], Any],
-    survey_id: str | None = None,
+    topic_id: str | None = None,
     seed: int | None = None,
 ) -> Iterator[PlayedStep]:
     """Play one episode; yield its reset, then every step, until the episode is over.
 
     Runs and replays differ in `act` alone, a function from an observation to the next action. A
     step is yielded before `act` receives its observation, which `act` may change. Without
-    `survey_id` the environment draws a survey.
+    `topic_id` the environment draws a topic.
     """
-    options = None if survey_id is None else {"survey": survey_id}
+    options = None if topic_id is None else {"topic_id": topic_id}
     observation, info = env.reset(seed=seed, options=options)
     step = PlayedStep(None, observation, 0.0, False, False, info)
     yield step
@@ -81,16 +81,16 @@ class Player:
         config: EnvConfig,
         agent: str | type[Agent],
         agent_options: Mapping[str, Any],
-        surveys: Sequence[str],
+        topics: Sequence[str],
         seed: int,
         repeats: int = 1,
     ) -> None:
-        self._made_from = (corpus, config, agent, agent_options, surveys, seed, repeats)
+        self._made_from = (corpus, config, agent, agent_options, topics, seed, repeats)
         self.repeats = repeats
-        self.config, self.surveys, self.seed = config, surveys, seed
+        self.config, self.topics, self.seed = config, topics, seed
         tasks = TaskSet(corpus, config.references)
         self.agents = AgentFactory(agent, agent_options, config.resolved_task, tasks)
-        self.env = config.make(corpus, surveys)
+        self.env = config.make(corpus, topics)
 
     def __reduce__(self) -> Any:
         return Player, self._made_from
@@ -101,13 +101,13 @@ class Player:
         The agent's actions are converted to JSON values (see `arena.tools.json_action`) before
         they are played, so the record has exactly what was played.
         """
-        survey_id, repeat = self.surveys[place // self.repeats], place % self.repeats
-        seed = seed_of(self.seed, self.surveys, self.repeats, place)
+        topic_id, repeat = self.topics[place // self.repeats], place % self.repeats
+        seed = seed_of(self.seed, self.topics, self.repeats, place)
 
         def agent_code() -> AbstractContextManager[None]:
             return failures(
                 self.agents.name,
-                f"on survey {survey_id!r}",
+                f"on topic {topic_id!r}",
                 "The episodes before it are kept; the same command continues from here.",
             )
 
@@ -116,9 +116,9 @@ class Player:
                 return json_action(agent.act(observation))
 
         with agent_code():
-            agent = self.agents.make(survey_id, seed)
+            agent = self.agents.make(topic_id, seed)
             agent.tools = tool_schemas(self.env)
-        episode = play(self.env, act, survey_id, seed)
+        episode = play(self.env, act, topic_id, seed)
         first = next(episode)
         # Now, as the agent may change what it receives.
         begin, budget = sha256_json(first.observation), dict(first.observation["budget"])
@@ -128,7 +128,7 @@ class Player:
         with agent_code():
             notes = _checked_notes(agent.notes())
         return {
-            "survey": survey_id,
+            "topic_id": topic_id,
             **({"repeat": repeat} if self.repeats > 1 else {}),
             "seed": seed,
             "observation_sha256": begin,
@@ -169,16 +169,16 @@ def record_end(budget: Mapping[str, int], last: PlayedStep) -> dict[str, Any]:
 
 
 def episode_seed(seed: int, place: int) -> int:
-    """Return the seed of the episode at a place of a run; it reveals nothing of the survey."""
+    """Return the seed of the episode at a place of a run; it reveals nothing of the topic."""
     digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
 
-def seed_of(seed: int, surveys: Sequence[str], repeats: int, place: int) -> int:
-    """Return the seed of an episode; with repeats that of its survey and repeat in any run."""
+def seed_of(seed: int, topics: Sequence[str], repeats: int, place: int) -> int:
+    """Return the seed of an episode; with repeats that of its topic and repeat in any run."""
     if repeats == 1:
         return episode_seed(seed, place)
-    words = f"{seed} {surveys[place // repeats]} {place % repeats}"
+    words = f"{seed} {topics[place // repeats]} {place % repeats}"
     return int.from_bytes(hashlib.sha256(words.encode()).digest()[:4], "little")
 
 
@@ -284,8 +284,8 @@ def _played(files: tuple[str, ...], pickled: bytes, place: int) -> tuple[int, An
 
 def _ended(player: Player, place: int) -> AgentError:
     return AgentError(
-        f"agent {player.agents.name!r} failed on survey "
-        f"{player.surveys[place // player.repeats]!r}: its process ended. The episodes before it "
+        f"agent {player.agents.name!r} failed on topic "
+        f"{player.topics[place // player.repeats]!r}: its process ended. The episodes before it "
         "are kept; the same command continues from here. (A script that plays in several processes "
         "must start under `if __name__ == '__main__':`.)"
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from arena.agents import Agent
-from arena.envs import SurveyEnv
+from arena.envs import ResearchEnv
 from arena.errors import DataError, clip
 from arena.runs.episodes import PlayedStep, episode_seed, play
 from arena.runs.players import AgentFactory
@@ -20,12 +20,12 @@ class Rollout(NamedTuple):
     """One episode.
 
     Attributes:
-        survey: Id of the survey.
+        topic_id: Id of the topic.
         agent: The agent that played it, with what it remembers, or the function.
         steps: The reset, with action None and reward 0, and every step.
     """
 
-    survey: str
+    topic_id: str
     agent: Agent | Callable[[dict[str, Any]], Any]
     steps: list[PlayedStep]
 
@@ -43,7 +43,7 @@ class Rollout(NamedTuple):
 def rollouts(
     agent: str | type[Agent] | Callable[[dict[str, Any]], Any],
     env: gymnasium.Env[Any, Any],
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     *,
     agent_options: Mapping[str, Any] | None = None,
     seed: int | None = None,
@@ -53,11 +53,11 @@ def rollouts(
     Args:
         agent: As in `arena.run`: a name, ``FILE.py:CLASS`` or a subclass of `Agent`, made afresh
             for each episode; or a function from an observation to an action.
-        env: A `SurveyEnv`, wrapped or not.
-        surveys: Ids to play in this order, one as often as it is named; or how many episodes the
+        env: A `ResearchEnv`, wrapped or not.
+        topics: Ids to play in this order, one as often as it is named; or how many episodes the
             environment draws; by default all its topics in the order of a run.
         agent_options: Arguments of the agent, such as the policy that it asks.
-        seed: Seed of the agents and of the draws: surveys that are named are played as by
+        seed: Seed of the agents and of the draws: topics that are named are played as by
             `arena.run` with the same seed. By default both continue from the environment's
             generator, so that the next call plays other episodes.
 
@@ -65,29 +65,29 @@ def rollouts(
         DataError: The agent is none, or `env` is no environment of this project.
     """
     inner = env.unwrapped
-    if not isinstance(inner, SurveyEnv):
-        raise DataError(f"env={clip(env)}: give an environment of arena, such as SurveyEnv.")
+    if not isinstance(inner, ResearchEnv):
+        raise DataError(f"env={clip(env)}: give an environment of arena, such as ResearchEnv.")
     is_agent = isinstance(agent, str | type)
     if not is_agent and not callable(agent):
         raise DataError(f"agent={clip(agent)}: give a name, a subclass of Agent or a function.")
-    if isinstance(surveys, int) and surveys < 0:
-        raise DataError(f"surveys={surveys}: give ids, or a number >= 0.")
+    if isinstance(topics, int) and topics < 0:
+        raise DataError(f"topics={topics}: give ids, or a number >= 0.")
     factory, tasks = None, inner._factory.tasks  # labels, which the oracle alone receives
     if is_agent:
         options, task = agent_options or {}, inner.config.resolved_task
         factory = AgentFactory(agent, options, task, tasks)  # type: ignore[arg-type]
-    chosen: list[str | None] = [None] * surveys if isinstance(surveys, int) else [*(surveys or ())]
-    if surveys is None:
+    chosen: list[str | None] = [None] * topics if isinstance(topics, int) else [*(topics or ())]
+    if topics is None:
         chosen = [*play_order(tasks, inner.topics)]
-    for place, survey in enumerate(chosen):
+    for place, topic_id in enumerate(chosen):
         own = int(inner.np_random.integers(2**32)) if seed is None else episode_seed(seed, place)
-        drawn_with = None if seed is None or (survey is None and place) else own
-        yield _play(env, survey, drawn_with, agent, factory, own)
+        drawn_with = None if seed is None or (topic_id is None and place) else own
+        yield _play(env, topic_id, drawn_with, agent, factory, own)
 
 
 def _play(
     env: gymnasium.Env[Any, Any],
-    survey: str | None,
+    topic_id: str | None,
     drawn_with: int | None,
     player: Any,
     factory: AgentFactory | None,
@@ -98,9 +98,9 @@ def _play(
     def act(observation: dict[str, Any]) -> Any:
         return player(observation) if factory is None else player.act(observation)
 
-    episode = play(env, act, survey, drawn_with)
+    episode = play(env, act, topic_id, drawn_with)
     first = next(episode)
     if factory is not None:
-        player = factory.make(first.info["survey"], seed)
+        player = factory.make(first.info["topic_id"], seed)
         player.tools = tool_schemas(env)
-    return Rollout(first.info["survey"], player, [first, *episode])
+    return Rollout(first.info["topic_id"], player, [first, *episode])

@@ -81,10 +81,10 @@ class AgentFactory:
         if self.kind is not Oracle:
             self._ask(self._first, "prepare")
 
-    def make(self, survey_id: str, seed: int) -> Agent:
+    def make(self, topic_id: str, seed: int) -> Agent:
         """Return a fresh agent for an episode."""
         if self.kind is Oracle:
-            return Oracle(self._task, self._task.ideal(self._tasks, survey_id))
+            return Oracle(self._task, self._task.ideal(self._tasks, topic_id))
         # An agent may change what it receives, and its attributes: no episode sees that of another.
         options = copy.deepcopy(self._options)
         if "seed" in parameters_of(self.kind):

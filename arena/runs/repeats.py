@@ -1,6 +1,6 @@
-"""Runs that play each survey several times: the mean, the best and the share of successes.
+"""Runs that play each topic several times: the mean, the best and the share of successes.
 
-``pass@j`` is the chance that one of j episodes of a survey succeeds, estimated from n of which c
+``pass@j`` is the chance that one of j episodes of a topic succeeds, estimated from n of which c
 did (Chen et al., 2021, "Evaluating Large Language Models Trained on Code", equation 1)::
 
     pass@j = 1 - C(n - c, j) / C(n, j)
@@ -27,7 +27,7 @@ class Success(NamedTuple):
     bound: float
 
     @classmethod
-    def of(cls, text: str, metrics: Mapping[str, Metric | None]) -> Success:
+    def parse(cls, text: str, metrics: Mapping[str, Metric | None]) -> Success:
         """Return what a text such as ``recall@100>=.3`` says of a column of `Scorer.metrics`."""
         try:
             name, sign, bound = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
@@ -57,7 +57,7 @@ def pass_at(j: int, n: int, c: int) -> float:
 
 
 def is_of_repeats(column: str) -> bool:
-    """Return whether a column compares the episodes of one survey."""
+    """Return whether a column compares the episodes of one topic."""
     return column.startswith(("best@", "pass@"))
 
 
@@ -66,21 +66,21 @@ def merge(
     directions: Mapping[str, bool | None],
     success: Success | None,
 ) -> dict[str, Any]:
-    """Return one summary of those of the first, second, ... episode of each survey.
+    """Return one summary of those of the first, second, ... episode of each topic.
 
-    `directions` are those of all columns, `Scorer.directions`. A metric is the mean over a survey's
+    `directions` are those of all columns, `Scorer.directions`. A metric is the mean over a topic's
     episodes; ``best@K.METRIC`` is the best of its K, and
-    ``pass@1``, 2, 4, ... and K count successes. A survey without a score in one episode has none.
+    ``pass@1``, 2, 4, ... and K count successes. A topic without a score in one episode has none.
     What an episode spent is the mean, ``truncated`` a count, ``submitted_each`` lists ``submitted``
     of each episode, and all else is of the first.
-    ``profile`` counts the surveys whose episodes never, sometimes and always succeed.
+    ``profile`` counts the topics whose episodes never, sometimes and always succeed.
     """
     if (k := len(summaries)) == 1:
         return summaries[0]
     powers = [2**power for power in range(k.bit_length()) if 2**power < k]
-    per_survey, successes = {}, []
-    for survey in summaries[0]["per_survey"]:
-        rows = [summary["per_survey"][survey] for summary in summaries]
+    per_topic, successes = {}, []
+    for topic in summaries[0]["per_topic"]:
+        rows = [summary["per_topic"][topic] for summary in summaries]
         merged = {**next((row for row in rows if "failed" in row), rows[0])}
         columns: dict[str, float | None] = {}
         for name, lower in directions.items():
@@ -103,20 +103,20 @@ def merge(
         merged["submitted_each"] = [row["submitted"] for row in rows]
         if "truncated" in merged:
             merged["truncated"] = sum(row["truncated"] for row in rows)
-        per_survey[survey] = merged | columns
+        per_topic[topic] = merged | columns
     first = summaries[0]
-    scored = sum(all(row[name] is not None for name in directions) for row in per_survey.values())
-    failed = sum("failed" in row for row in per_survey.values())
+    scored = sum(all(row[name] is not None for name in directions) for row in per_topic.values())
+    failed = sum("failed" in row for row in per_topic.values())
     counts = first["counts"] | {"scored": scored, "repeats": k}
     result = first | {
-        "per_survey": per_survey,
+        "per_topic": per_topic,
         "counts": counts | ({"failed": failed} if failed else {}),
     }
-    result["mean"] = {name: mean(row[name] for row in per_survey.values()) for name in columns}
+    result["mean"] = {name: mean(row[name] for row in per_topic.values()) for name in columns}
     best = {n: first["ceiling"].get(n.partition(".")[2]) for n in columns if is_of_repeats(n)}
     result["ceiling"] = first["ceiling"] | best
     if "unseen" in first:
-        result["unseen"] = mean(row["unseen"] for row in per_survey.values())
+        result["unseen"] = mean(row["unseen"] for row in per_topic.values())
     if success is not None:
         known_counts = [c for c in successes if c is not None]
         result["profile"] = {

@@ -35,7 +35,7 @@ class ReplayDifference(NamedTuple):
     Of an observation the recorded value is its SHA-256, or the error in it.
     """
 
-    survey: str
+    topic_id: str
     step: int
     action: Any
     what: str
@@ -47,7 +47,7 @@ class ReplayDifference(NamedTuple):
         digest = isinstance(self.expected, str) and self.what == _OBSERVATION
         expected = f"one with SHA-256 {self.expected[:12]}" if digest else _text(self.expected)
         return (
-            f"survey {self.survey!r}, step {self.step} ({at}): "
+            f"topic {self.topic_id!r}, step {self.step} ({at}): "
             f"{self.what} differs: expected {expected}, found {_text(self.found)}"
         )
 
@@ -111,8 +111,8 @@ def replay(
     load(plugins)
     recorded = OpenedRun(run)
     corpus, task_set = recorded.open_corpus(corpus, tasks)
-    surveys, encoder = recorded.manifest["surveys"], recorded.manifest["environment"].get("encoder")
-    env = recorded.environment(corpus, surveys)
+    topics, encoder = recorded.manifest["topics"], recorded.manifest["environment"].get("encoder")
+    env = recorded.environment(corpus, topics)
     with closing(env):
         hashes = environment.hashes(env, corpus, task_set, encoder)
         code = hashes.pop("environment")
@@ -120,14 +120,14 @@ def replay(
         episodes = steps = 0
         difference = None
         repeats = recorded.repeats
-        total = len(surveys) * repeats
+        total = len(topics) * repeats
         records = recorded.episodes(every=True)
         bar = progress(
-            records, total=total, desc="replay", unit="survey" if repeats == 1 else "episode"
+            records, total=total, desc="replay", unit="topic" if repeats == 1 else "episode"
         )
         for record in bar:
-            place = surveys.index(record["survey"]) * repeats + record.get("repeat", 0)
-            seed = seed_of(recorded.manifest["seed"], surveys, repeats, place)
+            place = topics.index(record["topic_id"]) * repeats + record.get("repeat", 0)
+            seed = seed_of(recorded.manifest["seed"], topics, repeats, place)
             difference, played = _replay_episode(env, record, seed)
             episodes, steps = episodes + 1, steps + max(len(played) - 1, 0)
             if difference is not None:
@@ -145,7 +145,7 @@ def replay(
 
 def replay_steps(
     run: str | Path,
-    survey: str,
+    topic_id: str,
     corpus: Corpus | str | Path,
     tasks: str | Path | None = None,
     instead: Mapping[int, Any] | None = None,
@@ -156,26 +156,28 @@ def replay_steps(
     that does not end with its last action is then finished. For the other arguments see `replay`.
     """
     recorded = OpenedRun(run)
-    records = {record["survey"]: record for record in recorded.episodes()}
-    if survey not in records:
+    records = {record["topic_id"]: record for record in recorded.episodes()}
+    if topic_id not in records:
         raise UnknownNameError(
-            f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
+            f"{str(run)!r} has no episode of topic {clip(topic_id)}."
+            f"{did_you_mean(topic_id, records)}"
         )
     if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
     corpus, _ = recorded.open_corpus(corpus, tasks)
-    taken = [step["action"] for step in records[survey]["steps"]]
+    taken = [step["action"] for step in records[topic_id]["steps"]]
     if instead:
         taken = [instead.get(number, action) for number, action in enumerate(taken, 1)]
         taken += [{"tool": "finish", "arguments": {}}]
     actions = iter(taken)
-    with closing(recorded.environment(corpus, [survey])) as env:
-        episode = play(env, lambda _: next(actions), survey, records[survey]["seed"])
+    with closing(recorded.environment(corpus, [topic_id])) as env:
+        episode = play(env, lambda _: next(actions), topic_id, records[topic_id]["seed"])
         for _, step in zip([None, *taken], episode, strict=False):  # taken first, see below
             yield step
     if not step.terminated and not step.truncated:
         raise CorpusError(
-            f"the episode of survey {clip(survey)} does not end with its last action: {str(run)!r} "
+            f"the episode of topic {clip(topic_id)} does not end with its last action: "
+            f"{str(run)!r} "
             "or the code was changed. `arena replay` finds where."
         )
 
@@ -183,18 +185,18 @@ def replay_steps(
 def replay_episodes(
     recorded: OpenedRun,
     corpus: Corpus,
-    surveys: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
     every: bool = False,
 ) -> Iterator[tuple[dict[str, Any], list[PlayedStep]]]:
     """Play the complete episodes of a run again; yield each record with its reset and its steps.
 
-    `surveys` names some of them; the first of each is played, or `every` repeat. Raise CorpusError
+    `topics` names some of them; the first of each is played, or `every` repeat. Raise CorpusError
     where an episode differs from its record.
     """
-    played = recorded.manifest["surveys"]
+    played = recorded.manifest["topics"]
     with closing(recorded.environment(corpus, played)) as env:
         for record in recorded.episodes(every):
-            if surveys is not None and record["survey"] not in surveys:
+            if topics is not None and record["topic_id"] not in topics:
                 continue
             difference, steps = _replay_episode(env, record, record["seed"])
             if difference is not None:
@@ -206,11 +208,11 @@ def _replay_episode(
     env: gymnasium.Env[Any, Any], record: dict[str, Any], own_seed: int
 ) -> tuple[ReplayDifference | None, list[PlayedStep]]:
     """Return the first difference in an episode, if any, and the reset and steps played."""
-    survey_id, steps = record["survey"], record["steps"]
+    topic_id, steps = record["topic_id"], record["steps"]
     if record["seed"] != own_seed:
-        return ReplayDifference(survey_id, 0, None, "the seed", record["seed"], own_seed), []
+        return ReplayDifference(topic_id, 0, None, "the seed", record["seed"], own_seed), []
     actions = iter([step["action"] for step in steps])
-    episode = play(env, lambda _: next(actions), survey_id, own_seed)
+    episode = play(env, lambda _: next(actions), topic_id, own_seed)
     played: list[PlayedStep] = []
     # The records come first: when they end, no further action is asked for.
     for number, (before, now) in enumerate(zip([record, *steps], episode, strict=False)):
@@ -219,9 +221,7 @@ def _replay_episode(
             budget = dict(now.observation["budget"])
         for what, expected, found in _compared(before, now, record, number, budget):
             if expected != found:
-                return ReplayDifference(
-                    survey_id, number, now.action, what, expected, found
-                ), played
+                return ReplayDifference(topic_id, number, now.action, what, expected, found), played
     return None, played
 
 

@@ -1,4 +1,4 @@
-"""Run an agent over the surveys of a corpus and write its results; a run can stop and resume."""
+"""Run an agent over the topics of a corpus and write its results; a run can stop and resume."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from arena.runs.trajectories import (
     read_episodes,
     seen_of,
 )
-from arena.tasks import Task, TaskSet, choose_surveys, play_order, with_topic
+from arena.tasks import Task, TaskSet, choose_topics, play_order, with_text
 from arena.text.display import count
 from arena.version import __version__
 
@@ -63,7 +63,7 @@ def run(
     output: str | Path,
     *,
     agent_options: dict[str, Any] | None = None,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
     plugins: Sequence[str | Path] = (),
@@ -78,7 +78,7 @@ def run(
     overwrite: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Play one episode of `task` for each survey and write a scored run.
+    """Play one episode of `task` for each topic and write a scored run.
 
     Episodes are played in order of their cutoffs. Writes ``trajectories.jsonl``,
     ``metrics.json``, ``manifest.json`` and the answers into `output`; docs/runs.md describes them.
@@ -92,15 +92,15 @@ def run(
             labels.
         output: A new directory, or one in which the same run was begun.
         agent_options: Keyword arguments for the agent.
-        surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
-            task with a mind-map, a number and the default count only surveys that have one.
+        topics: Ids of topics, or how many of the corpus' topics in order; by default all. For a
+            task with a mind-map, a number and the default count only topics that have one.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
-            corpus' surveys.
+            corpus' topics.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
         seed: Makes each episode's own seed, together with its place in the run; with repeats,
-            together with survey and repeat.
-        repeats: Episodes of each survey; metrics are then their means, see `repeats.merge`.
+            together with topic and repeat.
+        repeats: Episodes of each topic; metrics are then their means, see `repeats.merge`.
         success: What a successful episode reaches, such as ``recall@100>=.3``, for ``pass@k``.
         jobs: Number of episodes that are played at once, each in a process, for agents that
             compute; the files are the same.
@@ -121,28 +121,28 @@ def run(
         The content of ``metrics.json``.
     """
     load(plugins)
-    config = EnvConfig.of(task, settings)
+    config = EnvConfig.from_settings(task, settings)
     if config.reward_objects:
         raise DataError(
             f"reward: {', '.join(config.reward_objects)} is an object, and a run records names, by "
             "which it is replayed. Register the class with @reward and give its name, and its "
             "arguments as reward_options."
         )
-    corpus = Corpus.of(corpus, tasks)
+    corpus = Corpus.resolve(corpus, tasks)
     besides = checked_metrics(metrics or None, config.resolved_task) or []
     task_set = TaskSet(corpus, config.references)
     played = config.resolved_task.on(task_set)
     agent_options = agent_options or {}
     prompt = config.prompt or "title"
-    chosen = play_order(task_set, _choose(played, task_set, surveys, prompt))
+    chosen = play_order(task_set, _choose(played, task_set, topics, prompt))
     starting_papers = None
-    if config.found is not None:
+    if config.start_from is not None:
         starting_papers = environment.papers_of_run(config, corpus, task_set, chosen)
-        config = config.model_copy(update={"found": starting_papers})
+        config = config.model_copy(update={"start_from": starting_papers})
     if success is not None:
         if repeats == 1:
-            raise DataError("success counts the episodes of one survey: give repeats > 1, too.")
-        Success.of(success, Scorer(played, task_set, besides=besides).metrics)
+            raise DataError("success counts the episodes of one topic: give repeats > 1, too.")
+        Success.parse(success, Scorer(played, task_set, besides=besides).metrics)
     player = Player(corpus, config, agent, agent_options, chosen, seed, repeats)
     executor = EXECUTORS.resolve(executor)
     elsewhere = EXECUTORS.get(executor).remote
@@ -158,7 +158,7 @@ def run(
     player.agents.prepare()
     manifest = _manifest(player, played, corpus, task_set, besides, agent_options)
     manifest |= {"repeats": repeats} if repeats > 1 else {}
-    if surveys is None and (left_out := len(with_topic(task_set, prompt)) - len(chosen)):
+    if topics is None and (left_out := len(with_text(task_set, prompt)) - len(chosen)):
         manifest["left_out"] = left_out
     manifest |= {"success": success} if success is not None else {}
     if besides:
@@ -193,26 +193,26 @@ def run(
         summary, files_written = write_results(output, manifest, played, besides, task_set)
         files = {name: sha256_file(output / name) for name in files_written}
         write_json(output / MANIFEST, manifest | {"files": files})
-        return summary | {"unseen": mean(r["unseen"] for r in summary["per_survey"].values())}
+        return summary | {"unseen": mean(r["unseen"] for r in summary["per_topic"].values())}
 
 
 def _choose(
-    task: Task, tasks: TaskSet, surveys: Sequence[str] | int | None, prompt: str
+    task: Task, tasks: TaskSet, topics: Sequence[str] | int | None, prompt: str
 ) -> list[str]:
-    """Return ids of surveys; by default those that have the prompt and the labels needed.
+    """Return ids of topics; by default those that have the prompt and the labels needed.
 
-    Surveys without a reference in reach are played, too, as far as the labels are references.
+    Topics without a reference in reach are played, too, as far as the labels are references.
     """
-    counted = with_topic(tasks, prompt)
+    counted = with_text(tasks, prompt)
     drawn = any(kind.draws_labelled for kind in task.kinds)
-    if drawn and (surveys is None or isinstance(surveys, int)):
-        counted = [survey_id for survey_id in counted if task.can_score(tasks, survey_id)]
+    if drawn and (topics is None or isinstance(topics, int)):
+        counted = [topic_id for topic_id in counted if task.can_score(tasks, topic_id)]
         if not counted:
             raise NoLabelsError(
-                f"no survey of this corpus has {task.lacking(tasks)}, which the task {task.name!r} "
-                "needs. Name surveys to play them without a score."
+                f"no topic of this corpus has {task.lacking(tasks)}, which the task {task.name!r} "
+                "needs. Name topics to play them without a score."
             )
-    return choose_surveys(tasks, surveys, counted)
+    return choose_topics(tasks, topics, counted)
 
 
 def _manifest(
@@ -251,7 +251,7 @@ def _manifest(
             "retriever_options": engine.config,
             "encoder": encoder and identity(encoder),
             "seed": player.seed,
-            "surveys": player.surveys,
+            "topics": player.topics,
             **({"tasks": tasks.options} if tasks.options else {}),
             **({"plugins": plugins} if plugins else {}),
             **({"agent_files": files} if (files := local_files(factory.kind)) else {}),
@@ -271,15 +271,15 @@ def write_results(
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     encoder = manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
-    records = sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey"))
+    records = sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("topic_id"))
     summaries, answers = [], dict[str, Answers]()
     for number in range(manifest.get("repeats", 1)):
-        these = {r["survey"]: r for r in records if r.get("repeat", 0) == number}
+        these = {r["topic_id"]: r for r in records if r.get("repeat", 0) == number}
         submitted: dict[str, Answers] = {s: answers_of(r, task) for s, r in these.items()}
         answers = answers or submitted  # the files have those of the first
         summaries.append(_summary(scorer, these, submitted))
     success = manifest.get("success")
-    bound = None if success is None else Success.of(success, scorer.metrics)
+    bound = None if success is None else Success.parse(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     summary |= {key: manifest[key] for key in ("left_out",) if key in manifest}
@@ -292,7 +292,7 @@ def write_results(
         names += stage.answer.write(output, suffix, of_stage, manifest["agent"], tasks)
     if any(name.endswith(".trec") for name in names):
         names.append("qrels.trec")
-        qrels = {survey_id: tasks.gold(survey_id).gains for survey_id in answers}
+        qrels = {topic_id: tasks.gold(topic_id).gains for topic_id in answers}
         trec.write_qrels(output / names[-1], qrels)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
@@ -301,21 +301,21 @@ def write_results(
 def _summary(
     scorer: Scorer, records: Mapping[str, dict[str, Any]], answers: Mapping[str, Answers]
 ) -> dict[str, Any]:
-    """Return the summary of one episode of each survey, with what it spent."""
+    """Return the summary of one episode of each topic, with what it spent."""
     summary = scorer.summary(
         answers,
-        {survey_id: seen_of(record) for survey_id, record in records.items()},
-        {survey_id: record["metrics"] for survey_id, record in records.items()},
-        {survey_id: r["failed"] for survey_id, r in records.items() if "failed" in r},
+        {topic_id: seen_of(record) for topic_id, record in records.items()},
+        {topic_id: record["metrics"] for topic_id, record in records.items()},
+        {topic_id: r["failed"] for topic_id, r in records.items() if "failed" in r},
     )
-    for survey_id, record in records.items():
-        summary["per_survey"][survey_id] |= record["spent"] | {
+    for topic_id, record in records.items():
+        summary["per_topic"][topic_id] |= record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
             "unseen": record.get("unseen"),
             **({"digests": record["digests"]} if "digests" in record else {}),
         }
-        row = summary["per_survey"][survey_id]
+        row = summary["per_topic"][topic_id]
         if defects := [step["defect"] for step in record["steps"] if "defect" in step]:
             said = f"{count(len(defects), 'action')} could not be read, by {defects[0]}"
             row["remark"] = "; ".join(filter(None, [row.get("remark"), said]))

@@ -13,7 +13,7 @@ from arena import trec
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import DataError, clip, did_you_mean
-from arena.failures import failure_of_answer
+from arena.failures import scoring_failure
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_json
 from arena.kit.options import check_options
@@ -27,7 +27,7 @@ from arena.plugins import load
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
-from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_surveys, needs_of, open_task
+from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_topics, needs_of, open_task
 from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
@@ -82,19 +82,19 @@ class Scorer:
     def __call__(
         self,
         submitted: Answers,
-        survey_id: str,
+        topic_id: str,
         seen: Set[str] | None = None,
         own: Mapping[str, float] | None = None,
     ) -> dict[str, float | None]:
-        """Return name -> score of the answers to one survey; what has no labels is absent.
+        """Return name -> score of the answers to one topic; what has no labels is absent.
 
         A score is None where the labels, or a report, have nothing that the metric counts. `own`
         are the scores by the task's metrics, if the episode recorded them.
         """
-        context = replace(self._context, survey=survey_id, seen=seen)
+        context = replace(self._context, topic_id=topic_id, seen=seen)
         scores: dict[str, float | None] = {}
         if self._own:
-            if self.task.can_score(self._tasks, survey_id):
+            if self.task.can_score(self._tasks, topic_id):
                 scores |= dict.fromkeys(self.task.metrics)
             scores |= self.task.evaluate(submitted, context) if own is None else own
         for stage in self.task.stages:
@@ -110,78 +110,76 @@ class Scorer:
         own: Mapping[str, Mapping[str, float]] | None = None,
         failed: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Score the answers to surveys, by id, and report what was reachable at all.
+        """Score the answers to topics, by id, and report what was reachable at all.
 
         `seen` are the ids that a report cites and its episode showed, `own` the scores that the
         episode recorded, to score nothing twice, and `failed` says which exceptions ended the
         scoring of episodes: these have no scores. What fails here joins them.
 
         Returns:
-            ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all
-            metrics; the ceiling is the score of the best possible answers; None for no survey),
-            ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
+            ``mean`` and ``ceiling`` (metric -> value over the scored topics, those with all
+            metrics; the ceiling is the score of the best possible answers; None for no topic),
+            ``per_topic`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
             or of papers that a report cites; and ``failed``, or in ``remark`` what scores hide),
             ``counts``, and ``floors`` of a task's mind-maps. ``headlines`` names each stage's. If
-            a metric is None for a survey, its mean is over the others, and ``counts["scored_by"]``
+            a metric is None for a topic, its mean is over the others, and ``counts["scored_by"]``
             says over how many.
-            ``unit`` is what a survey is here, such as a question, and rows have the ``cluster`` and
-            ``domain`` that it shares with others. ``dates_guessed`` lists the surveys whose date is
+            ``unit`` is what a topic is here, such as a question, and rows have the ``cluster`` and
+            ``domain`` that it shares with others. ``dates_guessed`` lists the topics whose date is
             guessed, if there are any. ``papers`` names what every episode began with, if these are
             `EXPERT_PAPERS`.
         """
-        per_survey: dict[str, dict[str, Any]] = {}
+        per_topic: dict[str, dict[str, Any]] = {}
         failed, scored, ceilings = dict(failed), [], []
-        for survey_id in sorted(answers):
-            gold = self._tasks.gold(survey_id)
-            recorded = None if own is None else own[survey_id]
+        for topic_id in sorted(answers):
+            gold = self._tasks.gold(topic_id)
+            recorded = None if own is None else own[topic_id]
             scores: dict[str, float | None] = {}
             remark = ""
             try:
-                if survey_id not in failed:
-                    scores = self(
-                        answers[survey_id], survey_id, (seen or {}).get(survey_id), recorded
-                    )
-                    remark = self._remark(answers[survey_id], survey_id) if scores else ""
+                if topic_id not in failed:
+                    scores = self(answers[topic_id], topic_id, (seen or {}).get(topic_id), recorded)
+                    remark = self._remark(answers[topic_id], topic_id) if scores else ""
             except Exception as error:
-                failed[survey_id] = failure_of_answer(error)
+                failed[topic_id] = scoring_failure(error)
             if len(scores) == len(self.metrics):
                 scored.append(scores)
-                ceilings.append(self(self.task.ideal(self._tasks, survey_id), survey_id))
-            per_survey[survey_id] = dict.fromkeys(self.metrics) | {
+                ceilings.append(self(self.task.ideal(self._tasks, topic_id), topic_id))
+            per_topic[topic_id] = dict.fromkeys(self.metrics) | {
                 **scores,
-                **({"failed": failed[survey_id]} if survey_id in failed else {}),
-                **self._tasks.groups(survey_id),
+                **({"failed": failed[topic_id]} if topic_id in failed else {}),
+                **self._tasks.groups(topic_id),
                 **({"remark": remark} if remark else {}),
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
                 "submitted": {
-                    stage.name: stage.answer.size(answers[survey_id][stage.name])
+                    stage.name: stage.answer.size(answers[topic_id][stage.name])
                     for stage in self.task.stages
-                    if stage.name in answers[survey_id]
+                    if stage.name in answers[topic_id]
                 },
             }
-        guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
+        guessed = [each for each in per_topic if self._tasks.topic(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.metrics}
         return {
             "unit": self._tasks.unit,
             "mean": self._means(scored),
             "ceiling": self._means(ceilings),
-            "per_survey": per_survey,
+            "per_topic": per_topic,
             "counts": {
-                "surveys": len(per_survey),
+                "topics": len(per_topic),
                 "scored": len(scored),
-                "not_scored": len(per_survey) - len(scored) - len(failed),
+                "not_scored": len(per_topic) - len(scored) - len(failed),
                 **({"failed": len(failed)} if failed else {}),
                 "unknown": sum(
                     why == "unknown"
-                    for survey_id in per_survey
-                    for why in self._tasks.references(survey_id).values()
+                    for topic_id in per_topic
+                    for why in self._tasks.references(topic_id).values()
                 ),
                 **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
                 **{
-                    key: sum(entry[key] for entry in per_survey.values())
+                    key: sum(entry[key] for entry in per_topic.values())
                     for key in ("gold", "references", "references_total")
                 },
             },
@@ -191,22 +189,22 @@ class Scorer:
             **(self._floors(answers) if self._own else {}),
         }
 
-    def _remark(self, submitted: Answers, survey_id: str) -> str:
+    def _remark(self, submitted: Answers, topic_id: str) -> str:
         answers = ((each.answer, submitted.get(each.name)) for each in self.task.stages)
-        said = (a.remark(of, self._tasks, survey_id) for a, of in answers if of is not None)
+        said = (a.remark(of, self._tasks, topic_id) for a, of in answers if of is not None)
         return "; ".join(filter(None, said))
 
     def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
         """Return ``{"floors": ...}`` of the first stage whose kind of answer has floors."""
         for stage in self.task.stages:
-            of_stage = {survey: answers[survey].get(stage.name) for survey in sorted(answers)}
+            of_stage = {topic: answers[topic].get(stage.name) for topic in sorted(answers)}
             names = [metric.name for metric in stage.metrics]
             if found := stage.answer.floors(of_stage, self._tasks, names, self._context.encoder):
                 return {"floors": found}
         return {}
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-        """Return the mean of each metric over the surveys that it scored, exactly rounded."""
+        """Return the mean of each metric over the topics that it scored, exactly rounded."""
         return {name: mean(scores[name] for scores in scored) for name in self.metrics}
 
     def encoder(self) -> dict[str, Any] | None:
@@ -225,17 +223,17 @@ class Scorer:
 
 
 def limits(
-    run: OpenedRun, tasks: TaskSet, surveys: Container[str], besides: Sequence[Metric] = ()
+    run: OpenedRun, tasks: TaskSet, topics: Container[str], besides: Sequence[Metric] = ()
 ) -> dict[str, Any]:
-    """Return ``ceiling`` and ``floors`` of a run over some of its surveys, see `Scorer.summary`."""
+    """Return ``ceiling`` and ``floors`` of a run over some of its topics, see `Scorer.summary`."""
     encoder = run.manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(run.task, tasks, besides=[*run.besides, *besides], encoder=encoder)
-    records = {r["survey"]: r for r in run.episodes() if r["survey"] in surveys}
+    records = {r["topic_id"]: r for r in run.episodes() if r["topic_id"] in topics}
     summary = scorer.summary(
-        {survey: answers_of(record, run.task) for survey, record in records.items()},
-        {survey: seen_of(record) for survey, record in records.items()},
-        {survey: record["metrics"] for survey, record in records.items()},
-        {survey: record["failed"] for survey, record in records.items() if "failed" in record},
+        {topic: answers_of(record, run.task) for topic, record in records.items()},
+        {topic: seen_of(record) for topic, record in records.items()},
+        {topic: record["metrics"] for topic, record in records.items()},
+        {topic: record["failed"] for topic, record in records.items() if "failed" in record},
     )
     return {"ceiling": summary["ceiling"], "floors": summary.get("floors")}
 
@@ -276,7 +274,7 @@ def rescore(
 
     Returns:
         What `arena.run` returns, except what an episode spent: ``mean``, ``ceiling``,
-        ``per_survey`` and ``counts``; ``task``, ``agent``, ``encoder`` (None where no heading is
+        ``per_topic`` and ``counts``; ``task``, ``agent``, ``encoder`` (None where no heading is
         compared; names the extractor too where entities are counted), ``remarks``, and ``sha256``
         of corpus, tasks, ``answers`` and code. In a task of several stages the metrics in
         `metrics` are called ``STAGE.METRIC``. ``model`` counts the answers of the agent's
@@ -298,18 +296,18 @@ def rescore(
     scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor,
                     extractor_options=extractor_options)  # fmt: skip
     records = list(recorded.episodes(every=True))
-    times = Counter(record["survey"] for record in records)
+    times = Counter(record["topic_id"] for record in records)
     summaries, every = [], list[dict[str, Answers]]()
     for number in range(recorded.repeats):
         these = [r for r in records if r.get("repeat", 0) == number]
         these = [
-            r for r in these if times[r["survey"]] == recorded.repeats
+            r for r in these if times[r["topic_id"]] == recorded.repeats
         ]  # the last may lack some
-        every.append({record["survey"]: answers_of(record, recorded.task) for record in these})
-        seen = {record["survey"]: seen_of(record) for record in these}
+        every.append({record["topic_id"]: answers_of(record, recorded.task) for record in these})
+        seen = {record["topic_id"]: seen_of(record) for record in these}
         summaries.append(scorer.summary(every[-1], seen))
     success = recorded.manifest.get("success") if metrics is None else None
-    bound = None if success is None else Success.of(success, scorer.metrics)
+    bound = None if success is None else Success.parse(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
     summary["counts"]["not_visible"] = sum(
         _not_visible(recorded.task, corpus, task_set, a) for a in every
@@ -326,11 +324,11 @@ def rescore(
             "tasks": task_set.sha256,
             "answers": sha256_json(
                 [
-                    [survey_id, [stage.name, stage.answer.to_json(answers[survey_id][stage.name])]]
+                    [topic_id, [stage.name, stage.answer.to_json(answers[topic_id][stage.name])]]
                     for answers in every
-                    for survey_id in sorted(answers)
+                    for topic_id in sorted(answers)
                     for stage in recorded.task.stages
-                    if stage.name in answers[survey_id]
+                    if stage.name in answers[topic_id]
                 ]
             ),
             "code": scorer.code_sha256(),
@@ -342,34 +340,34 @@ def score(
     corpus: Corpus | str | Path,
     task: str,
     run_file: str | Path,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     metrics: Sequence[str] | None = None,
     *,
     plugins: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
-    """Score a run file (``survey Q0 paper rank score tag``) on a task.
+    """Score a run file (``topic Q0 paper rank score tag``) on a task.
 
     Papers are ranked by score, ties by document order; the rank column is ignored, and so is what
-    is ranked below the first `MAX_SUBMITTED`. A survey that the run leaves out scores 0 and counts
-    in the mean. A paper that is not visible at the survey's cutoff keeps its rank and is not
+    is ranked below the first `MAX_SUBMITTED`. A topic that the run leaves out scores 0 and counts
+    in the mean. A paper that is not visible at the topic's cutoff keeps its rank and is not
     relevant.
 
     Args:
         corpus: A built corpus, or its directory.
         task: A registered task that is answered by a ranking, such as ``selection``.
         run_file: The run.
-        surveys: Ids of surveys to score, or how many in order; by default those that a run by
+        topics: Ids of topics to score, or how many in order; by default those that a run by
             `run` over this corpus played, else all of the corpus.
         metrics: Names of metrics; by default those of the task.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
-        What `Scorer.summary` returns, with ``missing`` (scored surveys that the run lacks) and
+        What `Scorer.summary` returns, with ``missing`` (scored topics that the run lacks) and
         ``not_visible`` (papers in the run that are not visible) among the counts, ``task``, and
         ``sha256`` of corpus, tasks, run and code.
     """
     load(plugins)
-    corpus = Corpus.of(corpus)
+    corpus = Corpus.resolve(corpus)
     opened = open_task(task)
     if opened.parts or not opened.stages[0].answer.fits([]):
         raise DataError(
@@ -379,20 +377,20 @@ def score(
     chosen_metrics = checked_metrics(metrics, opened)  # an unknown one is reported first
     tasks, path = TaskSet(corpus), Path(run_file)
     run, played = _read(path, corpus)
-    for survey_id in run:
-        if survey_id not in tasks.surveys:
+    for topic_id in run:
+        if topic_id not in tasks.topics:
             raise DataError(
-                f"{str(path)!r} ranks papers for survey {clip(survey_id)}, which this corpus "
-                f"does not have.{did_you_mean(survey_id, tasks.surveys)}"
+                f"{str(path)!r} ranks papers for topic {clip(topic_id)}, which this corpus "
+                f"does not have.{did_you_mean(topic_id, tasks.topics)}"
             )
-    chosen = choose_surveys(tasks, played if surveys is None else surveys)
+    chosen = choose_topics(tasks, played if topics is None else topics)
     number = corpus.document_number
     rankings = {s: trec.order(run.get(s, []), number)[:MAX_SUBMITTED] for s in chosen}
     stage = opened.stages[0].name
-    answers = {survey_id: {stage: ranking} for survey_id, ranking in rankings.items()}
+    answers = {topic_id: {stage: ranking} for topic_id, ranking in rankings.items()}
     scorer = Scorer(opened, tasks, chosen_metrics)
     summary = scorer.summary(answers)
-    rows = summary["per_survey"]
+    rows = summary["per_topic"]
     summary["counts"]["missing"] = sum(s not in run and None not in rows[s].values() for s in rows)
     summary["counts"]["not_visible"] = _not_visible(opened, corpus, tasks, answers)
     return summary | {
@@ -407,11 +405,11 @@ def score(
 
 
 def _not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
-    """Return the number of papers in rankings that are not visible at their survey's cutoff."""
+    """Return the number of papers in rankings that are not visible at their topic's cutoff."""
     count = 0
     names = [stage.name for stage in task.stages if stage.answer.fits([])]
-    for survey_id, submitted in answers.items():
-        view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
+    for topic_id, submitted in answers.items():
+        view = corpus.at(tasks.topic(topic_id).date, exclude=[topic_id])
         rankings = [submitted[name] for name in names if name in submitted]
         count += sum(paper_id not in view for ranking in rankings for paper_id in ranking)
     return count
@@ -420,9 +418,9 @@ def _not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[st
 def _read(
     path: Path, corpus: Corpus
 ) -> tuple[dict[str, list[tuple[str, float]]], list[str] | None]:
-    """Return the content of a run file and, if `run` wrote it, the surveys played."""
+    """Return the content of a run file and, if `run` wrote it, the topics played."""
     manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}
     if path.name != "run.trec" or manifest["sha256"].get("corpus") != corpus.sha256:
         return trec.read_run(path), None
     # If nothing was submitted it is empty; elsewhere an empty file is a mistake.
-    return trec.read_run(path) if path.stat().st_size else {}, manifest["surveys"]
+    return trec.read_run(path) if path.stat().st_size else {}, manifest["topics"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import CorpusError, DataError, clip
-from arena.kit.files import misfit, read_json
+from arena.kit.files import read_json, schema_error
 from arena.tasks import Task
 
 VERSION = 2
@@ -18,11 +18,11 @@ TRAJECTORIES = "trajectories.jsonl"
 
 
 def keep_complete(
-    path: Path, surveys: Sequence[str], same: Mapping[str, Any], task: Task, repeats: int = 1
+    path: Path, topics: Sequence[str], same: Mapping[str, Any], task: Task, repeats: int = 1
 ) -> int:
     """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
-    The lines stand in the order of `surveys`, each with its `repeats`; every episode of this run
+    The lines stand in the order of `topics`, each with its `repeats`; every episode of this run
     has the keys and values of `same`. A bad line before the last is refused: the episodes after it
     may have cost a lot.
     """
@@ -33,9 +33,9 @@ def keep_complete(
         for line in file:
             record = parse_line(line)
             expected = None
-            if done < len(surveys) * repeats:
+            if done < len(topics) * repeats:
                 repeat = {"repeat": done % repeats} if repeats > 1 else {}
-                expected = {**same, "survey": surveys[done // repeats], **repeat}
+                expected = {**same, "topic_id": topics[done // repeats], **repeat}
             if (
                 not expected
                 or not record
@@ -86,13 +86,13 @@ def answers_of(record: dict[str, Any], task: Task) -> dict[str, Any]:
     for stage, answer in record["answers"].items():
         if not task.takes({stage: answer}):
             raise DataError(
-                f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
+                f"topic {record['topic_id']!r}: the task {record['task']!r} does not take its "
                 f"answer to {clip(stage)}. Run it again."
             )
     try:
         return {stage: kinds[stage].read(answer) for stage, answer in record["answers"].items()}
     except DataError as error:
-        raise DataError(f"survey {record['survey']!r}: {error}") from None
+        raise DataError(f"topic {record['topic_id']!r}: {error}") from None
 
 
 def seen_of(record: dict[str, Any]) -> set[str] | None:
@@ -115,7 +115,7 @@ def plain(value: Any) -> Any:
 
 
 _EPISODE = {
-    "arena": str, "task": str, "survey": str, "seed": int, "observation_sha256": str,
+    "arena": str, "task": str, "topic_id": str, "seed": int, "observation_sha256": str,
     "steps": list, "truncated": bool, "spent": dict, "answers": dict, "metrics": dict,
     "notes": dict, "sha256": dict,
 }  # fmt: skip
@@ -132,10 +132,10 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     valid = (
-        misfit(record, _EPISODE) is None
+        schema_error(record, _EPISODE) is None
         and record.get("version") == VERSION
         and record["steps"]
-        and not any(misfit(step, _STEP) for step in record["steps"])
+        and not any(schema_error(step, _STEP) for step in record["steps"])
         and all(isinstance(value, int) for value in record["spent"].values())
     )
     return record if valid else None

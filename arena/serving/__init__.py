@@ -1,8 +1,8 @@
-"""Doors: the same episodes in other frameworks, one file each.
+"""Integrations: the same episodes in other frameworks, one file each.
 
-A door gives the calls of a framework to a session of `arena.session`, and returns what the session
-answers in the framework's form. One that serves has a function with ``@integration("name")``, which
-is the command ``arena serve NAME``.
+An integration gives the calls of a framework to a session of `arena.session`, and returns what the
+session answers in the framework's form. One that serves has a function with
+``@integration("name")``, which is the command ``arena serve NAME``.
 """
 
 from __future__ import annotations

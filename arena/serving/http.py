@@ -1,4 +1,4 @@
-"""What the doors over HTTP share: the server, who may ask, and how much a client may send.
+"""The server of integrations over HTTP: how it runs, who may ask, and how much a client may send.
 
 No framework is imported before it is needed, so that a missing one is one clear error.
 """
@@ -101,7 +101,7 @@ def make_server(
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches a host; a name other than localhost is none."""
+    """Return whether only this machine reaches a host; localhost alone is a name of it."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -23,7 +23,7 @@ from arena.serving._mcp_calls import PlainCalls
 from arena.serving.http import refusal, serve_app
 from arena.session import EpisodeSession, Sessions
 from arena.text.display import whole_letters
-from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
+from arena.tools import TOOLS, Episode, Search, ToolError, ToolResult, encode, make_searches
 from arena.tools.base import parse_action, schemas_of_tools
 from arena.version import __version__
 
@@ -90,7 +90,7 @@ class DatedLibrary:
         except Exception:  # of an engine; its text may name a file
             logging.getLogger(__name__).exception("a call of %s failed", clip(name))
             return encode({"error": "the tool failed, which is no fault of the call."}), True
-        shown = result.result if isinstance(result, Shown) else result
+        shown = result.result if isinstance(result, ToolResult) else result
         return shown if isinstance(shown, str) else encode(shown), False
 
 
@@ -145,7 +145,7 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
     async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
         session = await session_of(ctx)
         text = TextContent(type="text", text=session.opening)
-        said, meta = [PromptMessage(role="user", content=text)], {"survey": session.survey}
+        said, meta = [PromptMessage(role="user", content=text)], {"topic_id": session.topic_id}
         return GetPromptResult(messages=said, description=_ASKED, _meta=meta)
 
     return Server(
@@ -200,7 +200,11 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
             return refusal(404, error)
 
     async def health(_: Request) -> JSONResponse:
-        room = {} if sessions is None else {"open": len(sessions), "most": sessions.most}
+        room = (
+            {}
+            if sessions is None
+            else {"open": len(sessions), "max_sessions": sessions.max_sessions}
+        )
         return JSONResponse({"status": "ok", **room})
 
     # The server in front of it checks the host, and the token.
@@ -228,14 +232,16 @@ async def _session(sessions: Sessions, request: Any) -> EpisodeSession:
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
-    seed, survey = asked.get("seed"), asked.get("survey")
+    seed, topic_id = asked.get("seed"), asked.get("topic")
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     try:
-        return await sessions.ajoin(key, seed=None if seed is None else int(seed), survey=survey)
-    except UnknownNameError:  # names the other surveys
+        return await sessions.ajoin(
+            key, seed=None if seed is None else int(seed), topic_id=topic_id
+        )
+    except UnknownNameError:  # names the other topics
         raise DataError(
-            f"survey={clip(survey)}: the corpus has no such survey. `arena list surveys` shows all."
+            f"topic={clip(topic_id)}: the corpus has no such topic. `arena list topics` shows all."
         ) from None
 
 
@@ -267,11 +273,11 @@ def serve(
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
     seed: int | None = None,
-    survey: str | None = None,
+    topic: str | None = None,
     http: bool = False,
     host: str = "127.0.0.1",
     port: int = 8000,
-    most: int = 4096,
+    max_sessions: int = 4096,
     idle: float = 1800.0,
     record: str | None = None,
 ) -> None:
@@ -281,17 +287,17 @@ def serve(
     /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of surveys.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of topics.
         before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its first day)
             or YYYY (1 January).
-        seed: Over stdio: seed of the draw of the survey.
-        survey (ID): Over stdio: survey to play.
+        seed: Over stdio: seed of the draw of the topic.
+        topic (ID): Over stdio: topic to play.
         http: Serve HTTP instead of standard input and output.
-        most: Episodes that may be open at once.
+        max_sessions: Episodes that may be open at once.
         idle: Seconds after which an episode that nobody plays is closed.
 
     Example:
-        arena serve mcp --corpus demo/world --task discovery --http
+        arena serve mcp --corpus demo/synthetic --task discovery --http
     """
     require("the MCP server", "anyio", "mcp")
     from arena.corpus import Corpus
@@ -299,9 +305,9 @@ def serve(
 
     if (task is None) == (before is None):
         raise DataError("give --task to serve episodes, or --before to serve a library.")
-    if (before is not None or http) and (seed is not None or survey is not None):
+    if (before is not None or http) and (seed is not None or topic is not None):
         raise DataError(
-            "--seed and --survey go with one episode over stdio. Over HTTP the URL names them: "
+            "--seed and --topic go with one episode over stdio. Over HTTP the URL names them: "
             "/mcp?episode=rollout-1&seed=7."
         )
     if before is not None:
@@ -312,8 +318,10 @@ def serve(
         assert task is not None
         options = {"task": task, "retriever": retriever, "reward": reward}
         config = EnvConfig(**merged(options, env_option))
-        sessions = Sessions.make(corpus, config, most=most, idle=idle, record=record, tasks=tasks)
-        only = None if http else sessions.open(seed=seed, survey=survey)
+        sessions = Sessions.make(
+            corpus, config, max_sessions=max_sessions, idle=idle, record=record, tasks=tasks
+        )
+        only = None if http else sessions.open(seed=seed, topic_id=topic)
         server = episode_server(sessions, only)
     if http:
         serve_app(http_app(server, sessions), host, port, "/mcp")

@@ -58,7 +58,7 @@ class Searcher:
         retriever_options: Mapping[str, Any] | None = None,
         topk: Annotated[int, Interval(ge=1, le=MAX_TOPK)] = 3,
     ) -> None:
-        self._corpus = Corpus.of(corpus)
+        self._corpus = Corpus.resolve(corpus)
         self._engine = self._corpus.retriever(retriever, **(retriever_options or {}))
         self._day = None if before is None else parse_cutoff(before)
         self._topk = topk
@@ -68,7 +68,7 @@ class Searcher:
             "status": "ok", "corpus": self._corpus.sha256, "retriever": retriever,
             "before": self._day and str(self._day), "topk": topk,
         }  # fmt: skip
-        """What ``/health`` answers."""
+        """The answer of ``/health``."""
 
     def answer(self, parameters: Sequence[tuple[str, str]], body: bytes) -> bytes:
         """Return the answer to a request, as JSON.
@@ -195,7 +195,7 @@ def serve(
         retriever_option: Option of the engine, such as statistics=corpus.
 
     Example:
-        arena serve retrieve --corpus demo/world --before 2015-01-01
+        arena serve retrieve --corpus demo/synthetic --before 2015-01-01
     """
     searcher = Searcher(corpus, before, retriever, retriever_option, topk)
     note = "" if before is None else f" Papers before {searcher.health['before']} alone."

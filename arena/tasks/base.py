@@ -13,7 +13,7 @@ from arena.answers import ANSWERS, AnswerKind
 from arena.errors import DataError, clip, finite, returned
 from arena.metrics import METRICS, Metric, ScoreContext
 from arena.plugins import Registry
-from arena.tasks.surveys import EXPERT
+from arena.tasks.topics import EXPERT
 from arena.text.display import count
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Stage:
         answer: Kind of the answer.
         metrics: Metrics that a run reports.
         headlines: The metric that the reward ``final`` pays; of several that are left the first
-            that the labels of at least one survey allow, see `Task.on`.
+            that the labels of at least one topic allow, see `Task.on`.
         instruction: Text that the agent reads at the start of the stage.
     """
 
@@ -49,18 +49,18 @@ class Stage:
     headlines: tuple[Metric, ...]
     instruction: str
 
-    def can_score(self, tasks: TaskSet, survey_id: str) -> bool:
-        """Return whether a survey has the labels that the headline counts."""
-        return self.answer.allows(self.headlines[0], tasks, survey_id)
+    def can_score(self, tasks: TaskSet, topic_id: str) -> bool:
+        """Return whether a topic has the labels that the headline counts."""
+        return self.answer.allows(self.headlines[0], tasks, topic_id)
 
     def score(self, answer: Any, metrics: Iterable[Metric], context: ScoreContext) -> Scores:
         """Score an answer by metrics that score its kind; None is an empty answer.
 
         Returns:
-            Name -> value in the order of `metrics`, empty for a survey without labels; None where
+            Name -> value in the order of `metrics`, empty for a topic without labels; None where
             labels or report have nothing that the metric counts.
         """
-        if not self.answer.has_labels(context.tasks, context.survey):
+        if not self.answer.has_labels(context.tasks, context.topic_id):
             return {}
         return self._score(answer, metrics, context)
 
@@ -84,14 +84,14 @@ class Task:
 
     A subclass with ``@task("name")`` declares it by class attributes, which are names; its
     docstring begins with one line for lists. An instance has resolved them, once, into `stages`.
-    Every task has an environment, ``arena/NAME-v0``, which `SurveyEnv` plays.
+    Every task has an environment, ``arena/NAME-v0``, which `ResearchEnv` plays.
 
     Attributes:
         name: Its name.
         instruction: Text that the agent reads at the start of an episode.
         metrics: Names of the reported metrics.
         headline: Metric that the reward ``final`` pays; or several, of which the first counts that
-            the labels of at least one survey of a corpus allow.
+            the labels of at least one topic of a corpus allow.
         answer: Kind of answer that is submitted, ``"ranking"``, ``"map"``, ``"report"`` or one of a
             plug-in; without meaning if there are `parts`.
         parts: Names of the tasks that one episode of this one goes through, if there are any. Their
@@ -143,9 +143,9 @@ class Task:
         return [metric for stage in self.stages for metric in stage.metrics]
 
     def lacking(self, tasks: TaskSet) -> str:
-        """Return in words what no survey has, of what one needs to be scored; else all of that."""
+        """Return in words what no topic has, of what one needs to be scored; else all of that."""
         needs = dict.fromkeys(kind.labels for kind in self.kinds)
-        had = [k.labels for k in self.kinds if any(k.has_labels(tasks, s) for s in tasks.surveys)]
+        had = [k.labels for k in self.kinds if any(k.has_labels(tasks, s) for s in tasks.topics)]
         return " and ".join([need for need in needs if need not in had] or needs)
 
     @property
@@ -193,17 +193,17 @@ class Task:
         kinds = {stage.name: stage.answer for stage in self.stages}
         return all(name in kinds and kinds[name].fits(each) for name, each in answers.items())
 
-    def can_score(self, tasks: TaskSet, survey_id: str) -> bool:
-        """Return whether every stage has the labels of a survey that its headline counts."""
-        return all(stage.can_score(tasks, survey_id) for stage in self.stages)
+    def can_score(self, tasks: TaskSet, topic_id: str) -> bool:
+        """Return whether every stage has the labels of a topic that its headline counts."""
+        return all(stage.can_score(tasks, topic_id) for stage in self.stages)
 
-    def ideal(self, tasks: TaskSet, survey_id: str) -> dict[str, Any]:
+    def ideal(self, tasks: TaskSet, topic_id: str) -> dict[str, Any]:
         """Return stage -> the best possible answer, for the stages that have labels."""
-        found = {stage.name: stage.answer.ideal(tasks, survey_id) for stage in self.stages}
+        found = {stage.name: stage.answer.ideal(tasks, topic_id) for stage in self.stages}
         return {name: answer for name, answer in found.items() if answer is not None}
 
     def evaluate(self, answers: Mapping[str, Any], context: ScoreContext) -> dict[str, float]:
-        """Score the answers submitted for one survey; a missing stage scores as an empty answer.
+        """Score the answers submitted for one topic; a missing stage scores as an empty answer.
 
         A task of several stages adds its headline, the mean of the stages' headlines. A stage
         without the labels that its headline counts is left out, also of that mean. A metric that
@@ -212,7 +212,7 @@ class Task:
         scores: dict[str, float] = {}
         headlines = []
         for stage in self.stages:
-            if not stage.can_score(context.tasks, context.survey):
+            if not stage.can_score(context.tasks, context.topic_id):
                 continue
             found = stage._score(answers.get(stage.name), stage.metrics, context)
             headline = stage.headlines[0].name
@@ -236,10 +236,10 @@ class Task:
     def evaluate_by(
         self, metric: Metric, answers: Mapping[str, Any], context: ScoreContext
     ) -> float | None:
-        """Score the answers submitted for one survey by any one metric.
+        """Score the answers submitted for one topic by any one metric.
 
         Of several stages whose answers it can score, that counts which reports it, or else the
-        first. None if the survey has no labels, or none that the metric counts.
+        first. None if the topic has no labels, or none that the metric counts.
         """
         fitting = [stage for stage, _ in self.columns([metric]).values()]
         reporting = (s for s in fitting if metric.name in {each.name for each in s.metrics})
@@ -307,7 +307,7 @@ class Task:
         }
 
     def nothing_submitted(self, entries: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Return in words in how many episodes of ``per_survey`` a stage got no answer."""
+        """Return in words in how many episodes of ``per_topic`` a stage got no answer."""
         submitted = [s for e in entries for s in e.get("submitted_each", [e["submitted"]])]
         return [
             f"nothing {f'in the stage {stage.name} ' * (len(self.stages) > 1)}in {missing} of "
@@ -343,9 +343,9 @@ def _stage(part: type[Task]) -> Stage:
 
 
 def _with_headline(stage: Stage, tasks: TaskSet) -> Stage:
-    """Return a stage with the first headline that the labels of at least one survey allow."""
+    """Return a stage with the first headline that the labels of at least one topic allow."""
     for metric in stage.headlines[:-1]:
-        if any(stage.answer.allows(metric, tasks, survey) for survey in tasks.surveys):
+        if any(stage.answer.allows(metric, tasks, topic) for topic in tasks.topics):
             return replace(stage, headlines=(metric,))
     return replace(stage, headlines=stage.headlines[-1:])
 
@@ -365,8 +365,8 @@ def _named(name: str, task: type[Task]) -> type[Task]:
     elif not task.environment:
         register(
             id=env_id,
-            entry_point="arena.envs:SurveyEnv",
-            vector_entry_point="arena.envs:SurveyVectorEnv",
+            entry_point="arena.envs:ResearchEnv",
+            vector_entry_point="arena.envs:ResearchVectorEnv",
             kwargs={"task": name},
             # Gymnasium's checker checks what the tests here check, and stays broken when a first
             # reset() is refused.

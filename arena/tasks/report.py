@@ -1,4 +1,4 @@
-"""A cited report on the topic of a survey."""
+"""A cited report on a topic."""
 
 from __future__ import annotations
 

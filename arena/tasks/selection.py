@@ -7,7 +7,7 @@ from arena.tasks.base import Task, task
 
 @task("selection")
 class Selection(Task):
-    """Rank the papers that matter for a survey (ResearchArena, section 5, Selection)."""
+    """Rank the papers that matter for a topic (ResearchArena, section 5, Selection)."""
 
     instruction = (
         "Rank the papers that matter for a survey of this topic, the most influential first. "

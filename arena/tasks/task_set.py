@@ -1,4 +1,4 @@
-"""The surveys of a corpus with their labels, which no agent ever gets, and the choice of some."""
+"""The topics of a corpus with their labels, which no agent ever gets, and the choice of some."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.tasks.surveys import EXPERT, Gold, Survey, topic_of
+from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
 from arena.text.identifiers import work_key
 
@@ -45,10 +45,10 @@ class PaperFacts(NamedTuple):
 
 
 class TaskSet:
-    """The surveys of a corpus, or the papers or questions of a task set, in order of their ids.
+    """The topics of a corpus, or the papers or questions of a task set, in order of their ids.
 
     Args:
-        corpus: A built corpus, or its directory. The surveys of an open corpus are those that it
+        corpus: A built corpus, or its directory. The topics of an open corpus are those that it
             was opened with: where others take their place, reading them raises CorpusError.
 
         references: The environment's setting.
@@ -56,7 +56,7 @@ class TaskSet:
     Attributes:
         expert: Whether `references` gives an agent all `expert_papers`.
         sha256: Hash of the tasks and their labels.
-        options: Options of ``arena-corpus tasks``; None for the surveys of a corpus.
+        options: Options of ``arena-corpus tasks``; None for the topics of a corpus.
     """
 
     def __init__(self, corpus: Corpus | str | Path, references: str | None = None) -> None:
@@ -72,17 +72,17 @@ class TaskSet:
         self._trees: dict[str, MindMap | None] = {}
 
     @cached_property
-    def surveys(self) -> dict[str, Survey]:
-        """Survey id -> all that an agent may know of the survey."""
-        rows = self._surveys
+    def topics(self) -> dict[str, Topic]:
+        """Topic id -> all that an agent may know of the topic."""
+        rows = self._topics
         if not rows:
             raise NoLabelsError(
-                f"the corpus {str(self._directory)!r} has no surveys: it can be searched and read, "
+                f"the corpus {str(self._directory)!r} has no topics: it can be searched and read, "
                 "not played or scored on. Build one with surveys (`--surveys FILE`)."
             )
         question = "questions" in (self.options or {})
         return {
-            r["id"]: Survey(
+            r["id"]: Topic(
                 r["id"],
                 r["title"],
                 r["date"].isoformat(),
@@ -94,66 +94,66 @@ class TaskSet:
             for r in rows
         }
 
-    def survey(self, survey_id: str) -> Survey:
-        """Return one survey."""
-        if not isinstance(survey_id, str) or survey_id not in self.surveys:
+    def topic(self, topic_id: str) -> Topic:
+        """Return one topic."""
+        if not isinstance(topic_id, str) or topic_id not in self.topics:
             raise UnknownNameError(
-                f"no survey {clip(survey_id)} in this corpus."
-                f"{did_you_mean(survey_id, self.surveys)} `arena list surveys` shows all."
+                f"no topic {clip(topic_id)} in this corpus."
+                f"{did_you_mean(topic_id, self.topics)} `arena list topics` shows all."
             )
-        return self.surveys[survey_id]
+        return self.topics[topic_id]
 
     @property
     def unit(self) -> str:
-        """Kind of topic: survey, paper or question."""
+        """Kind of topic: topic, paper or question."""
         return (
-            "survey" if self.options is None else ("paper", "question")["questions" in self.options]
+            "topic" if self.options is None else ("paper", "question")["questions" in self.options]
         )
 
-    def groups(self, survey_id: str) -> dict[str, str]:
-        """Return what a survey shares with others, for tests: ``cluster``, ``domain``, as known."""
-        row = self._rows[survey_id]
+    def groups(self, topic_id: str) -> dict[str, str]:
+        """Return what a topic shares with others, for tests: ``cluster``, ``domain``, as known."""
+        row = self._rows[topic_id]
         return {name: row[name] for name in ("cluster", "domain") if row.get(name)}
 
-    def gold(self, survey_id: str) -> Gold:
-        """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored."""
-        if survey_id not in self._gold:
-            self.survey(survey_id)  # says what is wrong
-        return self._gold[survey_id]
+    def gold(self, topic_id: str) -> Gold:
+        """Return the labels of one topic; `Gold.gains` is empty if it cannot be scored."""
+        if topic_id not in self._gold:
+            self.topic(topic_id)  # says what is wrong
+        return self._gold[topic_id]
 
-    def references(self, survey_id: str) -> dict[str, str]:
-        """Return each listed reference of a survey -> its status, see docs/corpus-format.md."""
-        self.survey(survey_id)
-        return self._references[survey_id]
+    def references(self, topic_id: str) -> dict[str, str]:
+        """Return each listed reference of a topic -> its status, see docs/corpus-format.md."""
+        self.topic(topic_id)
+        return self._references[topic_id]
 
-    def mind_map(self, survey_id: str) -> MindMap | None:
+    def mind_map(self, topic_id: str) -> MindMap | None:
         """Return the survey's own mind-map, or None if it has no readable one with a heading."""
-        self.survey(survey_id)
-        if survey_id not in self._trees:
-            self._trees[survey_id] = _tree(self._mind_maps[survey_id]["mind_map"])
-        return self._trees[survey_id]
+        self.topic(topic_id)
+        if topic_id not in self._trees:
+            self._trees[topic_id] = _tree(self._mind_maps[topic_id]["mind_map"])
+        return self._trees[topic_id]
 
-    def figure(self, survey_id: str) -> tuple[str | None, str | None]:
+    def figure(self, topic_id: str) -> tuple[str | None, str | None]:
         """Return file name and caption of the figure that the mind-map was read from, if any."""
-        self.survey(survey_id)
-        row = self._mind_maps[survey_id]
+        self.topic(topic_id)
+        row = self._mind_maps[topic_id]
         return row["figure"], row["caption"]
 
-    def outline(self, survey_id: str) -> MindMap | None:
+    def outline(self, topic_id: str) -> MindMap | None:
         """Return the survey's own table of contents, or None if it has no readable one."""
-        self.survey(survey_id)
-        return _tree(self._articles[survey_id]["outline"])
+        self.topic(topic_id)
+        return _tree(self._articles[topic_id]["outline"])
 
-    def article(self, survey_id: str) -> str | None:
+    def article(self, topic_id: str) -> str | None:
         """Return the survey's own text, or None if the corpus has none.
 
         It is Markdown that cites papers of the corpus as ``[@id]``, those out of reach included.
         """
-        self.survey(survey_id)
-        text: str | None = self._articles[survey_id]["article"]
+        self.topic(topic_id)
+        text: str | None = self._articles[topic_id]["article"]
         return text
 
-    def text_in_reach(self, survey_id: str) -> str:
+    def text_in_reach(self, topic_id: str) -> str:
         """Return the survey's own text without citations of papers out of reach, or an empty text.
 
         For scoring.
@@ -161,16 +161,16 @@ class TaskSet:
         from arena.report.listing import cite
         from arena.report.marks import replace_groups
 
-        reached, article = self.gold(survey_id).gains, self.article(survey_id) or ""
+        reached, article = self.gold(topic_id).gains, self.article(topic_id) or ""
         return replace_groups(article, lambda keys: cite(key for key in keys if key in reached))
 
-    def facts(self, survey_id: str, papers: Iterable[str]) -> dict[str, PaperFacts]:
-        """Return what the corpus knows of papers or surveys as of a survey, for scoring."""
-        store, end = self._store, self._store.end(parse_date(self.survey(survey_id).date).day)
+    def facts(self, topic_id: str, papers: Iterable[str]) -> dict[str, PaperFacts]:
+        """Return what the corpus knows of papers or surveys as of a topic, for scoring."""
+        store, end = self._store, self._store.end(parse_date(self.topic(topic_id).date).day)
         facts = {}
         for paper in papers:
             if (document := store.document(paper)) is None:
-                facts[paper] = PaperFacts(self.surveys[paper].title)
+                facts[paper] = PaperFacts(self.topics[paper].text)
                 continue
             count = bisect_left(store.linked(document, citing=True), end)
             abstract = store.row(document)["abstract"] or ""
@@ -180,54 +180,54 @@ class TaskSet:
         return facts
 
     def paper_names(self) -> Iterator[PaperName]:
-        """Yield the names of all papers of the corpus, whatever their date, and of all surveys.
+        """Yield the names of all papers of the corpus, whatever their date, and of all topics.
 
         They are for scoring, and never for an agent. First come the papers in document order, then
-        the surveys that the corpus does not have. Their `ids` are ``arxiv:...`` and ``doi:...``.
+        the topics that the corpus does not have. Their `ids` are ``arxiv:...`` and ``doi:...``.
         """
         import pyarrow.parquet as pq
 
-        surveys = {row["id"]: row for row in self._surveys}
+        topics = {row["id"]: row for row in self._topics}
         with pq.ParquetFile(self._directory / layout.PAPERS) as papers:
             for batch in papers.iter_batches(columns=["id", "title", "arxiv_id", "doi"]):
                 for row in batch.to_pylist():
-                    surveys.pop(row["id"], None)
+                    topics.pop(row["id"], None)
                     yield _name(row)
-        yield from map(_name, surveys.values())
+        yield from map(_name, topics.values())
 
-    def citation_status(self, survey_id: str, papers: Iterable[str]) -> dict[str, str]:
-        """Return what papers are to a survey, for scoring.
+    def citation_status(self, topic_id: str, papers: Iterable[str]) -> dict[str, str]:
+        """Return what papers are to a topic, for scoring.
 
-        Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey), ``undated``,
-        ``survey`` or ``reachable``; the first that applies. An unknown id is left out.
+        Id -> ``itself`` (the topic's id or title), ``late`` (not before the topic), ``undated``,
+        ``topic_id`` or ``reachable``; the first that applies. An unknown id is left out.
         """
-        survey, store = self.survey(survey_id), self._store
-        cutoff, title = parse_date(survey.date).day, work_key(survey.title)
+        topic, store = self.topic(topic_id), self._store
+        cutoff, title = parse_date(topic.date).day, work_key(topic.text)
         kinds = {}
         for paper in papers:
             document = store.document(paper)
             if document is None:
-                if (other := self.surveys.get(paper)) is not None:
-                    kinds[paper] = "late" if other.date >= survey.date else "survey"
+                if (other := self.topics.get(paper)) is not None:
+                    kinds[paper] = "late" if other.date >= topic.date else "survey"
             elif work_key(store.titles[document]) == title:  # no other paper has a survey's title
                 kinds[paper] = "itself"
             elif (day := store.days.item(document)) >= cutoff:
                 kinds[paper] = "undated" if day == layout.UNDATED else "late"
             else:
                 kinds[paper] = "reachable" if store.is_searchable(document) else "survey"
-        if survey_id in kinds:
-            kinds[survey_id] = "itself"
+        if topic_id in kinds:
+            kinds[topic_id] = "itself"
         return kinds
 
-    def expert_papers(self, survey_id: str) -> list[str]:
+    def expert_papers(self, topic_id: str) -> list[str]:
         """Return the papers of the corpus that the survey's own mind-map files, by their numbers.
 
         Their dates do not count, nor whether they are surveys; the survey itself is left out.
         """
-        tree = self.mind_map(survey_id)
-        status = self.citation_status(survey_id, tree.all_papers() if tree else ())
+        tree = self.mind_map(topic_id)
+        status = self.citation_status(topic_id, tree.all_papers() if tree else ())
         numbers = {self._store.document(p): p for p, kind in status.items() if kind != "itself"}
-        numbers.pop(None, None)  # of a survey that the corpus does not contain
+        numbers.pop(None, None)  # of a topic that the corpus does not contain
         return [numbers[number] for number in sorted(numbers)]  # type: ignore[type-var]
 
     @cached_property
@@ -238,45 +238,45 @@ class TaskSet:
 
     @cached_property
     def scorable(self) -> list[str]:
-        """Ids of the surveys with at least one reference in reach, in order."""
-        return [survey_id for survey_id in self.surveys if self._gold[survey_id].gains]
+        """Ids of the topics with at least one reference in reach, in order."""
+        return [topic_id for topic_id in self.topics if self._gold[topic_id].gains]
 
     @cached_property
     def _gold(self) -> dict[str, Gold]:
         totals = {key: row["n_references_total"] for key, row in self._mind_maps.items()}
-        listed: dict[str, int] = dict.fromkeys(self.surveys, 0)
-        gains: dict[str, dict[str, int]] = {survey_id: {} for survey_id in self.surveys}
+        listed: dict[str, int] = dict.fromkeys(self.topics, 0)
+        gains: dict[str, dict[str, int]] = {topic_id: {} for topic_id in self.topics}
         for row in self._read(layout.GOLD):
-            listed[row["survey"]] += 1
+            listed[row["topic_id"]] += 1
             if row["status"] == "gold":
-                gains[row["survey"]][row["reference"]] = _GAINS[row["influential"]]
+                gains[row["topic_id"]][row["reference"]] = _GAINS[row["influential"]]
         return {
-            survey_id: Gold(gains[survey_id], listed[survey_id], totals[survey_id])
-            for survey_id in self.surveys
+            topic_id: Gold(gains[topic_id], listed[topic_id], totals[topic_id])
+            for topic_id in self.topics
         }
 
     @cached_property
     def _references(self) -> dict[str, dict[str, str]]:
-        references: dict[str, dict[str, str]] = {survey_id: {} for survey_id in self.surveys}
+        references: dict[str, dict[str, str]] = {topic_id: {} for topic_id in self.topics}
         for row in self._read(layout.GOLD):
-            references[row["survey"]][row["reference"]] = row["status"]
+            references[row["topic_id"]][row["reference"]] = row["status"]
         return references
 
     @cached_property
-    def _surveys(self) -> list[dict[str, Any]]:
-        return self._read(layout.SURVEYS)
+    def _topics(self) -> list[dict[str, Any]]:
+        return self._read(layout.TOPICS)
 
     @cached_property
     def _rows(self) -> dict[str, dict[str, Any]]:
-        return {row["id"]: row for row in self._surveys}
+        return {row["id"]: row for row in self._topics}
 
     @cached_property
     def _articles(self) -> dict[str, dict[str, Any]]:
-        return {row["survey"]: row for row in self._read(layout.ARTICLES)}
+        return {row["topic_id"]: row for row in self._read(layout.ARTICLES)}
 
     @cached_property
     def _mind_maps(self) -> dict[str, dict[str, Any]]:
-        return {row["survey"]: row for row in self._read(layout.MIND_MAPS)}
+        return {row["topic_id"]: row for row in self._read(layout.MIND_MAPS)}
 
     def _read(self, name: str) -> list[dict[str, Any]]:
         import pyarrow as pa
@@ -319,48 +319,48 @@ def _name(row: dict[str, Any]) -> PaperName:
     return PaperName(row["id"], row["title"], tuple(ids))
 
 
-def choose_surveys(
-    tasks: TaskSet, surveys: Sequence[str] | int | None, candidates: Sequence[str] | None = None
+def choose_topics(
+    tasks: TaskSet, topics: Sequence[str] | int | None, candidates: Sequence[str] | None = None
 ) -> list[str]:
-    """Return the ids of the surveys to play or score, in order.
+    """Return the ids of the topics to play or score, in order.
 
-    `surveys` are any ids of the corpus; or a number, for the first of `candidates`, by default all
-    surveys; or None, for all candidates.
+    `topics` are any ids of the corpus; or a number, for the first of `candidates`, by default all
+    topics; or None, for all candidates.
     """
-    counted = list(tasks.surveys if candidates is None else candidates)
-    if surveys is None:
+    counted = list(tasks.topics if candidates is None else candidates)
+    if topics is None:
         return counted
-    if isinstance(surveys, str):
-        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    if isinstance(surveys, int):
-        if not 1 <= surveys <= len(counted):
+    if isinstance(topics, str):
+        raise DataError(f"topics={clip(topics)} is one string; give a list of ids.")
+    if isinstance(topics, int):
+        if not 1 <= topics <= len(counted):
             which = "" if candidates is None else " that can be scored"
             raise DataError(
-                f"surveys={surveys}: the corpus has "
-                f"{count(len(counted), 'survey')}{which}. Give 1 to "
+                f"topics={topics}: the corpus has "
+                f"{count(len(counted), 'topic')}{which}. Give 1 to "
                 f"{len(counted)}."
             )
-        return counted[:surveys]
-    chosen = {tasks.survey(survey_id).id for survey_id in surveys}
+        return counted[:topics]
+    chosen = {tasks.topic(topic_id).id for topic_id in topics}
     if not chosen:
-        raise DataError("no survey is named. Give ids, a number, or nothing for all.")
+        raise DataError("no topic is named. Give ids, a number, or nothing for all.")
     return sorted(chosen)
 
 
-def with_topic(tasks: TaskSet, prompt: str) -> list[str]:
-    """Return the ids of the surveys that have a prompt; for arguments and errors see `topic_of`."""
-    asked = [s for s, survey in tasks.surveys.items() if topic_of(survey, prompt) is not None]
+def with_text(tasks: TaskSet, prompt: str) -> list[str]:
+    """Return the ids of the topics that have a prompt; for arguments and errors see `text_of`."""
+    asked = [s for s, topic in tasks.topics.items() if text_of(topic, prompt) is not None]
     if not asked:
         raise NoLabelsError(
-            f"prompt={clip(prompt)}: no survey of this corpus has such a prompt. Give 'title', or "
+            f"prompt={clip(prompt)}: no topic of this corpus has such a prompt. Give 'title', or "
             "another one."
         )
     return asked
 
 
-def play_order(tasks: TaskSet, surveys: Iterable[str]) -> list[str]:
-    """Return surveys in order of their cutoffs, and of their ids where these are equal.
+def play_order(tasks: TaskSet, topics: Iterable[str]) -> list[str]:
+    """Return topics in order of their cutoffs, and of their ids where these are equal.
 
     What an agent's code keeps from one episode to the next is then of the past.
     """
-    return sorted(surveys, key=lambda survey_id: (tasks.survey(survey_id).date, survey_id))
+    return sorted(topics, key=lambda topic_id: (tasks.topic(topic_id).date, topic_id))

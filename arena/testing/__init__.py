@@ -1,11 +1,11 @@
 """The audit: does an environment keep its contract, and does anything leak?
 
 `audit` checks the contract of environments, attacks every tool of theirs, and compares the answers
-with a second reading of the files. It finds the tools through the environment: nothing needs to
-be named here.
+with a second, independent reader of the files. It finds the tools through the environment: nothing
+needs to be named here.
 
     >>> from arena.testing import audit
-    >>> audit("demo/world", environments=["mine:mine/Reviews-v0"]).findings  # doctest: +SKIP
+    >>> audit("demo/synthetic", environments=["mine:mine/Reviews-v0"]).findings  # doctest: +SKIP
     []
 """
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from arena.answers import ANSWERS
 from arena.errors import clip
 from arena.testing.reference import PlainView
-from arena.testing.stored import NEVER, StoredPaper, StoredSurvey
+from arena.testing.stored import NEVER, StoredPaper, StoredTopic
 from arena.tools import Tool
 
 _HUGE = "a" * 1_000_000
@@ -150,20 +150,20 @@ class Attacker:
         self,
         view: PlainView,
         rng: random.Random,
-        survey: StoredSurvey | None = None,
+        topic: StoredTopic | None = None,
         tools: Mapping[str, Tool] | None = None,
         malformed: Sequence[Any] = (),
     ) -> None:
         self.rng, self._tools, self._malformed = rng, tools or {}, malformed
-        self._view, self._stored, self._survey = view, view.stored, survey
+        self._view, self._stored, self._topic = view, view.stored, topic
         self._hides = False  # whether ids of papers are left open, for a hidden one
-        gains = survey.gains if survey else {}
-        rows = survey.references if survey else ()
+        gains = topic.gains if topic else {}
+        rows = topic.references if topic else ()
         self._gold = list(gains)
         self._named: dict[str, list[str]] = {
             "late": [r["reference"] for r in rows if r["reference"] not in gains],
             "excluded": sorted(view.excluded),
-            "survey": list(self._stored.surveys),
+            "survey": list(self._stored.topics),
         }
         days, surveys = self._stored.days, self._stored.survey
         hidden = ~view.mask & ~surveys
@@ -227,16 +227,16 @@ class Attacker:
         if rng.random() < 0.08:
             return rng.choice((self.hidden_id(), rng.choice(_JUNK), "the of and", "x" * 10_000))
         references = self._gold if rng.random() < 0.7 else self._named["late"]
-        surveys: list[Any] = [self._survey] if self._survey else [*self._stored.surveys.values()]
+        topics: list[Any] = [self._topic] if self._topic else [*self._stored.topics.values()]
         about: Any = rng.choice((
             self._paper(True),
             self._paper(False),
             self._stored.by_id.get(rng.choice(references or [""])),
-            rng.choice(surveys or [None]),
+            rng.choice(topics or [None]),
         ))  # fmt: skip
         form = rng.choice(("title", "some", "some", "rarest"))
         title = about.title if about else ""
-        if form == "title" or isinstance(about, StoredSurvey):
+        if form == "title" or isinstance(about, StoredTopic):
             return title
         words = f"{title} {about.abstract}".split() if about else []
         if form == "rarest":  # mostly the longest
@@ -245,7 +245,7 @@ class Attacker:
 
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map with ids, or take the survey's own."""
-        own = self._survey.mind_map if self._survey else None
+        own = self._topic.mind_map if self._topic else None
         if isinstance(own, dict) and not self._hides and self.rng.random() < 0.4:
             return own
         ids = self.paper_ids()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from arena.corpus import Corpus
 from arena.corpus.digests import ShownDigests
-from arena.envs import USUAL, cut
+from arena.envs import DEFAULT_POOL_CHARACTERS, cut
 from arena.errors import UnknownPaperError, clip
 from arena.kit.files import json_value
 from arena.papers import MAX_QUERY, MAX_TITLE, Hit
@@ -22,10 +22,19 @@ from arena.testing.attacks import Attack, Attacker, SentCall, probes, without_id
 from arena.testing.exposure import Exposure
 from arena.testing.reference import Bm25, PlainList, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter
-from arena.testing.stored import StoredCorpus, StoredSurvey, work
+from arena.testing.stored import StoredCorpus, StoredTopic, work
 from arena.testing.values import leaves, plain, strings
 from arena.text.display import count
-from arena.tools import BudgetError, Episode, Search, Shown, Tool, ToolError, encode, parse_action
+from arena.tools import (
+    BudgetError,
+    Episode,
+    Search,
+    Tool,
+    ToolError,
+    ToolResult,
+    encode,
+    parse_action,
+)
 
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
@@ -56,11 +65,11 @@ class AuditedEnv(NamedTuple):
         """The setting `references`."""
         return str(self.arguments.get("references") or TASKS.get(self.task).references)
 
-    def starting_papers(self, survey: StoredSurvey, view: PlainView) -> list[str] | None:
+    def starting_papers(self, topic: StoredTopic, view: PlainView) -> list[str] | None:
         """Return the ids of the papers that an episode starts with; None if it has no such list."""
-        if found := self.arguments.get("found"):
-            return [paper_id for paper_id in found.get(survey.id, ()) if paper_id in view][:1_000]
-        named = [row["reference"] for row in survey.references]
+        if found := self.arguments.get("start_from"):
+            return [paper_id for paper_id in found.get(topic.id, ()) if paper_id in view][:1_000]
+        named = [row["reference"] for row in topic.references]
         if self.references == EXPERT:  # all of the list
             named = [view.stored.papers[number].id for number in view.numbers]
         elif self.references != "oracle":
@@ -89,7 +98,7 @@ class AuditedEnv(NamedTuple):
 
 
 class AuditState(NamedTuple):
-    """What all episodes and views of one audit share."""
+    """The state that all episodes and views of one audit share."""
 
     corpus: Corpus
     stored: StoredCorpus
@@ -97,7 +106,7 @@ class AuditState(NamedTuple):
     scorers: Mapping[str, Bm25]  # second BM25 of the engines that are one
     log: AuditReport
     exposure: Exposure
-    surveys: Iterator[str]  # ids of surveys to play, without end
+    topics: Iterator[str]  # ids of topics to play, without end
 
     def plain_view(self, cutoff: str, excluded: Collection[str], engine: str) -> PlainView:
         """Return the reference of a view."""
@@ -108,12 +117,12 @@ class AuditState(NamedTuple):
 
         return PlainView(self.stored, cutoff, excluded, engine, search)
 
-    def plain_list(self, survey: StoredSurvey) -> PlainList:
+    def plain_list(self, topic: StoredTopic) -> PlainList:
         """Return the reference of all papers that the survey's own mind-map files."""
-        known, key = self.stored.by_id, work(survey.title)
-        named = {each for each in strings(survey.mind_map) if each in known} - {survey.id}
+        known, key = self.stored.by_id, work(topic.text)
+        named = {each for each in strings(topic.mind_map) if each in known} - {topic.id}
         papers = {each for each in named if work(known[each].title) != key}
-        return PlainList(self.stored, survey.date, papers)
+        return PlainList(self.stored, topic.date, papers)
 
 
 class Target(NamedTuple):
@@ -128,7 +137,7 @@ class Target(NamedTuple):
     rng: random.Random
 
     @classmethod
-    def of(cls, audited: AuditedEnv, env: Any, state: AuditState, rng: random.Random) -> Target:
+    def make(cls, audited: AuditedEnv, env: Any, state: AuditState, rng: random.Random) -> Target:
         """Return the target that an environment is; it may have a method ``accepts(action)``."""
         tools = dict((env.single_action_space if audited.vector else env.action_space).tools)
         accepts = getattr(env, "accepts", lambda action: True)
@@ -139,26 +148,26 @@ class Target(NamedTuple):
 class AuditedEpisode:
     """Draws actions for one episode and checks each answer; `over` once it has ended."""
 
-    def __init__(self, target: Target, survey_id: str) -> None:
+    def __init__(self, target: Target, topic_id: str) -> None:
         state, audited = target.state, target.audited
         self._target, self._state, self._log = target, state, state.log
-        self._survey, self.over = state.stored.surveys[survey_id], False
-        date = self._survey.date
-        self._where = f"{audited.name}, survey {survey_id!r} before {date}"
+        self._topic, self.over = state.stored.topics[topic_id], False
+        date = self._topic.date
+        self._where = f"{audited.name}, topic {topic_id!r} before {date}"
         views: dict[str, PlainView] = {
-            name: state.plain_view(date, (survey_id,), name) for name in state.retrievers
+            name: state.plain_view(date, (topic_id,), name) for name in state.retrievers
         }
         if audited.references == EXPERT:
-            views = dict.fromkeys(views, state.plain_list(self._survey))
+            views = dict.fromkeys(views, state.plain_list(self._topic))
         self._view = views[state.retrievers[0]]
         self._pool = audited.arguments.get("observation") == "pool"
-        self._most = audited.arguments.get("max_result_characters") or USUAL
+        self._most = audited.arguments.get("max_result_characters") or DEFAULT_POOL_CHARACTERS
         # The same episode over the reference; what it answers is expected of the environment.
         self._expected = audited.episode(self._view, views.__getitem__)
         self._attacker = Attacker(
-            self._view, target.rng, self._survey, target.tools, target.malformed
+            self._view, target.rng, self._topic, target.tools, target.malformed
         )
-        self._sent = {self._survey.topic[:MAX_QUERY]}
+        self._sent = {self._topic.text[:MAX_QUERY]}
         self._attack, self._waiting = Attack(()), list[SentCall]()
         self._answers: list[dict[str, Any]] = []
         self._call = SentCall(None)
@@ -177,21 +186,21 @@ class AuditedEpisode:
     def begin(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> None:
         """Check what a reset returned."""
         audited, episode = self._target.audited, self._expected
-        self._log.surveys.add(self._survey.id)
-        self._log.cutoffs.add(self._survey.date)
+        self._log.topics.add(self._topic.id)
+        self._log.cutoffs.add(self._topic.date)
         report = self.reporter("reset()")
         result = self._observed(observation, report)
-        compare(plain(info), {"survey": self._survey.id}, report, "leak.info")
+        compare(plain(info), {"topic_id": self._topic.id}, report, "leak.info")
         limits = {name: audited.arguments.get(f"max_{name}") for name in self._budget}
         given = {name: most for name, most in limits.items() if most is not None}
         if not given.items() <= self._budget.items():
             report("answer.budget", f"it begins with {self._budget}, and should with {given}")
         expected: dict[str, Any] = {"message": episode.instructions[0]}
-        if (ids := audited.starting_papers(self._survey, self._view)) is not None:
+        if (ids := audited.starting_papers(self._topic, self._view)) is not None:
             expected["references"] = episode.listed(ids)
             episode.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
-        if stored := self._state.stored.digests.get(audited.arguments.get("show", "")):
+        if stored := self._state.stored.digests.get(audited.arguments.get("paper_text", "")):
             allowed = stored.texts if stored.complete else episode.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             episode.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
@@ -210,7 +219,7 @@ class AuditedEpisode:
         result = self._observed(step.observation, report)
         self.over = step.terminated or step.truncated
         if predicted is not None:
-            if isinstance(predicted, Shown | Search):  # else the result itself may be an error
+            if isinstance(predicted, ToolResult | Search):  # else the result itself may be an error
                 broke = str(result.get("error")).endswith(_OVER)
             self._check_result(predicted, result, broke, report)
             self._check_cost(predicted, broke, step, report)
@@ -220,7 +229,7 @@ class AuditedEpisode:
             episode.finish(truncated=True)
         kinds = {stage.name: stage.answer for stage in episode.stages}
         answers = {s: kinds[s].to_json(each) for s, each in episode.answers.items()}
-        check_info(step.info, self._survey, self.over, answers, report)
+        check_info(step.info, self._topic, self.over, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items()}
         ends = {"terminated": step.terminated, "truncated": step.truncated}
         if self._pool:  # the past actions have the ids, and take room from the papers
@@ -240,7 +249,7 @@ class AuditedEpisode:
 
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it, which shows nothing out of reach."""
-        expected = {"topic": self._survey.topic[:MAX_QUERY], "cutoff": self._survey.date}
+        expected = {"topic": self._topic.text[:MAX_QUERY], "cutoff": self._topic.date}
         expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
         compare(observation, expected, report, "answer.observation")
         self._budget = {name: int(left) for name, left in observation["budget"].items()}
@@ -271,7 +280,7 @@ class AuditedEpisode:
     def _check_cost(self, predicted: Any, broke: bool, step: PlayedStep, report: Reporter) -> None:
         """Check what a call took off the budget, and whether the episode is over."""
         budget, text = self._expected.budget, step.observation["result"]
-        if isinstance(predicted, Shown | Search):
+        if isinstance(predicted, ToolResult | Search):
             budget["characters"] -= 0 if broke else len(text)
         if self._budget != budget or min(budget.values()) < 0:
             report("answer.budget", f"{self._budget} are left, and should be {budget}")
@@ -285,11 +294,11 @@ class AuditedEpisode:
         self, predicted: Any, result: dict[str, Any], broke: bool, report: Reporter
     ) -> None:
         """Check a result against that of the reference."""
-        shows, counts = isinstance(predicted, Shown), self._log.counts
+        shows, counts = isinstance(predicted, ToolResult), self._log.counts
         short = "max_result_characters" in self._target.audited.arguments and not self._pool
         if short and str(result.get("error")).endswith("are shown at most."):
             return
-        if broke and isinstance(predicted, Shown | Search):
+        if broke and isinstance(predicted, ToolResult | Search):
             compare(result, {"error": ANY}, report)
             return
         if self._pool:  # whose papers `Exposure` has looked at
@@ -443,7 +452,7 @@ def fused(view: Any, queries: Sequence[str], k: int, offset: int) -> list[tuple[
 
 def check_info(
     info: Mapping[str, Any],
-    survey: StoredSurvey,
+    topic: StoredTopic,
     over: bool,
     answers: dict[str, Any],
     report: Reporter,
@@ -452,12 +461,12 @@ def check_info(
 
     `answers` maps each stage to what was submitted.
     """
-    expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY, "gain": ANY}
+    expected: dict[str, Any] = {"topic_id": topic.id, "reward_terms": ANY, "gain": ANY}
     if over:
         expected |= dict.fromkeys({"digests", "seen"} & info.keys(), ANY)  # where there are some
         expected |= {"unseen": ANY}
-        expected |= {"gold": len(survey.gains), "references": len(survey.references)}
-        expected |= {"references_total": survey.references_total, "answers": answers}
+        expected |= {"gold": len(topic.gains), "references": len(topic.references)}
+        expected |= {"references_total": topic.references_total, "answers": answers}
         expected |= {"metrics": ANY}
     compare(plain(info), expected, report, "leak.info")
     metrics = info.get("metrics", {})

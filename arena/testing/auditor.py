@@ -43,7 +43,7 @@ from arena.tools import TOOLS
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
 _Names = Annotated[Sequence[str], Len(1)]
-_OWN = ("corpus", "tasks", "surveys", "retriever", "retrievers", "tools")
+_OWN = ("corpus", "tasks", "topics", "retriever", "retrievers", "tools")
 
 
 @checked
@@ -74,7 +74,7 @@ def audit(
     made: dict[str, Any] = {"corpus": str(state.corpus.directory), "retriever": engines[0]}
     made |= {"tasks": str(tasks)} if tasks else {}
     made |= {"tools": [TOOLS.resolve(name) for name in tools]} if tools else {}
-    audited = audited_envs(ids, made | {"surveys": 1}, state.stored, options)
+    audited = audited_envs(ids, made | {"topics": 1}, state.stored, options)
     _check_files(state)
     left_out = _check_contracts(ids, made | options, seed, state.log)
     _attack(audited, made, state, actions, seed)
@@ -100,7 +100,7 @@ def open_audit(
         opened.retriever(name)
     stored = StoredCorpus(opened.directory, tasks)
     # From late to early, so that what one episode leaves behind is out of the next one's reach.
-    surveys = cycle(sorted(stored.surveys, key=lambda s: (stored.surveys[s].day, s), reverse=True))
+    topics = cycle(sorted(stored.topics, key=lambda s: (stored.topics[s].day, s), reverse=True))
     scorers = {}
     for name in retrievers:
         if "(" not in name:  # else it is a combination
@@ -108,7 +108,7 @@ def open_audit(
             if manifest["engine"] == "bm25":
                 scorers[name] = Bm25(stored, tuple(manifest["fields"]))
     log, exposure = AuditReport(), Exposure(stored)
-    return AuditState(opened, stored, retrievers, scorers, log, exposure, surveys)
+    return AuditState(opened, stored, retrievers, scorers, log, exposure, topics)
 
 
 def _hashes(state: AuditState) -> dict[str, str]:
@@ -123,9 +123,9 @@ def _check_files(state: AuditState) -> None:
     stored, log = state.stored, state.log
     for check, file, what in stored.broken_rules():
         log.add(check, file, "", what)
-    log.counts["dates derived again"] = len(stored.papers) + len(stored.surveys)
+    log.counts["dates derived again"] = len(stored.papers) + len(stored.topics)
     log.counts["links derived again"] = len(stored.links)
-    log.counts["labels derived again"] = sum(len(s.references) for s in stored.surveys.values())
+    log.counts["labels derived again"] = sum(len(s.references) for s in stored.topics.values())
 
 
 def _check_contracts(
@@ -158,11 +158,11 @@ def audited_envs(
         given = plain.references in ("oracle", EXPERT)
         own = [plain]
         if TASKS.get(plain.task).references and "references" not in plain.arguments:
-            own.append(plain.but(references="found" if given else "oracle"))
-            if not made.get("tools") and any(s.mind_map for s in stored.surveys.values()):
+            own.append(plain.but(references="run" if given else "oracle"))
+            if not made.get("tools") and any(s.mind_map for s in stored.topics.values()):
                 own.append(plain.but(references=EXPERT))
         own += [
-            plain.but(show=name)
+            plain.but(paper_text=name)
             for name, digests in stored.digests.items()
             if digests.complete or given
         ]
@@ -192,7 +192,7 @@ def _attack(
     for _ in progress(range(-(-actions // 10)), desc="views", unit="view"):
         attacked.ask()
     counts = state.log.counts
-    counts["surveys"], counts["cutoffs"] = len(state.log.surveys), len(state.log.cutoffs)
+    counts["topics"], counts["cutoffs"] = len(state.log.topics), len(state.log.cutoffs)
 
 
 def attack_environment(
@@ -211,7 +211,7 @@ def attack_environment(
     arguments = {
         **made,
         "retrievers": state.retrievers[1:],
-        "surveys": list(state.stored.surveys),
+        "topics": list(state.stored.topics),
         "max_k": 100,
         **audited.arguments,
     }
@@ -219,7 +219,7 @@ def attack_environment(
         env: Any = gymnasium.make_vec(audited.id, audited.vector, **arguments)
     else:
         env = behind(gymnasium.make(audited.id, **arguments))
-    target, acted = Target.of(audited, env, state, rng), 0
+    target, acted = Target.make(audited, env, state, rng), 0
     while acted < actions:
         played = _play(target, actions - acted)
         if not played:
@@ -243,17 +243,17 @@ def _play(target: Target, actions: int) -> int:
                 else:
                     episodes[place].take(PlayedStep(sent[place], *values))
     except Exception as error:
-        for episode in episodes or [AuditedEpisode(target, next(target.state.surveys))]:
+        for episode in episodes or [AuditedEpisode(target, next(target.state.topics))]:
             episode.crash(error)
     return acted
 
 
 def _begun(target: Target) -> list[AuditedEpisode]:
-    """Begin an episode of the next survey, or one in every environment of a vector."""
+    """Begin an episode of the next topic, or one in every environment of a vector."""
     seed, count = target.rng.randrange(2**31), target.audited.vector
     if not count:
-        survey = {"survey": next(target.state.surveys)}
-        return [_started(target, *target.env.reset(seed=seed, options=survey))]
+        topic = {"topic_id": next(target.state.topics)}
+        return [_started(target, *target.env.reset(seed=seed, options=topic))]
     batches = target.env.reset(seed=seed)
     return [_started(target, *(_at(batch, place) for batch in batches)) for place in range(count)]
 
@@ -279,9 +279,9 @@ def _at(batch: Any, place: int) -> Any:
 
 
 def _started(target: Target, observation: Any, info: Any) -> AuditedEpisode:
-    surveys = target.state.stored.surveys
-    survey = info["survey"] if info.get("survey") in surveys else min(surveys)
-    episode = AuditedEpisode(target, survey)
+    topics = target.state.stored.topics
+    topic = info["topic_id"] if info.get("topic_id") in topics else min(topics)
+    episode = AuditedEpisode(target, topic)
     episode.begin(observation, info)
     return episode
 
@@ -340,7 +340,7 @@ class Views:
             date, written = date.replace(day=1), date.isoformat()[:7]
         before = papers[: int((self._stored.days < date.toordinal()).sum())] or papers
         ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
-        named = [*ids, "nowhere", *self._stored.surveys][:6]
+        named = [*ids, "nowhere", *self._stored.topics][:6]
         excluded = rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3))))
         return self._state.plain_view(date.isoformat(), excluded, engine), written
 

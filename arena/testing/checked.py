@@ -48,7 +48,9 @@ class CheckedEnv:
             ) from error
         self.spec = gymnasium.spec(env_id.rpartition(":")[2])
         if not isinstance(name := getattr(env.unwrapped, "task_name", None), str):
-            raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
+            raise DataError(
+                f"{clip(env)} plays no task. Give a subclass of arena.envs.ResearchEnv."
+            )
         self.task = name
         rewards = cast(Any, env.unwrapped).config.rewards
         reads = any(reward.reads_results for reward in rewards)

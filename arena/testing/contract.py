@@ -128,7 +128,7 @@ def violation(value: Any, schema: dict[str, Any]) -> str | None:
 
 
 def _isolation(checked: CheckedEnv) -> None:
-    """What an agent writes into its tool schemas does not show in the next ones."""
+    """A change that an agent makes to its tool schemas does not show in the next ones."""
     from arena import tools
 
     env = checked.make()

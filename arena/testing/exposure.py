@@ -1,4 +1,4 @@
-"""What no result of any tool may show: ids, titles and dates of papers out of reach."""
+"""Find ids, titles and dates of papers out of reach in results of tools."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Exposure:
         words = re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
         long = (word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())
         for word in sorted({text, *long}):
-            if (word in stored.by_id or word in stored.surveys) and word not in view:
+            if (word in stored.by_id or word in stored.topics) and word not in view:
                 yield "leak.paper", word, f"{word!r} {view.why_not(word)}"
         if len(text) < 1_000 and (name := stored.title_keys.get(work(text))):
             yield "leak.survey-title", text, f"it is the title of the survey {name!r}"

@@ -49,7 +49,7 @@ def _handed(checked: CheckedEnv, changes: dict[str, str], trace: Trace) -> dict[
     from arena.tools import tool_schemas
 
     env = checked.make(**changes, render_mode="ansi")
-    begin: dict[str, Any] = {"options": {"survey": trace.steps[0]["info"]["survey"]}}
+    begin: dict[str, Any] = {"options": {"topic_id": trace.steps[0]["info"]["topic_id"]}}
     handed, outcome = {}, env.reset(seed=trace.seed, **begin)
     for number, action in enumerate([*trace.actions, None]):
         handed[f"step {number}" if number else "at the reset"] = {
@@ -87,7 +87,7 @@ def attributes(owner: Any, name: str) -> dict[str, Any]:
 def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool) -> None:
     """Make one of two copies of a corpus whose labels differ, and nothing else.
 
-    Each reference of a survey is a reference in one of the copies alone, unless the survey has no
+    Each reference of a topic is a reference in one of the copies alone, unless the topic has no
     other, and there are twice as many in the second one; to keep them all exchanges only which are
     influential, and files the same papers otherwise. Mind-maps, outlines, articles and numbers of
     references are others, too. All other files are links.
@@ -98,14 +98,14 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     from arena.mindmap import read_mind_map
 
     def gold(rows: _Rows) -> Iterator[dict[str, Any]]:
-        total = Counter(row["survey"] for row in rows if row["status"] == "gold")
+        total = Counter(row["topic_id"] for row in rows if row["status"] == "gold")
         places: Counter[str] = Counter()
         for row in rows:
-            is_own = (places[row["survey"]] % 3 == 0) == (number == 0)
-            places[row["survey"]] += row["status"] == "gold"
+            is_own = (places[row["topic_id"]] % 3 == 0) == (number == 0)
+            places[row["topic_id"]] += row["status"] == "gold"
             if row["status"] == "gold" and keep_references:
                 yield row | {"influential": is_own}
-            elif row["status"] != "gold" or is_own or total[row["survey"]] == 1:
+            elif row["status"] != "gold" or is_own or total[row["topic_id"]] == 1:
                 yield row
 
     def tree(old: str = "") -> str:

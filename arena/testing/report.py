@@ -1,4 +1,4 @@
-"""What an audit checks, by id, and what it found."""
+"""The checks of an audit, by id, and its findings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 CHECKS = frozenset(
     f"{part}.{check}"
     for part, checks in {
-        "files": "dates order surveys links gold",
+        "files": "dates order topics links gold",
         "contract": "gymnasium space schema isolation determinism pickling vector rewards reset "
         "bad-actions no-gold",
-        "leak": "paper survey-title date decoy refusal info",
+        "leak": "paper topic-title date decoy refusal info",
         "answer": "missing title text count list order page fusion score budget observation "
         "result instruction crash",
     }.items()
@@ -67,7 +67,7 @@ class AuditReport:
     hashes: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
-    surveys: set[str] = field(default_factory=set)
+    topics: set[str] = field(default_factory=set)
     cutoffs: set[str] = field(default_factory=set)
 
     def add(self, check: str, where: str, action: str, what: str) -> None:

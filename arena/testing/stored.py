@@ -29,8 +29,8 @@ NEVER = 2**62
 class StoredPaper(NamedTuple):
     """A row of papers.parquet, with its day as an ordinal; `NEVER` if it has no date.
 
-    `flagged` and `searchable` are the columns as stored; `survey` is whether the paper is flagged
-    as a survey, or has the id or title of a task.
+    `flagged` and `searchable` are the columns as stored; `topic_id` is whether the paper is flagged
+    as a topic, or has the id or title of a task.
     """
 
     number: int
@@ -48,7 +48,7 @@ class StoredPaper(NamedTuple):
     survey: bool
 
 
-class StoredSurvey(NamedTuple):
+class StoredTopic(NamedTuple):
     """A survey task with its labels; `references` are rows of tasks/gold.parquet."""
 
     id: str
@@ -60,11 +60,11 @@ class StoredSurvey(NamedTuple):
     references_total: int
     mind_map: Any
     question: dict[str, Any] | None = None
-    """What ``tasks/questions.json`` says of it, if it is a question."""
+    """The entry of ``tasks/questions.json``, if it is a question."""
 
     @property
-    def topic(self) -> str:
-        """What an agent is asked."""
+    def text(self) -> str:
+        """The text that an agent is asked about."""
         return self.title if self.question else self.title.lower()
 
     @property
@@ -85,8 +85,8 @@ class StoredDigests(NamedTuple):
 class StoredCorpus:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
-    With `tasks`, the directory of a task set, it is played in place of the surveys:
-    `surveys` are the tasks that are played, by id. `title_keys` maps the `work` of the title of
+    With `tasks`, the directory of a task set, it is played in place of the topics:
+    `topics` are the tasks that are played, by id. `title_keys` maps the `work` of the title of
     each survey task to its id.
     """
 
@@ -94,23 +94,23 @@ class StoredCorpus:
         self._directory = Path(directory)
         self._own = self._tasks(self._directory)
         self._of_papers = tasks is not None
-        self.surveys = self._own if tasks is None else self._tasks(Path(tasks))
+        self.topics = self._own if tasks is None else self._tasks(Path(tasks))
         self.title_keys = {work(s.title): s.id for s in self._own.values()}
         self.title_keys.pop("", None)
 
-    def _tasks(self, place: Path) -> dict[str, StoredSurvey]:
-        references = _grouped((row["survey"], row) for row in self._rows("tasks/gold", place))
-        maps = {row["survey"]: row for row in self._rows("tasks/mind_maps", place)}
-        surveys, asked = {}, place / "tasks/questions.json"
+    def _tasks(self, place: Path) -> dict[str, StoredTopic]:
+        references = _grouped((row["topic_id"], row) for row in self._rows("tasks/gold", place))
+        maps = {row["topic_id"]: row for row in self._rows("tasks/mind_maps", place)}
+        topics, asked = {}, place / "tasks/questions.json"
         questions = json.loads(asked.read_bytes()) if asked.is_file() else {}
-        for row in self._rows("tasks/surveys", place):
+        for row in self._rows("tasks/topics", place):
             date, day = _day(row["date"])
             tree = json.loads(maps[row["id"]]["mind_map"] or "null")
             labels = tuple(references.get(row["id"], ())), maps[row["id"]]["n_references_total"]
             dated = date, row["date_precision"], day
             more = *dated, *labels, tree, questions.get(row["id"])
-            surveys[row["id"]] = StoredSurvey(row["id"], row["title"], *more)
-        return surveys
+            topics[row["id"]] = StoredTopic(row["id"], row["title"], *more)
+        return topics
 
     @cached_property
     def papers(self) -> list[StoredPaper]:
@@ -186,10 +186,10 @@ class StoredCorpus:
     def broken_rules(self) -> Iterator[tuple[str, str, str]]:
         """Yield (id of a check, file, what is wrong) where rows break a rule of the format."""
         papers, before = self.papers, (-1, b"")
-        rows: list[StoredPaper | StoredSurvey] = [*papers, *self.surveys.values()]
+        rows: list[StoredPaper | StoredTopic] = [*papers, *self.topics.values()]
         for dated in rows:
             if dated.date != (expected := last_day(dated.date, dated.precision)):
-                file = "papers" if isinstance(dated, StoredPaper) else "tasks/surveys"
+                file = "papers" if isinstance(dated, StoredPaper) else "tasks/topics"
                 what = f"{dated.id!r} is dated {dated.date} by {dated.precision!r}, not {expected}"
                 yield "files.dates", f"{file}.parquet", what
         for paper in papers:
@@ -211,21 +211,21 @@ class StoredCorpus:
                 yield "files.links", "references.parquet", f"{link} is there {times} times"
         for number in self.sections.keys() - linkable.keys():
             yield "files.links", "sections.parquet", f"there is no document {number}"
-        for survey in self.surveys.values():
-            if self._of_papers and (fault := self._no_task(survey)):
-                yield "files.gold", "tasks/surveys.parquet", f"{survey.id!r} {fault}"
-            for row in survey.references:
-                status = self._status(row["reference"], survey)
+        for topic in self.topics.values():
+            if self._of_papers and (fault := self._no_task(topic)):
+                yield "files.gold", "tasks/topics.parquet", f"{topic.id!r} {fault}"
+            for row in topic.references:
+                status = self._status(row["reference"], topic)
                 if (row["document"], row["status"]) != status:
                     what = f"{row['document']}, {row['status']!r}, and should be {status}"
-                    what = f"{row['reference']!r} of {survey.id!r} is document {what}"
+                    what = f"{row['reference']!r} of {topic.id!r} is document {what}"
                     yield "files.gold", "tasks/gold.parquet", what
 
     @cached_property
     def _titles(self) -> Counter[str]:
         return Counter(title_key(paper.title) for paper in self.papers)
 
-    def _no_task(self, task: StoredSurvey) -> str | None:
+    def _no_task(self, task: StoredTopic) -> str | None:
         """Return what keeps a paper or question of a task set from being a fair task."""
         if task.question:
             early = [i for i in task.question["asker"] if self.by_id[i].day < task.day]
@@ -240,7 +240,7 @@ class StoredCorpus:
             return "has other references than the paper cites"
         return None
 
-    def _status(self, paper_id: str, survey: StoredSurvey) -> tuple[int | None, str]:
+    def _status(self, paper_id: str, topic: StoredTopic) -> tuple[int | None, str]:
         """Return the document and the status of a reference."""
         if (paper := self.by_id.get(paper_id)) is None:
             return None, "unknown"
@@ -248,7 +248,7 @@ class StoredCorpus:
             return paper.number, "undated"
         if paper.survey:
             return paper.number, "survey"
-        return paper.number, "gold" if paper.day < survey.day else "not_before"
+        return paper.number, "gold" if paper.day < topic.day else "not_before"
 
     def _rows(self, name: str, place: Path | None = None) -> list[dict[str, Any]]:
         # Not `read_table`, which imports pandas where it is installed.

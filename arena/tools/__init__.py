@@ -1,4 +1,4 @@
-"""What an agent can do: one file a tool, each a plain typed function.
+"""The tools of agents: one file a tool, each a plain typed function.
 
 A task names its tools; the setting ``tools`` of an environment adds some. To add a tool, add a
 module to this package, or give a file of your own with ``--plugin``:
@@ -14,9 +14,9 @@ from arena.tools.base import (
     Call,
     Parameter,
     Search,
-    Shown,
     Tool,
     ToolError,
+    ToolResult,
     json_action,
     parse_action,
     tool,
@@ -35,9 +35,9 @@ __all__ = [
     "Episode",
     "Parameter",
     "Search",
-    "Shown",
     "Tool",
     "ToolError",
+    "ToolResult",
     "encode",
     "json_action",
     "make_searches",

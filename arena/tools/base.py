@@ -59,7 +59,7 @@ class Parameter(NamedTuple):
     description: str
 
 
-class Shown(NamedTuple):
+class ToolResult(NamedTuple):
     """A result that shows papers; its characters count against the budget.
 
     Attributes:
@@ -91,14 +91,14 @@ class Tool:
     Attributes:
         name: Name that agents call it by.
         function: Called as ``function(episode, **arguments)``. Returns a result (a dict of JSON
-            values), `Shown` if it shows papers, or a `Search` that the environment makes.
+            values), `ToolResult` if it shows papers, or a `Search` that the environment makes.
         description: The docstring without its sections.
         parameters: Parameters in the order of the signature.
         either: Optional arguments of which a call has one, the usual one first.
     """
 
     name: str
-    function: Callable[..., dict[str, Any] | Shown | Search]
+    function: Callable[..., dict[str, Any] | ToolResult | Search]
     description: str
     parameters: tuple[Parameter, ...]
     either: tuple[str, ...] = ()
@@ -107,9 +107,9 @@ class Tool:
         mirror(self, self.function)
 
     @classmethod
-    def of(
+    def from_function(
         cls,
-        function: Callable[..., dict[str, Any] | Shown | Search],
+        function: Callable[..., dict[str, Any] | ToolResult | Search],
         either: Sequence[str] = (),
         name: str = "",
     ) -> Tool:
@@ -377,20 +377,20 @@ def _to_json(item: object) -> object:
 
 
 def _made(name: str, item: Tool | Callable[..., Any]) -> Tool:
-    return item if isinstance(item, Tool) else Tool.of(item, name=name)
+    return item if isinstance(item, Tool) else Tool.from_function(item, name=name)
 
 
 TOOLS: Registry[Tool] = Registry("tool", packages=["arena.tools"], base=Tool, make=_made)
 
 
-_F = TypeVar("_F", bound=Callable[..., dict[str, Any] | Shown | Search])
+_F = TypeVar("_F", bound=Callable[..., dict[str, Any] | ToolResult | Search])
 
 
 def tool(name: str, *, either: Sequence[str] = ()) -> Callable[[_F], _F]:
-    """Return a decorator that registers a function as a `Tool`; for `either` see `Tool.of`."""
+    """Return a decorator that registers a function as a `Tool`, see `Tool.from_function`."""
 
     def register(function: _F) -> _F:
-        TOOLS.register(name)(Tool.of(function, either, name))
+        TOOLS.register(name)(Tool.from_function(function, either, name))
         return function
 
     return register

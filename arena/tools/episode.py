@@ -1,4 +1,4 @@
-"""What tools act on: the state of one episode, without a label in it."""
+"""The object that tools act on: the state of one episode, without a label in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPENT = {
 
 
 class Stage(Protocol):
-    """What an episode knows of a stage: its name, and the kind of its answer."""
+    """A stage as an episode knows it: its name, and the kind of its answer."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -87,7 +87,7 @@ class Episode:
     """The state that tools act on. It has no label: the environment scores.
 
     Attributes:
-        view: The corpus as of the survey's date, searched by the environment's own engine.
+        view: The corpus as of the topic's date, searched by the environment's own engine.
         view_of: Name of an engine of the environment -> the same view, searched by that engine.
         stages: The stages of the episode.
         tools: The tools that it offers, by name.
@@ -136,7 +136,7 @@ class Episode:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Continue from what `save` returned in an episode of the same survey and settings."""
+        """Continue from what `save` returned in an episode of the same topic and settings."""
         kinds = {stage.name: stage.answer for stage in self.stages}
         self.budget, self.digested = dict(saved["budget"]), dict(saved["digested"])
         self.selected = dict.fromkeys(saved["selected"])
@@ -230,7 +230,7 @@ class Episode:
         """
         stage = self.stages[self._at]
         self.over = not truncated
-        if (left := stage.answer.left(self, not truncated)) is None:
+        if (left := stage.answer.implicit_answer(self, not truncated)) is None:
             return 0
         self.answers[stage.name], count = left
         return count

@@ -9,12 +9,12 @@ from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import PER_PAGE
-from arena.tools.base import Shown, ToolError, tool
+from arena.tools.base import ToolError, ToolResult, tool
 from arena.tools.episode import Episode
 
 
 @tool("references")
-def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
+def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> ToolResult:
     """List the papers that a paper cites, oldest first, with id, title and date.
 
     Args:
@@ -25,7 +25,7 @@ def references(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1)
 
 
 @tool("citations")
-def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> Shown:
+def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) -> ToolResult:
     """List the papers that cite a paper, oldest first, with id, title and date.
 
     Args:
@@ -35,7 +35,7 @@ def citations(episode: Episode, paper_id: str, page: Annotated[int, Ge(1)] = 1) 
     return _listed(episode, "citations", paper_id, episode.view.citations(paper_id), page)
 
 
-def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page: int) -> Shown:
+def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page: int) -> ToolResult:
     pages = max(1, math.ceil(len(linked) / PER_PAGE))
     if page > pages:
         raise ToolError(f"page={clip(page)} does not exist. The list has pages 1 to {pages}.")
@@ -48,4 +48,4 @@ def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page:
         "pages": pages,
         what: episode.listed(shown),
     }
-    return Shown(result, shown)
+    return ToolResult(result, shown)

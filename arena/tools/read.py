@@ -9,7 +9,7 @@ from annotated_types import Ge
 
 from arena.errors import clip
 from arena.papers import MAX_TITLE, PAGE, SECTION_NAME, SECTIONS
-from arena.tools.base import Shown, ToolError, tool
+from arena.tools.base import ToolError, ToolResult, tool
 from arena.tools.episode import Episode
 
 
@@ -19,7 +19,7 @@ def read(
     paper_id: str,
     section: Annotated[int, Ge(0)] = 0,
     page: Annotated[int, Ge(1)] = 1,
-) -> Shown:
+) -> ToolResult:
     """Read a paper: section 0 is the abstract, the others are the full text, in pages.
 
     Args:
@@ -57,4 +57,4 @@ def read(
     }
     if not paper.date:  # it was given in a list, without links
         del result["cited_by"]
-    return Shown(result, (paper.id,))
+    return ToolResult(result, (paper.id,))

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 import orjson
 from annotated_types import Interval, Len
 
-from arena.corpus.view import Ranked, rank_batch
+from arena.corpus.view import RankedPapers, rank_batch
 from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_TITLE, Brief
 from arena.text.display import count
-from arena.tools.base import Search, Shown, ToolError, tool
+from arena.tools.base import Search, ToolError, ToolResult, tool
 from arena.tools.episode import Episode
 
 MAX_K = 1_000
@@ -69,7 +69,7 @@ def queries_of(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(arguments.get("queries") or ()) if query is None else (query,)
 
 
-def make_searches(searches: Sequence[Search]) -> list[Shown]:
+def make_searches(searches: Sequence[Search]) -> list[ToolResult]:
     """Make searches, those of one engine in one batch, and return the results in order.
 
     Each is the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best first, with
@@ -90,7 +90,7 @@ def make_searches(searches: Sequence[Search]) -> list[Shown]:
             parts = [_listed(next(rest), search.offset) for _ in search.queries]
             text = ",".join(str(each.result) for each in parts)
             papers = [paper for each in parts for paper in each.papers]
-            results.append(Shown(f'{{"lists":[{text}]}}', papers))
+            results.append(ToolResult(f'{{"lists":[{text}]}}', papers))
     return results
 
 
@@ -100,13 +100,13 @@ def hit_text(paper: Brief) -> tuple[str, str]:
     return paper.id, f'{text[:-1]},"score":'
 
 
-def _listed(ranked: Ranked[tuple[str, str]], offset: int) -> Shown:
+def _listed(ranked: RankedPapers[tuple[str, str]], offset: int) -> ToolResult:
     papers = ranked.papers[offset:]
     if not papers:
         more = len(ranked.papers) > 0
         message = "No more papers match." if more else "Nothing matches. Try other words."
-        return Shown(encode({"hits": [], "message": message}), ())
+        return ToolResult(encode({"hits": [], "message": message}), ())
     ids, texts = zip(*papers, strict=True)
     scores = orjson.dumps(ranked.scores[offset:]).decode()[1:-1].split(",")
     hits = "},".join(map(add, texts, scores))
-    return Shown(f'{{"hits":[{hits}}}]}}', ids)
+    return ToolResult(f'{{"hits":[{hits}}}]}}', ids)

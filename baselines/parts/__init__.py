@@ -1,1 +1,1 @@
-"""What several baselines share, and the parts of the larger ones; no module here is an agent."""
+"""Code that baselines share, and the parts of the larger ones; no module here is an agent."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from arena.agents import Desk, KnownPaper, Steps
 from arena.llm import (
-    Failed,
+    Failure,
     Fields,
     LLMAgent,
     ParseError,
@@ -260,7 +260,7 @@ def write_report(
         for part in parts
     ]  # fmt: skip
     drafts = dict(enumerate(agent.ask_many("section", section_in, shown)))
-    texts = {place: draft for place, draft in drafts.items() if not isinstance(draft, Failed)}
+    texts = {place: draft for place, draft in drafts.items() if not isinstance(draft, Failure)}
 
     def put() -> None:
         sections = [section(parts[i].heading, text, parts[i].papers) for i, text in texts.items()]

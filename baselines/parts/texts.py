@@ -94,7 +94,7 @@ rely remain remains require required requires requiring research result resultin
 review robustly second seek shed show showing shown shows significant significantly simple simply
 single small solution solutions solve solving specific specifically standard state state-of-the-art
 strong studied studies study substantial substantially success successful successfully suggest
-suggests superior survey take task tasks ten term terms thereof third thousand three traditional two
+suggests superior topic take task tasks ten term terms thereof third thousand three traditional two
 type typically understand understood unique useful usually utilize utilizing variety various view
 way ways wide widely work works world-wide yields
 """
@@ -190,7 +190,7 @@ class Labels:
     longer n-gram, then to the first in the alphabet.
 
     Args:
-        topic: Title of the survey; no label consists of its words alone.
+        topic: Title of the topic; no label consists of its words alone.
     """
 
     def __init__(self, papers: Sequence[KnownPaper], topic: str) -> None:
@@ -210,7 +210,7 @@ class Labels:
         self._taken = {self._topic}
         self._shown = {_fold(topic)}
 
-    def of(self, tree: Group) -> dict[int, str]:
+    def assign(self, tree: Group) -> dict[int, str]:
         """Return the labels of all groups below `tree`, by `id`, the upper ones chosen first."""
         labels: dict[int, str] = {}
         waiting: deque[tuple[Group, tuple[frozenset[str], ...]]] = deque([(tree, (self._topic,))])

@@ -18,7 +18,7 @@ from arena.errors import ArenaError
 from arena.kit import terminal
 from arena.mindmap import read_mind_map
 from corpus_builder.database import execute, literal, rows, scalar
-from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED
+from corpus_builder.paper_tasks import DOCUMENTS, MIN_REFERENCES, REACHED
 from corpus_builder.plots import COLOURS, GREY, INK, MARKERS, short
 
 TOP = 5
@@ -37,10 +37,10 @@ SELECT coalesce(m.n_references_total, 0) AS listed, coalesce(h.available, 0) AS 
        coalesce(h.gold, 0) AS gold, coalesce(p.disciplines, []) AS disciplines,
        p.id IS NOT NULL AS found
 FROM read_parquet({surveys}) s
-LEFT JOIN read_parquet({mind_maps}) m ON m.survey = s.id
-LEFT JOIN (SELECT survey, count(document) AS available,
+LEFT JOIN read_parquet({mind_maps}) m ON m.topic_id = s.id
+LEFT JOIN (SELECT topic_id, count(document) AS available,
                   count(*) FILTER (status = 'gold') AS gold
-           FROM read_parquet({gold}) GROUP BY survey) h ON h.survey = s.id
+           FROM read_parquet({gold}) GROUP BY topic_id) h ON h.topic_id = s.id
 LEFT JOIN papers p ON p.id = s.id
 """
 _NAMED = """
@@ -67,7 +67,7 @@ FROM surveys
 _AS_TASKS = f"""
 SELECT count(*), count(*) FILTER (day < (SELECT min(date) - DATE '1970-01-01'
                                          FROM read_parquet({{surveys}})))
-FROM ({REACHED}) JOIN documents USING (document) WHERE reached >= {LEAST}
+FROM ({REACHED}) JOIN documents USING (document) WHERE reached >= {MIN_REFERENCES}
 """
 # A survey's share in whole percents, rounded down: at least p % if and only if this is at least p.
 _SHARES = """
@@ -88,9 +88,9 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         neither; ``taxonomies``: papers, depth and leaf categories of each mind-map,
         and ``citations`` of the surveys of these, where known;
         ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
-        `LEAST` papers in reach, and how many of them are older than every survey task.
+        `MIN_REFERENCES` papers in reach, and how many of them are older than every survey task.
     """
-    files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
+    files = {"papers": layout.PAPERS, "surveys": layout.TOPICS, "gold": layout.GOLD,
              "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS,
              "references": layout.REFERENCES}  # fmt: skip
     names = {name: literal(corpus / file) for name, file in files.items()}

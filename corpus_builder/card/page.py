@@ -39,7 +39,7 @@ from corpus_builder.manifest import register
 from corpus_builder.plots import draw
 
 MEMORY = 1 << 30
-_LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
+_LABELS = (layout.TOPICS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
 _FOLD = " \\\n    "
 
 
@@ -182,7 +182,7 @@ def command(manifest: Mapping[str, Any]) -> str:
     source = manifest["source"]
     config, files = source.get("config"), source.get("files")
     options = {}
-    if source.get("source") == "world" and isinstance(config, Mapping):
+    if source.get("source") == "synthetic" and isinstance(config, Mapping):
         options = {key.replace("_", "-"): config[key] for key in sorted(config)}
     elif source.get("source") == "jsonl" and isinstance(files, Mapping):
         options = {

@@ -25,7 +25,7 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
     parser, commands = command_line(
         "arena-corpus",
         "Build corpora for the arena, add indexes, describe and verify them.",
-        "arena-corpus build world --output world",
+        "arena-corpus build synthetic --output synthetic",
     )
     add_build(commands, asked)
     group = add_group(commands, "download", SUMMARY, "SOURCE")

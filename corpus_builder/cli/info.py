@@ -26,7 +26,7 @@ def info(directory: str, *, json: bool = False) -> None:
         directory (DIR): A built corpus.
 
     Example:
-        arena-corpus info demo/world
+        arena-corpus info demo/synthetic
     """
     manifest = layout.read_manifest(Path(directory))
     if json:
@@ -43,7 +43,7 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
         memory (SIZE): Memory for counting.
 
     Example:
-        arena-corpus card demo/world
+        arena-corpus card demo/synthetic
     """
     from corpus_builder.card import write_card
 
@@ -98,7 +98,7 @@ def index(
         overwrite: Replace an index of that name once this one is built.
 
     Example:
-        arena-corpus index demo/world --engine bm25 --name titles --fields title
+        arena-corpus index demo/synthetic --engine bm25 --name titles --fields title
     """
     from arena.executors import make_executor
     from corpus_builder.index import build_index
@@ -138,7 +138,7 @@ def verify(directory: str, *, json: bool = False) -> None:
         directory (DIR): A built corpus.
 
     Example:
-        arena-corpus verify demo/world
+        arena-corpus verify demo/synthetic
     """
     from corpus_builder.manifest import verify as verify_files
 
@@ -182,7 +182,7 @@ def print_card(manifest: dict[str, Any], directory: str, most: int | None = None
     made = " ".join(command(manifest).replace("\\\n", " ").split())
     rows = [
         ("corpus", f"{directory} ({source['source']}, {size / 1e6:,.1f} MB without indexes)"),
-        *([("made by", made)] if source["source"] == "world" else []),
+        *([("made by", made)] if source["source"] == "synthetic" else []),
         ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
                    f"{counts['undated']:,} undated, {count(counts['survey_papers'], 'survey')})"
                    + (" of {first} to {last}".format(**manifest["dates"])

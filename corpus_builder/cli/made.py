@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.cli.app import print_json, resumable
-from arena.cli.run import parse_surveys
+from arena.cli.run import parse_topics
 from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_rows
@@ -17,7 +17,7 @@ def tasks(
     *,
     output: str,
     least: int = 10,
-    most: int | None = None,
+    max_tasks: int | None = None,
     seed: int = 0,
     test: str | None = None,
     before: str | None = None,
@@ -36,7 +36,7 @@ def tasks(
         directory (DIR): A built corpus.
         output (TASKS): A new directory outside of it, for --tasks of `arena run`.
         least: References in reach that a paper needs.
-        most: Draw this many (default: all).
+        max_tasks: Draw this many (default: all).
         seed: Seed of the draw.
         test (IDS|N): Surveys to test on, ids with commas or the first N (default: all).
         before (DATE): Only papers before this day (default: that of the first test survey).
@@ -48,16 +48,17 @@ def tasks(
         overwrite: Replace a task set in TASKS.
 
     Example:
-        arena-corpus tasks demo/world --output demo/world-tasks
+        arena-corpus tasks demo/synthetic --output demo/synthetic-tasks
     """
     from arena.tasks import TaskSet
     from corpus_builder.paper_tasks import write_paper_tasks
     from corpus_builder.question_tasks import write_question_tasks
 
     if not questions:
-        named = parse_surveys(test, () if test is None else TaskSet(directory).surveys)
+        named = parse_topics(test, () if test is None else TaskSet(directory).topics)
         manifest = write_paper_tasks(
-            directory, output, least=least, most=most, seed=seed, test=named, before=before,
+            directory, output, least=least, max_tasks=max_tasks, seed=seed,
+            test=named, before=before,
             overwrite=overwrite,
         )  # fmt: skip
     else:
@@ -89,7 +90,7 @@ def digest(
 
     Args:
         directory (DIR): A built corpus.
-        input (NAME): Input to make (`arena list inputs`).
+        input (NAME): Input to make (`arena list paper_texts`).
         llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
         surveys (IDS|N): Only references of these surveys, ids with commas or the first N.
         all: Digest every paper that can be found, for episodes that search.
@@ -97,7 +98,7 @@ def digest(
         overwrite: Replace the digests of that input once the new ones are made.
 
     Example:
-        arena-corpus digest demo/world --input summary --llm-option model=gpt-4o
+        arena-corpus digest demo/synthetic --input summary --llm-option model=gpt-4o
     """
     from arena.tasks import TaskSet
     from corpus_builder.digest import make_digests
@@ -107,7 +108,7 @@ def digest(
             directory,
             input,
             llm_option or {},
-            surveys=parse_surveys(surveys, () if surveys is None else TaskSet(directory).surveys),
+            surveys=parse_topics(surveys, () if surveys is None else TaskSet(directory).topics),
             every=all,
             characters=characters,
             overwrite=overwrite,
@@ -141,12 +142,12 @@ def prompts(
         characters: Most characters of a survey's text, the abstract first, in a request.
 
     Example:
-        arena-corpus prompts demo/world --output prompts.jsonl --llm-option model=gpt-4o
+        arena-corpus prompts demo/synthetic --output prompts.jsonl --llm-option model=gpt-4o
     """
     from arena.tasks import PROMPT_LEVELS
     from corpus_builder.prompt_writing import write_prompts
 
-    chosen = parse_surveys(surveys, ())
+    chosen = parse_topics(surveys, ())
     lock = Path(output).absolute().with_name(f".{Path(output).name}.lock")
     with resumable(), exclusive_lock(lock, Path(output)):
         report = write_prompts(
@@ -185,7 +186,7 @@ def select(
     top: int | None = None,
     sources: str | None = None,
     prompts: str | None = None,
-    most: int | None = None,
+    max_surveys: int | None = None,
     seed: int = 0,
     format: Literal["reportbench", "bloom-eval"] = "reportbench",
     json: bool = False,
@@ -209,12 +210,12 @@ def select(
             without a source or without references is left out. Prompts are written of their text.
         prompts (FILE): What `arena-corpus prompts DIR/ReportBench_selected.jsonl` wrote; a paper
             without a prompt is left out.
-        most: Draw this many, the domains in turn (default: all).
+        max_surveys: Draw this many, the domains in turn (default: all).
         seed: Seed of the draw, and of the level of each prompt.
         format: Whose data DIR is like; bloom-eval has a report for each topic.
 
     Example:
-        arena-corpus select arxiv.jsonl.gz --sources tex --most 100 --output selected
+        arena-corpus select arxiv.jsonl.gz --sources tex --max-surveys 100 --output selected
     """
     from corpus_builder.selection import select_surveys
 
@@ -223,7 +224,7 @@ def select(
             metadata, output, title=title, since=since, before=before, unpublished=unpublished,
             journal_ref=journal_ref, any_licence=any_licence, venue=venue, judge=judge,
             judge_option=judge_option, citations=citations, top=top, sources=sources,
-            prompts=prompts, most=most, seed=seed, form=format,
+            prompts=prompts, max_surveys=max_surveys, seed=seed, form=format,
         )  # fmt: skip
     if json:
         print_json(report)

@@ -64,7 +64,7 @@ class RemoteFile(NamedTuple):
 
     @property
     def part(self) -> Path:
-        """What has been received of it."""
+        """The part of it that has been received."""
         return self.path.with_name(f".{self.path.name}.part")
 
     @property

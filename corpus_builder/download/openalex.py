@@ -19,7 +19,7 @@ from annotated_types import Ge, Interval
 
 from arena.dates import parse_cutoff, parse_date
 from arena.errors import DataError, clip
-from arena.kit.files import json_value, misfit
+from arena.kit.files import json_value, schema_error
 from arena.kit.options import checked
 from arena.kit.terminal import progress
 from arena.text.display import count
@@ -151,7 +151,7 @@ class _Pages:
                     break
                 whole += len(line)
                 page = json_value(line)
-                if misfit(page, _PAGE_FORM):
+                if schema_error(page, _PAGE_FORM):
                     where = f"{str(self._path)!r} line {number}"
                     raise DataError(f"{where} is no answer of OpenAlex. Delete the line.")
                 page["results"] = [*map(_slim, page["results"])]
@@ -203,12 +203,12 @@ class _Pages:
             said = answer.get("message") if isinstance(answer, dict) else None
             text = f": {clip(said)}" if said else ""
             raise DataError(f"OpenAlex answered {status}{text}. {CONTINUES}")
-        if why := misfit(answer, {"meta": {"count": int}, "results": list}):
+        if why := schema_error(answer, {"meta": {"count": int}, "results": list}):
             raise DataError(f"OpenAlex' answer is no page of works: {why}. {CONTINUES}")
         works, meta = answer["results"], answer["meta"]
         page = {"request": urlencode(wanted), "count": meta["count"], "results": works,
                 "next": meta.get("next_cursor") if works else None}  # fmt: skip
-        if why := misfit(page, _PAGE_FORM):
+        if why := schema_error(page, _PAGE_FORM):
             raise DataError(f"OpenAlex' answer is no page of works: {why}. {CONTINUES}")
         page["results"] = self._usable(works)
         with self._path.open("ab") as file:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 from annotated_types import Interval
 
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.files import misfit
+from arena.kit.files import schema_error
 from arena.kit.options import checked
 from arena.kit.workdir import other_files
 from corpus_builder.download.fetch import (
@@ -157,16 +157,16 @@ class _Api:
         answer = self._get(f"/release/{quote(release, safe='')}")
         if answer is None:
             raise UnknownNameError(f"unknown release {clip(release)}.")
-        if why := misfit(answer, {"release_id": str, "datasets": list}):
+        if why := schema_error(answer, {"release_id": str, "datasets": list}):
             raise ArenaError(f"the Datasets API describes no release: {why}. Is the URL right?")
-        named = [of["name"] for of in answer["datasets"] if not misfit(of, {"name": str})]
+        named = [of["name"] for of in answer["datasets"] if not schema_error(of, {"name": str})]
         return safe_name(answer["release_id"], "release"), named
 
     def links(self, release: str, dataset: str) -> dict[str, str]:
         """Ask for the links of a dataset, and return them by file name."""
         path = f"/release/{quote(release, safe='')}/dataset/{quote(dataset, safe='')}"
         answer = self._get(path, read_key())
-        if misfit(answer, {"files": list}) or not answer["files"]:
+        if schema_error(answer, {"files": list}) or not answer["files"]:
             raise ArenaError(f"the Datasets API lists no files of {dataset!r}. Is the URL right?")
         self._links[dataset] = {object_name(link): link for link in answer["files"]}
         return self._links[dataset]

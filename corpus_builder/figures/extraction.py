@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from arena.errors import DataError, clip
 from arena.kit.options import check_names
 from arena.llm import (
-    Failed,
+    Failure,
     Fields,
     LLMError,
     ParseError,
@@ -135,9 +135,9 @@ class Extraction:
         return _noted(answer, "no mind-map in the answer", none, flaws)
 
 
-def _noted(answer: str | Failed | None, unread: str, none: Flaw, flaws: list[Flaw]) -> str | None:
+def _noted(answer: str | Failure | None, unread: str, none: Flaw, flaws: list[Flaw]) -> str | None:
     """Return an answer, or None, of which a flaw says why."""
-    if isinstance(answer, Failed):
+    if isinstance(answer, Failure):
         refused = answer.reason.startswith("the server refused")
         reason = "refused by the server" if refused else unread
         flaws.append(Flaw(none.step, reason, answer.reason[:300]))

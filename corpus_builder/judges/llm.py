@@ -8,7 +8,7 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
-from arena.llm import Failed, Fields, ParseError, Question, without_thoughts
+from arena.llm import Failure, Fields, ParseError, Question, without_thoughts
 from corpus_builder.asking import client_options, open_model
 from corpus_builder.judges import OTHER, SURVEY, UNREAD, Candidate, Verdict, judge
 
@@ -51,7 +51,7 @@ class LLMJudge:
         answers = self._question.ask(self._client, shown)
         return [
             Verdict(UNREAD, answer.reason)
-            if isinstance(answer, Failed)
+            if isinstance(answer, Failure)
             else Verdict(SURVEY if answer else OTHER, "the model's answer")
             for answer in answers
         ]

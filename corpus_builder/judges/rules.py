@@ -17,7 +17,7 @@ SILENCE = 300
 """Characters of an abstract from which it would say that it is a survey's, were it one."""
 
 FORM = 3
-"""What the usual form of a title is worth; where an abstract is silent, that alone is too little:
+"""The weight of the usual form of a title; where an abstract is silent, that alone is too little:
 "A survey of X" may be one of the literature on X, or of X."""
 
 

@@ -190,7 +190,7 @@ def _order(part: tuple[int, list[set[str]]]) -> list[Any]:
 
 
 class _Work(NamedTuple):
-    """What is known of the records of one title that were joined so far.
+    """The state of the records of one title that were joined so far.
 
     Two can be one work if of the DOIs, the arXiv identifiers and the family names each they have
     one in common, or one of the two has none, and if they have a year in common, or both none, or

@@ -86,7 +86,7 @@ class Library:
                 listed = map(self._joiner.renamed, task.record.get("references") or ())
                 yield task._replace(record={**task.record, "references": [*listed]})
         for line, ((file, title, day), ids) in enumerate(zip(self._gold, self._cited, strict=True)):
-            lost = sum(number for number, *_ in file.lost["records"].values())
+            lost = sum(number for number, *_ in file.skipped["records"].values())
             record = {
                 "id": f"survey:{hash_id(normal_title(title)):016x}",
                 "title": title,

@@ -1,4 +1,4 @@
-"""What the summary of a build says of a library."""
+"""The lines on a library in the summary of a build."""
 
 from __future__ import annotations
 

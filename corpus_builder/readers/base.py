@@ -1,4 +1,4 @@
-"""What readers share: a file and what of it is lost, dates and texts as bibliographies write them.
+"""Parts of readers: a file and what is skipped, dates and texts as bibliographies write them.
 
 A reader turns the lines of a `PaperFile` into records of papers; `corpus_builder.records` lists
 their keys. A record need not have an id.
@@ -82,13 +82,13 @@ class PaperFile:
         self.path = Path(path)
         self.name = printable_name(self.path, "papers")
         self.sha256, self.read = "", 0
-        self.lost: dict[str, dict[str, list[Any]]] = {}
+        self.skipped: dict[str, dict[str, list[Any]]] = {}
         self.format = _recognised(self.path)
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield every usable record with its line, without what is null."""
         self.read = 0
-        self.lost = {"records": {}, "parts": {}}
+        self.skipped = {"records": {}, "parts": {}}
         read = READERS.get(self.format).read(self)
         if not isinstance(read, Iterable):
             raise returned(
@@ -99,26 +99,26 @@ class PaperFile:
             try:
                 parse_paper({"id": "made", **record})
             except DataError as error:
-                self.lose("records", "not a usable record", line, str(error))
+                self.skip("records", "not a usable record", line, str(error))
                 continue
             self.read += 1
             yield line, record
         if not self.read:
-            lost = next(iter(self.lost["records"].items()), None)
+            lost = next(iter(self.skipped["records"].items()), None)
             why = f": {lost[0]}, line {lost[1][1]}: {lost[1][2]}".rstrip(": ") if lost else ""
             raise DataError(f"{str(self.path)!r} has no paper that can be used{why}.")
 
     def describe(self) -> dict[str, Any]:
         """Return what the file was when it was read, and what of it was lost."""
         known = {"name": self.name, "format": self.format, "papers": self.read}
-        return {**known, "sha256": self.sha256, "lost": self.lost}
+        return {**known, "sha256": self.sha256, "lost": self.skipped}
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield number and bytes of every line that is not blank."""
         lines = Lines(self.path)
         for number, line in lines.read():
             if line is None:
-                self.lose("records", f"a line of {MAX_LINE >> 20} MiB or more", number)
+                self.skip("records", f"a line of {MAX_LINE >> 20} MiB or more", number)
             else:
                 yield number, line
         self.sha256 = lines.sha256
@@ -129,7 +129,7 @@ class PaperFile:
             try:
                 yield number, line.decode()
             except UnicodeDecodeError:
-                self.lose("parts", "not UTF-8, read as Windows-1252", number)
+                self.skip("parts", "not UTF-8, read as Windows-1252", number)
                 yield number, line.decode("cp1252", "replace")
 
     def blocks(self, beginning: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str], str]]:
@@ -142,7 +142,7 @@ class PaperFile:
             found = beginning.match(line)
             if found or not number:
                 if first and size > MAX_ENTRY:
-                    self.lose("records", f"an entry of {MAX_ENTRY >> 20} MiB or more", start)
+                    self.skip("records", f"an entry of {MAX_ENTRY >> 20} MiB or more", start)
                 elif first:
                     yield start, first, "".join(lines)
                 start, first, lines, size = number, found, [], 0
@@ -155,12 +155,12 @@ class PaperFile:
         try:
             return read()
         except Exception as error:  # of a library of others
-            self.lose("records", "a broken entry", line, f"{type(error).__name__}: {error}")
+            self.skip("records", "a broken entry", line, f"{type(error).__name__}: {error}")
             return None
 
-    def lose(self, what: str, reason: str, line: int, detail: object = "") -> None:
+    def skip(self, what: str, reason: str, line: int, detail: object = "") -> None:
         """Count a record, or a part of one, that is left out."""
-        entry = self.lost[what].setdefault(reason, [0, line, clip(detail) if detail else ""])
+        entry = self.skipped[what].setdefault(reason, [0, line, clip(detail) if detail else ""])
         entry[0] += 1
 
 
@@ -254,7 +254,7 @@ def paper(
     the date; then the record has `ENTRY_DATE`, and `ENTRY_YEARS` if it is of another year.
     """
     if not fields.get("title"):
-        file.lose("records", "no title", line, fields)
+        file.skip("records", "no title", line, fields)
         return None
     keys = bibtex_keys(fields)
     parts = [fields.get(name, "") for name in ("year", "month", "day")]

@@ -69,7 +69,7 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
                 fields.setdefault(field[1].lower(), "".join(values))
             if not (end := _END.match(block, at)):
                 if kind != "preamble":
-                    file.lose("records", "a broken entry", line, block[:80])
+                    file.skip("records", "a broken entry", line, block[:80])
                 break
             at, entry = end.end(), _Entry(line, kind, fields)
             if kind == "string":
@@ -111,7 +111,7 @@ def _value(part: str, macros: Mapping[str, str], file: PaperFile, line: int) -> 
     if part[0] in '{"':
         return part[1:-1]
     if part.lower() not in macros and not part[0].isdigit():
-        file.lose("parts", "a name that no @string defines", line, part)
+        file.skip("parts", "a name that no @string defines", line, part)
     return macros.get(part.lower(), part)
 
 
@@ -126,7 +126,7 @@ def _inherited(
     links = [(link, fields.get(link, "").lower()) for link in ("xdata", "crossref")]
     for link, key in ((link, key.strip()) for link, keys in links for key in keys.split(",")):
         if key and key not in parents:
-            file.lose("parts", f"{link} to an entry that is not in the file", entry.line, key)
+            file.skip("parts", f"{link} to an entry that is not in the file", entry.line, key)
         elif key and key not in seen:
             seen.add(key)
             more = _inherited(parents[key], parents, file, seen)
@@ -156,7 +156,7 @@ def _record(entry: _Entry, file: PaperFile) -> Record | None:
         fields["title"] = whole + number if whole else fields.get("booktitle", "")
     is_part = entry.kind not in _BOOKS and fields.get("booktitle")
     if is_part and _BOOK_DOI.fullmatch(fields.get("doi", "")):
-        file.lose("parts", "the DOI of the whole book", entry.line, fields.pop("doi"))
+        file.skip("parts", "the DOI of the whole book", entry.line, fields.pop("doi"))
     keywords = re.split(r"\s*[,;]\s*", fields.get("keywords", ""))
     record = paper(fields, [], keywords, file, entry.line)
     people = _people(entry.fields.get("author") or entry.fields.get("editor") or "")

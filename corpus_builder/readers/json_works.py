@@ -74,7 +74,7 @@ def _values(file: PaperFile) -> Iterator[tuple[int, Any]]:
             try:
                 value = _parsed(line)
             except RejectError as error:
-                file.lose("records", error.reason, first, error.detail)
+                file.skip("records", error.reason, first, error.detail)
             else:
                 yield first, value
         lines = []
@@ -90,7 +90,7 @@ def _parsed(text: bytes) -> Any:
 
 def _paper(record: Any, file: PaperFile, line: int) -> Record | None:
     if not isinstance(record, dict):
-        file.lose("records", "not an object", line, record)
+        file.skip("records", "not an object", line, record)
         return None
     if "abstract_inverted_index" in record or "openalex.org/" in str(record.get("id")):
         return _work(record, file, line)
@@ -130,7 +130,7 @@ def _date(value: Any, file: PaperFile, line: int) -> Any:
     with suppress(DataError):
         return value if value is None or parse_date(value) else None
     if (date := read_date(str(value))) is None:
-        file.lose("parts", "date unreadable", line, value)
+        file.skip("parts", "date unreadable", line, value)
     return date
 
 
@@ -140,12 +140,12 @@ def _work(record: dict[str, Any], file: PaperFile, line: int) -> Record | None:
     try:
         add_work(record, sink, _LIMITS)
     except RejectError as error:
-        file.lose("records", error.reason, line, error.detail)
+        file.skip("records", error.reason, line, error.detail)
         return None
     for reason in sink.skipped:
-        file.lose("records", reason, line)
+        file.skip("records", reason, line)
     for reason, detail in sink.flaws:
-        file.lose("parts", reason, line, detail)
+        file.skip("parts", reason, line, detail)
     if not sink.rows:
         return None
     (_, row), *more = sink.rows

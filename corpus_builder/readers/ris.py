@@ -41,7 +41,7 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
     for line, match, text in file.blocks(_BEGINNING):
         text, *rest = _END.split(text, 1)
         if rest and rest[0].strip():
-            file.lose("parts", "text between two records", line, rest[0].strip())
+            file.skip("parts", "text between two records", line, rest[0].strip())
         # In a text that is wrapped, `ER - positive` is no tag unless the file writes tags so.
         tag = _TAG.format(min(len(match[1]), 2))
         text = re.sub(tag, r"\1  - ", text, flags=re.MULTILINE) + "\nER  - \n"

@@ -134,13 +134,13 @@ def _fields(
             if not least <= len(row) <= len(columns):
                 if height > _LONG:
                     raise csv.Error(f"a cell of line {line - height + 1} does not end")
-                file.lose("records", "more or fewer cells than columns", line, row[:1])
+                file.skip("records", "more or fewer cells than columns", line, row[:1])
                 continue
             fields: dict[str, str] = {}
             for name, cell in zip(columns, row, strict=False):
                 cell = _LINK.sub(r"\1", cell.strip())
                 if cell.startswith("=") and name:
-                    file.lose("parts", "a cell with a formula", line, cell)
+                    file.skip("parts", "a cell with a formula", line, cell)
                 elif name and cell:
                     fields.setdefault(name, cell)
             yield line, fields

@@ -55,7 +55,7 @@ class Sink:
 
 
 UNKNOWN_DAY = "1900-01-01"
-"""What catalogues write where they know no date."""
+"""The words of catalogues for a date that they do not know."""
 
 
 class RecordLimits(NamedTuple):

@@ -22,7 +22,7 @@ class Source(Protocol):
 
     ``arena-corpus build`` has an option for each parameter of its constructor, with the text that
     the docstring of the class has under ``Args:``. Where these are not its options, the source has
-    class methods ``add_arguments`` and ``from_arguments``, as ``world``.
+    class methods ``add_arguments`` and ``from_arguments``, as ``synthetic``.
     """
 
     example: ClassVar[str] = ""

@@ -187,7 +187,7 @@ def _title(sought: PaperQuery) -> tuple[str, ...]:
 
 
 COUNTS = ("listed", "by_id", "by_title", "not_found", "repeated", "ambiguous", "years_apart")
-"""What a join counts: ``listed`` is the sum of the next four. ``repeated``: entries for a paper,
+"""The counts of a join: ``listed`` is the sum of the next four. ``repeated``: entries for a paper,
 or with a title, that the survey has listed before. ``ambiguous``: of those found, the ones that
 had several candidates. ``years_apart``: of those found by title, the ones whose year, as listed,
 is three or more away from the paper's: false joins are among them, if there are any."""

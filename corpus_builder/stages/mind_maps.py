@@ -18,7 +18,7 @@ MAPS = "mind_maps.parquet"
 ``figure`` (its file) and ``caption``."""
 
 REJECTS = "rejects.jsonl"
-"""What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
+"""The outcomes that gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
 
 _MAPS_SCHEMA = schema("survey mind_map figure caption")
 

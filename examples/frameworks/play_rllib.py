@@ -33,7 +33,7 @@ class Words(gymnasium.Env):
         return self.tried.copy(), *rest
 
 
-config = PPOConfig().environment(Words, env_config={"corpus": "demo/world"})
+config = PPOConfig().environment(Words, env_config={"corpus": "demo/synthetic"})
 config.env_runners(num_env_runners=0).training(train_batch_size=256, minibatch_size=64)
 algorithm = config.build_algo()
 result = algorithm.train()

@@ -5,13 +5,13 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv
 
 from arena.session import Sessions, opening_text, step_text
 
-SESSIONS = Sessions.make("demo/world", task="discovery")
+SESSIONS = Sessions.make("demo/synthetic", task="discovery")
 
 
 class Discovery(BaseTextEnv):
     def __init__(self, env_config, extras):
         super().__init__()
-        self.session = SESSIONS.open(seed=extras.get("seed"), survey=extras.get("survey"))
+        self.session = SESSIONS.open(seed=extras.get("seed"), topic_id=extras.get("topic_id"))
 
     def init(self, prompt):
         return [*prompt, {"role": "user", "content": opening_text(self.session.first)}], {}

@@ -16,7 +16,7 @@ def _empty(desk: Desk) -> Steps[None]:
 
 
 def _copy(desk: Desk) -> Steps[None]:
-    """What the first observation says: its ids, its text, its papers under one heading."""
+    """The content of the first observation: its ids, its text, its papers under one heading."""
     yield from ()
     desk.ranking, desk.report = desk.given, str(desk.observation)
     desk.mind_map = {"label": desk.topic, "papers": desk.given}
@@ -50,7 +50,7 @@ HACKS: Mapping[str, Callable[[Desk], Steps[None]]] = {
     "empty": _empty, "copy": _copy, "constant": _constant, "long query": _long_query,
     "everything": _everything,
 }  # fmt: skip
-"""What each does in every stage."""
+"""The behaviour of each in every stage."""
 
 
 class Hacker(Researcher):

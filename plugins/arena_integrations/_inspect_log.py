@@ -1,4 +1,4 @@
-"""A run as a log of inspect_ai, version 2, which `inspect view` opens; docs/doors.md.
+"""A run as a log of inspect_ai, version 2, which `inspect view` opens; docs/integrations.md.
 
 Written with the standard library: the layout is that of inspect_ai 0.3.285.
 """
@@ -95,8 +95,8 @@ def _header(recorded: OpenedRun, summary: dict[str, Any]) -> dict[str, Any]:
         "task_args": manifest["environment"] | manifest["budget"],
         "solver": agent, "solver_args": manifest["agent_options"],
         "dataset": {
-            "name": manifest["sha256"]["corpus"][:12], "samples": len(manifest["surveys"]),
-            "sample_ids": manifest["surveys"], "shuffled": False,
+            "name": manifest["sha256"]["corpus"][:12], "samples": len(manifest["topics"]),
+            "sample_ids": manifest["topics"], "shuffled": False,
         },
         "model": str(manifest["agent_options"].get("model", _NO_MODEL)),
         "config": {"epochs": 1},
@@ -116,7 +116,7 @@ def _header(recorded: OpenedRun, summary: dict[str, Any]) -> dict[str, Any]:
         for metric, value in summary["mean"].items()
         if value is not None
     ]
-    total = len(manifest["surveys"])
+    total = len(manifest["topics"])
     return {
         "version": 2,
         "status": "success",
@@ -142,8 +142,8 @@ def _sample(
     model: str,
 ) -> dict[str, Any]:
     """Return an episode as a sample: a conversation, the events of its steps, its scores."""
-    survey, first = record["survey"], steps[0].observation
-    entry = dict(summary["per_survey"][survey])
+    topic, first = record["topic_id"], steps[0].observation
+    entry = dict(summary["per_topic"][topic])
     scores = {metric: entry.pop(metric, None) for metric in summary["mean"]}
     scores = {metric: value for metric, value in scores.items() if value is not None}
     begin = json.loads(first["result"])
@@ -155,7 +155,7 @@ def _sample(
         "budget": {name: int(left) for name, left in first["budget"].items()},
         **entry, "notes": record["notes"],
     }  # fmt: skip
-    sample = {"id": survey, "epoch": 1, "input": question, "target": "", "metadata": metadata}
+    sample = {"id": topic, "epoch": 1, "input": question, "target": "", "metadata": metadata}
     init = {key: sample[key] for key in ("input", "target", "id", "metadata")}
     events: list[dict[str, Any]] = [{"event": "sample_init", "sample": init}]
     for number, step in enumerate([*steps[1:], None], 1):
@@ -187,11 +187,11 @@ def _sample(
         events.append({"event": "score", "scorer": "metrics", "score": {"value": scores}})
     common = {"timestamp": _time(), "working_start": 0.0, "pending": False}
     return sample | {
-        "uuid": f"{survey}-1",
-        "messages": [m | {"id": f"{survey}-{n}"} for n, m in enumerate(messages)],
+        "uuid": f"{topic}-1",
+        "messages": [m | {"id": f"{topic}-{n}"} for n, m in enumerate(messages)],
         "output": {"model": model, "choices": []},
         "scores": {metric: {"value": value} for metric, value in scores.items()},
-        "events": [e | common | {"uuid": f"{survey}-e{n}"} for n, e in enumerate(events)],
+        "events": [e | common | {"uuid": f"{topic}-e{n}"} for n, e in enumerate(events)],
         "model_usage": _usage(record["notes"], model),
     }
 

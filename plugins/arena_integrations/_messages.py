@@ -37,7 +37,7 @@ def write_messages(
 ) -> int:
     """Write a finished run as chat messages, one row an episode; return their number.
 
-    The run is replayed. A row has ``survey``, ``messages``, ``tools`` (their schemas) and no
+    The run is replayed. A row has ``topic_id``, ``messages``, ``tools`` (their schemas) and no
     labels; with `reward` also the sum of the episode's rewards, which depends on labels. Arguments
     of calls are objects, or with `text_arguments` JSON text. The name of `output` ends with
     ``.jsonl`` or ``.parquet``; `answers` is the file of the language model's answers, for the text
@@ -48,11 +48,11 @@ def write_messages(
         raise DataError(f"{str(output)!r} is neither .jsonl nor .parquet: name such a file.")
     recorded = finished(run)
     corpus, _ = recorded.open_corpus(corpus)
-    with closing(recorded.environment(corpus, recorded.manifest["surveys"])) as env:
+    with closing(recorded.environment(corpus, recorded.manifest["topics"])) as env:
         tools = tool_schemas(env)
     for record, steps, said in replay_with_answers(recorded, corpus, answers):
         messages = conversation(steps, said, text_arguments)
-        row = {"survey": record["survey"], "messages": clean(messages), "tools": tools}
+        row = {"topic_id": record["topic_id"], "messages": clean(messages), "tools": tools}
         if reward:
             row["reward"] = math.fsum(step.reward for step in steps)
         rows.append(row)

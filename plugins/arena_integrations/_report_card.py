@@ -62,7 +62,7 @@ def report_card(
     corpus: Corpus,
     audited: AuditReport,
     environments: Sequence[str] | None = None,
-    surveys: int = 10,
+    topics: int = 10,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the report card of a corpus, as values of JSON; docs/auditing.md describes it.
@@ -71,13 +71,13 @@ def report_card(
         corpus: The corpus, opened with a task set or not.
         audited: What an audit of it has found.
         environments: Ids; by default those of all tasks.
-        surveys: How many to play, evenly spread over those that can be scored.
+        topics: How many to play, evenly spread over those that can be scored.
         options: Arguments of the environments.
     """
     late, tasks, left_out = _late_words(StoredCorpus(corpus.directory)), [], {}
     for name in progress(environments or environment_ids(), desc="card", unit="environment"):
         try:
-            tasks.append(_Played(name, corpus, surveys, options or {}).card(late))
+            tasks.append(_Played(name, corpus, topics, options or {}).card(late))
         except NoLabelsError as error:
             left_out[name] = str(error)
     found = {
@@ -91,7 +91,7 @@ def report_card(
 
 
 class _Played:
-    """The episodes of one environment: agent -> by survey what each reward paid, and the metric."""
+    """The episodes of one environment: agent -> by topic what each reward paid, and the metric."""
 
     def __init__(self, env_id: str, corpus: Corpus, most: int, options: Mapping[str, Any]) -> None:
         task = open_task(CheckedEnv(env_id, {"corpus": corpus, **options}).task)
@@ -104,7 +104,7 @@ class _Played:
         own: Any = self._env.unwrapped
         self._tasks, self._topics = TaskSet(corpus, own.config.references), own.topics
         every, least = list(self._topics), min(most, len(self._topics))
-        self._surveys = [every[n * len(every) // least] for n in range(least)]
+        self._topics = [every[n * len(every) // least] for n in range(least)]
         self._task = task.on(self._tasks)
         self._ladder = _LADDER if any(kind.has_order for kind in task.kinds) else _OF_MAPS
         self._scores: dict[str, list[dict[str, float]]] = defaultdict(list)
@@ -112,10 +112,10 @@ class _Played:
     def card(self, late: Mapping[str, int]) -> dict[str, Any]:
         """Play, and return the part of the card; `late` is what `_late_words` returns."""
         words, differences = set[str](), 0
-        for survey in self._surveys:
-            day = dt.date.fromisoformat(self._tasks.survey(survey).date).toordinal()
-            for name, act in self._players(survey):
-                steps, paid = list(play(self._env, act, survey, 0)), dict.fromkeys(self._names, 0.0)
+        for topic in self._topics:
+            day = dt.date.fromisoformat(self._tasks.topic(topic).date).toordinal()
+            for name, act in self._players(topic):
+                steps, paid = list(play(self._env, act, topic, 0)), dict.fromkeys(self._names, 0.0)
                 for step in steps:
                     for term, value in step.info.get("reward_terms", {}).items():
                         paid[term.partition(".")[0]] += value
@@ -124,14 +124,14 @@ class _Played:
                     words.update(word for word in found if late.get(word, 0) >= day)
                 metric = steps[-1].info["metrics"].get(self._task.headline_name)
                 self._scores[name].append(paid | {_METRIC: metric or 0.0})
-                if survey == self._surveys[0]:
+                if topic == self._topics[0]:
                     rest = iter([step.action for step in steps[1:]])
-                    again = list(play(self._env, lambda _: next(rest), survey, 0))  # noqa: B023
+                    again = list(play(self._env, lambda _: next(rest), topic, 0))  # noqa: B023
                     differences += again != steps
         rows = [self._row(reward) for reward in self._names]
         return {
             "task": self._task.name, "metric": self._task.headline_name,
-            "surveys": len(self._surveys),
+            "topics": len(self._topics),
             "metrics": self._means(_METRIC),
             "rewards": [row for row in rows if any(row["mean"].values())],
             "checks": _checks({
@@ -140,13 +140,13 @@ class _Played:
             }),
         }  # fmt: skip
 
-    def _players(self, survey: str) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    def _players(self, topic: str) -> Iterator[tuple[str, Callable[[Any], Any]]]:
         """Yield the agents by name: scripts, hacks, random actions, and the oracle.
 
         That searches for the topic and reads the labels, while the budget lasts, before it submits.
         """
         agents: dict[str, Agent] = {
-            name: AgentFactory(agent, options, self._task, self._tasks).make(survey, 0)
+            name: AgentFactory(agent, options, self._task, self._tasks).make(topic, 0)
             for name, (agent, options) in self._ladder.items()
         } | {name: Hacker(name) for name in HACKS}
         for name, agent in agents.items():
@@ -154,9 +154,9 @@ class _Played:
             yield name, agent.act
         for seed, name in enumerate(_SEEDS):
             yield name, random_play(self._env, seed, STEPS)
-        submits = Oracle(self._task, self._task.ideal(self._tasks, survey)).act
-        first = [("search", {"query": self._topics[survey], "k": 100})]
-        first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(survey).gains]
+        submits = Oracle(self._task, self._task.ideal(self._tasks, topic)).act
+        first = [("search", {"query": self._topics[topic], "k": 100})]
+        first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(topic).gains]
 
         def known(observation: Any) -> Any:
             if (
@@ -237,7 +237,7 @@ def _answer(task: Mapping[str, Any]) -> str:
     listed = ", ".join(f"{name} {value:.3f}" for name, value in scripts.items())
     best = max(scripts, key=lambda name: scripts[name])
     return (
-        f"{task['task']}, {task['metric']} on {count(task['surveys'], 'survey')}: "
+        f"{task['task']}, {task['metric']} on {count(task['topics'], 'topic')}: "
         f"{listed}, the labels "
         f"{metrics['oracle']:.3f}. A model that works passes the hack {hack!r} "
         f"({metrics[hack]:.3f}), one that has learned also {best!r} ({scripts[best]:.3f})."

@@ -1,4 +1,4 @@
-"""What models are asked for: surveys, with the rules of the game, and maps, after examples."""
+"""Requests to models: topics, with the rules of the game, and maps, after examples."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.llm.prompts import Fields, load_templates
 from arena.mindmap import MindMap
-from arena.tasks import TaskSet, choose_surveys, topic_of, with_topic
+from arena.tasks import TaskSet, choose_topics, text_of, with_text
 
 
 def write_requests(
     corpus: Corpus | str | Path,
     output: str | Path,
     *,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     prompt: str = "any",
     templates: str | Path | None = None,
 ) -> int:
-    """Write a line for each survey with what a system outside of the gym is asked for.
+    """Write a line for each topic with what a system outside of the gym is asked for.
 
     A line has ``id``, ``request``, ``cutoff`` and ``domain``. The request is the survey's prompt
     and the rules of ReportBench (appendix A.3): nothing from the cutoff on, not the survey itself,
     a survey in English with citations. It names the survey's title, which no episode shows.
 
     Args:
-        corpus: A corpus with surveys.
+        corpus: A corpus with topics.
         output: File of JSON lines.
-        surveys: Ids, or the first N; by default all with such a prompt.
+        topics: Ids, or the first N; by default all with such a prompt.
         prompt: Level of the prompt, ``any`` for the most detailed one, or ``title``.
         templates: Folder with a template ``request.txt`` that replaces the one in the package, with
             the fields ``$request``, ``$cutoff`` and ``$title``.
@@ -47,10 +47,10 @@ def write_requests(
     fields = {"request": Fields(("request", "cutoff"), ("title",))}
     template = load_templates(fields, Path(__file__).parent / "prompts", templates)["request"]
     lines = []
-    for survey in map(tasks.survey, choose_surveys(tasks, surveys, with_topic(tasks, prompt))):
-        asked = topic_of(survey, prompt) or survey.title
-        request = template.fill(request=asked, cutoff=survey.date, title=survey.title)
-        line = {"id": survey.id, "request": request, "cutoff": survey.date, "domain": survey.domain}
+    for topic in map(tasks.topic, choose_topics(tasks, topics, with_text(tasks, prompt))):
+        asked = text_of(topic, prompt) or topic.text
+        request = template.fill(request=asked, cutoff=topic.date, title=topic.text)
+        line = {"id": topic.id, "request": request, "cutoff": topic.date, "domain": topic.domain}
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     atomic_write(output, "".join(lines))
     return len(lines)
@@ -59,15 +59,15 @@ def write_requests(
 def write_examples(
     corpus: Corpus | str | Path, output: str | Path, before: str, n: int = 2, seed: int = 0
 ) -> dict[str, list[str]]:
-    """Write a prompt of `few-shot` with `n` sampled mind-maps of surveys dated before a day.
+    """Write a prompt of `few-shot` with `n` sampled mind-maps of topics dated before a day.
 
-    Of surveys from that day on, no example is the target's, or later (ResearchArena, section 6.1);
-    none has half of its headings in the map of one, as another survey of the same topic may.
-    Returns ids: ``examples``; ``leave out``, all earlier surveys; ``play``, others with a mind-map.
+    Of topics from that day on, no example is the target's, or later (ResearchArena, section 6.1);
+    none has half of its headings in the map of one, as another topic of the same topic may.
+    Returns ids: ``examples``; ``leave out``, all earlier topics; ``play``, others with a mind-map.
     """
     tasks, day = TaskSet(corpus), str(parse_cutoff(before))
-    early = [name for name, survey in tasks.surveys.items() if survey.date < day]
-    maps = {name: tree for name in tasks.surveys if (tree := tasks.mind_map(name)) is not None}
+    early = [name for name, topic in tasks.topics.items() if topic.date < day]
+    maps = {name: tree for name in tasks.topics if (tree := tasks.mind_map(name)) is not None}
     labels = {name: {label.casefold() for label in tree.labels()} for name, tree in maps.items()}
     play = [s for s in maps if s not in early]
     known = [s for s in maps if s in early
@@ -83,7 +83,7 @@ def write_examples(
 
     text, chosen = "", random.Random(seed).sample(known, n)
     for name in chosen:
-        topic, typology = tasks.survey(name).title.lower(), below(maps[name])
+        topic, typology = tasks.topic(name).text.lower(), below(maps[name])
         shown = [s.replace("<", "&lt;") for s in (topic, json.dumps(typology, ensure_ascii=False))]
         text += "<topic>\n{}\n</topic>\n\n<typology>\n{}\n</typology>\n\n".format(*shown)
     file = files("baselines") / "prompts/few-shot/map.txt"

@@ -20,7 +20,7 @@ from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
 from arena_integrations._messages import conversation
 
-_LISTS = ("surveys", "files")  # of the manifest, which are long
+_LISTS = ("topics", "files")  # of the manifest, which are long
 
 
 def write_trackio(
@@ -37,7 +37,7 @@ def write_trackio(
 
     Args:
         runs: Directories of runs, finished or not, each alone or as ``NAME=DIR``, or folders in
-            which a door records.
+            which an integration records.
         corpus: Their corpus, or its directory.
         project: Name of the project.
         answers: File of the language model's answers, for what it wrote.
@@ -52,7 +52,7 @@ def write_trackio(
         storage.validate_project_name(project)
     except ValueError as error:
         raise DataError(f"--project: {error}") from None
-    corpus, store = Corpus.of(corpus), open_answers(answers)
+    corpus, store = Corpus.resolve(corpus), open_answers(answers)
     given, directories = zip(*map(split_name, runs_of(runs, corpus)), strict=True)
     opened, written = [OpenedRun(directory) for directory in directories], {}
     for run in opened:
@@ -69,7 +69,7 @@ def write_trackio(
                 "_type": trackio.Trace.TYPE,
                 "messages": clean(conversation(steps, answers_by_step(record, store), True)),
                 "metadata": {
-                    "survey": record["survey"],
+                    "topic_id": record["topic_id"],
                     "cutoff": first["cutoff"],
                     "reward": reward,
                 },

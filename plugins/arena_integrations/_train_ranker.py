@@ -35,7 +35,7 @@ _BOOSTING = {
 }  # fmt: skip
 
 
-class Played(NamedTuple):
+class PlayedPool(NamedTuple):
     """An episode: the features of its pool in each round, which papers are gold, how many are."""
 
     features: list[np.ndarray[Any, Any]]
@@ -62,7 +62,7 @@ def train_ranker(
     *,
     choose: str | None = None,
     test: str | None = None,
-    most: Annotated[int, Ge(1)] | None = None,
+    max_tasks: Annotated[int, Ge(1)] | None = None,
     trees: Annotated[int, Interval(ge=1, le=2000)] = 400,
     leaves: Annotated[int, Interval(ge=2, le=64)] = 15,
     seed: int = 0,
@@ -80,7 +80,7 @@ def train_ranker(
         output: File to write.
         choose: Day, month or year; by default that after four fifths of the tasks.
         test: Day, month or year after `choose`; by default nothing is measured.
-        most: Learn from this many of the tasks before `choose`, the latest.
+        max_tasks: Learn from this many of the tasks before `choose`, the latest.
         trees: Most trees.
         leaves: Leaves of a tree.
         seed: Seed of the samples of rows and columns.
@@ -96,7 +96,7 @@ def train_ranker(
     check_target(output)
     check_names("ranker", without, FEATURES)
     tasks = TaskSet(corpus)
-    days = {survey: parse_date(tasks.survey(survey).date).day for survey in tasks.scorable}
+    days = {topic: parse_date(tasks.topic(topic).date).day for topic in tasks.scorable}
     if len(days) < 10:
         raise DataError(
             f"{count(len(days), 'task has', 'tasks have')} a paper in reach, which is "
@@ -108,9 +108,9 @@ def train_ranker(
     )
     end = 2**31 if test is None else parse_cutoff(test).day
     parts = {
-        "train": [survey for survey, day in days.items() if day < begin][-(most or len(days)) :],
-        "choose": [survey for survey, day in days.items() if begin <= day < end],
-        "test": [survey for survey, day in days.items() if day >= end],
+        "train": [topic for topic, day in days.items() if day < begin][-(max_tasks or len(days)) :],
+        "choose": [topic for topic, day in days.items() if begin <= day < end],
+        "test": [topic for topic, day in days.items() if day >= end],
     }
     for name in ("train", "choose", "test")[: 2 + (test is not None)]:
         if not parts[name]:
@@ -141,7 +141,8 @@ def train_ranker(
             "index": corpus.index_sha256(retriever),
         },
         "options": {
-            "choose": choose, "test": test, "most": most, "trees": trees, "leaves": leaves,
+            "choose": choose, "test": test, "max_tasks": max_tasks, "trees": trees,
+            "leaves": leaves,
             "seed": seed, "retriever": retriever, "without": list(without),
         },
         "tasks": {name: len(of_part) for name, of_part in parts.items()},
@@ -153,29 +154,29 @@ def train_ranker(
 
 
 def _play(
-    corpus: Corpus, surveys: Sequence[str], ranker: Ranker | None, retriever: str, what: str
-) -> list[Played]:
+    corpus: Corpus, topics: Sequence[str], ranker: Ranker | None, retriever: str, what: str
+) -> list[PlayedPool]:
     """Explore the tasks; one whose search finds nothing is left out of what is learned."""
     env = gymnasium.make("arena/Discovery-v0", corpus=corpus, retriever=retriever)
     tasks, tools, played = TaskSet(corpus), tool_schemas(env), []
-    for survey in progress(surveys, desc=what, unit="task"):
+    for topic in progress(topics, desc=what, unit="task"):
         explorer = _Explorer()
         explorer.ranker, explorer.tools = ranker, tools
-        observation, _ = env.reset(options={"survey": survey})
+        observation, _ = env.reset(options={"topic_id": topic})
         over = False
         while not over:
             observation, _, ended, cut, _ = env.step(explorer.act(observation))
             over = ended or cut
-        gold = tasks.gold(survey).gains
+        gold = tasks.gold(topic).gains
         is_gold = np.array([paper in gold for paper in explorer.pool.ids], bool)
-        played.append(Played(explorer.features, is_gold, len(gold)))
+        played.append(PlayedPool(explorer.features, is_gold, len(gold)))
     env.close()
     return played
 
 
 def _fit(
-    train: Sequence[Played],
-    choose: Sequence[Played],
+    train: Sequence[PlayedPool],
+    choose: Sequence[PlayedPool],
     trees: int,
     leaves: int,
     seed: int,
@@ -184,7 +185,7 @@ def _fit(
     """Return the table of the trees that LightGBM learns; see `Ranker`."""
     lightgbm = load("lightgbm")
 
-    def data(played: Sequence[Played], **more: Any) -> Any:
+    def data(played: Sequence[PlayedPool], **more: Any) -> Any:
         pools = [(pool, of.gold[: len(pool)]) for of in played for pool in of.features if len(pool)]
         rows = np.vstack([pool for pool, _ in pools])
         rows[:, [FEATURES.index(name) for name in without]] = 0.0  # what is constant splits nothing
@@ -237,13 +238,13 @@ def _add(node: dict[str, Any], table: dict[str, list[Any]]) -> int:
     return place
 
 
-def _measure(played: Sequence[Played], ranker: Ranker | None) -> dict[str, float]:
+def _measure(played: Sequence[PlayedPool], ranker: Ranker | None) -> dict[str, float]:
     """Return mean recalls: of the first 10 and 100 papers, and of the whole pool."""
     sums = dict.fromkeys(("recall@10", "recall@100", "recall of the pool"), 0.0)
     for of in played:
         features = of.features[-1]
         scores = features[:, FEATURES.index("vote")] if ranker is None else ranker.scores(features)
         gold = of.gold[np.argsort(-scores, kind="stable")]
-        for name, most in zip(sums, (10, 100, None), strict=True):
-            sums[name] += float(gold[:most].sum() / of.in_reach)
+        for name, max_tasks in zip(sums, (10, 100, None), strict=True):
+            sums[name] += float(gold[:max_tasks].sum() / of.in_reach)
     return {name: round(total / len(played), 4) for name, total in sums.items()}

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.kit.lazy import require
 
-require("the door to inspect_ai", "inspect_ai")
+require("the integration with inspect_ai", "inspect_ai")
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -40,23 +40,23 @@ _MESSAGES = 4
 def episodes(
     name: str,
     corpus: str | Path,
-    surveys: Sequence[str] | int | str | None = None,
+    topics: Sequence[str] | int | str | None = None,
     **options: Any,
 ) -> Task:
-    """Return a task of inspect_ai: one sample for each survey that can be scored.
+    """Return a task of inspect_ai: one sample for each topic that can be scored.
 
-    Surveys are ids, or the number of the first; options are arguments of the environment, such as
+    Topics are ids, or the number of the first; options are arguments of the environment, such as
     ``max_steps=20`` or ``reward="gain"``.
     """
-    specification, opened = TASKS.get(name), Corpus.of(corpus)
-    tasks, chosen = TaskSet(opened), [surveys] if isinstance(surveys, str) else surveys
+    specification, opened = TASKS.get(name), Corpus.resolve(corpus)
+    tasks, chosen = TaskSet(opened), [topics] if isinstance(topics, str) else topics
     named = None if isinstance(chosen, int) else chosen  # a number counts what can be scored alone
-    sessions = Sessions.make(opened, name, surveys=named, **options)
+    sessions = Sessions.make(opened, name, topics=named, **options)
 
     @solver(name="begin")  # type: ignore[untyped-decorator]
     def begin() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            session = await sessions.ajoin(state.uuid, survey=str(state.sample_id))
+            session = await sessions.ajoin(state.uuid, topic_id=str(state.sample_id))
             state.tools = tools_of(session, sessions.schemas())
             return state
 
@@ -67,7 +67,7 @@ def episodes(
         async def score(state: TaskState, target: Target) -> Score:
             totals = await sessions.get(state.uuid).afinish()
             if not totals.valid:  # no score, but an error of the sample
-                raise ArenaError(f"a tool failed on the survey {clip(totals.survey)}.")
+                raise ArenaError(f"a tool failed on the topic {clip(totals.topic_id)}.")
             value = totals.metrics | {"reward": totals.reward}
             if specification.headline in value:  # the viewer shows the first one most
                 value = {specification.headline: value[specification.headline]} | value
@@ -82,7 +82,7 @@ def episodes(
     prompts = sessions.prompts(tasks, chosen)
     steps = json.loads(next(iter(prompts.values())))["budget"]["steps"]
     return Task(
-        dataset=[Sample(text, id=survey) for survey, text in prompts.items()],
+        dataset=[Sample(text, id=topic_id) for topic_id, text in prompts.items()],
         setup=begin(),
         solver=researcher(),
         scorer=metrics(),
@@ -156,8 +156,8 @@ def _named(register: Any, name: str, function: Any) -> Any:
 
 
 def _task(name: str) -> Any:
-    def make(corpus: str, surveys: Sequence[str] | int | str | None = None, **options: Any) -> Task:
-        return episodes(name, corpus, surveys, **options)
+    def make(corpus: str, topics: Sequence[str] | int | str | None = None, **options: Any) -> Task:
+        return episodes(name, corpus, topics, **options)
 
     return _named(task, name, make)
 

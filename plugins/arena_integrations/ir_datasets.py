@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from arena.corpus import Corpus, layout
 from arena.errors import DataError, clip
 from arena.kit.lazy import load
-from arena.tasks import TaskSet, topic_of, with_topic
+from arena.tasks import TaskSet, text_of, with_text
 
 NAMESPACE = "researcharena"
-"""What the names of registered data sets begin with."""
+"""The beginning of the names of registered data sets."""
 _END = "9999-12-31"
 
 
@@ -35,7 +35,7 @@ class Doc(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A survey's topic, or a question; papers dated `before` this day, ``YYYY-MM-DD``, exist."""
+    """The text of a topic, or a question; papers dated `before` this day, ``YYYY-MM-DD``, exist."""
 
     query_id: str
     text: str
@@ -64,17 +64,17 @@ class DatedDataset:
 
     Args:
         corpus: A built corpus, or its directory.
-        tasks: Directory of ``arena-corpus tasks``; by default the surveys of the corpus.
+        tasks: Directory of ``arena-corpus tasks``; by default the topics of the corpus.
         prompt: What the query is: the title, or a level of the survey's prompts.
     """
 
     def __init__(
         self, corpus: Corpus | str | Path, tasks: str | Path | None = None, prompt: str = "title"
     ) -> None:
-        self._corpus = Corpus.of(corpus, tasks)
+        self._corpus = Corpus.resolve(corpus, tasks)
         self._tasks, self._prompt = TaskSet(self._corpus), prompt
-        asked = set(with_topic(self._tasks, prompt))
-        self._ids = [survey_id for survey_id in self._tasks.scorable if survey_id in asked]
+        asked = set(with_text(self._tasks, prompt))
+        self._ids = [topic_id for topic_id in self._tasks.scorable if topic_id in asked]
 
     def docs_iter(self) -> Iterator[Doc]:
         """Return an iterator over the papers in order of their dates; ``[i]`` and ``[i:j]`` too."""
@@ -82,14 +82,14 @@ class DatedDataset:
 
     def queries_iter(self) -> Iterator[Query]:
         """Yield the queries in order of their ids."""
-        for survey in map(self._tasks.survey, self._ids):
-            yield Query(survey.id, topic_of(survey, self._prompt) or "", survey.date)
+        for topic in map(self._tasks.topic, self._ids):
+            yield Query(topic.id, text_of(topic, self._prompt) or "", topic.date)
 
     def qrels_iter(self) -> Iterator[Qrel]:
         """Yield the labels: the references that exist before the day of their query."""
-        for survey_id in self._ids:
-            for paper, gain in self._tasks.gold(survey_id).gains.items():
-                yield Qrel(survey_id, paper, gain)
+        for topic_id in self._ids:
+            for paper, gain in self._tasks.gold(topic_id).gains.items():
+                yield Qrel(topic_id, paper, gain)
 
     def docs_store(self) -> Any:
         """Return ir_datasets' store: ``get(doc_id)`` and ``get_many(doc_ids)``."""
@@ -169,7 +169,7 @@ def register(
     full = f"{NAMESPACE}/{name}"
     if full in irds.registry:
         raise DataError(f"name={clip(name)}: ir_datasets has {full!r} already. Give another one.")
-    opened = Corpus.of(corpus, tasks)
+    opened = Corpus.resolve(corpus, tasks)
     bases = irds.formats.BaseDocs, irds.formats.BaseQueries, irds.formats.BaseQrels
     parts = [type("Part", (DatedDataset, base), {})(opened, prompt=prompt) for base in bases]
     irds.registry.register(full, irds.Dataset(*parts))

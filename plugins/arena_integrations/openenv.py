@@ -23,15 +23,15 @@ except ImportError:  # the command says what is missing
 NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
 SPLIT = "all"
-"""The one split of the task API: the surveys that episodes are drawn from."""
+"""The one split of the task API: the topics that episodes are drawn from."""
 _FIELDS = {"name": "name", "description": "description", "parameters": "input_schema"}
 
 
 class Answer(core.CallToolObservation):  # type: ignore[misc]
-    """What a call, or the reset, returned; ``result`` is the text that the model reads.
+    """The result of a call or of the reset; ``result`` is the text that the model reads.
 
     The metadata of a step has ``terminated``, ``truncated`` and ``info``, as the environment's
-    step returns them; that of a reset has ``survey``.
+    step returns them; that of a reset has ``topic_id``.
     """
 
     def model_dump(self, *, exclude: Any = None, **options: Any) -> dict[str, Any]:
@@ -57,27 +57,27 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         self,
         seed: int | None = None,
         episode_id: str | None = None,
-        survey: str | None = None,
+        topic_id: str | None = None,
         split: str = SPLIT,
         index: int | None = None,
         **unknown: Any,
     ) -> Answer:
         """Start an episode and close the one before.
 
-        It plays a survey by its id or by its `index` in the task API, or one drawn with the seed.
+        It plays a topic by its id or by its `index` in the task API, or one drawn with the seed.
         """
         for name in unknown:
-            known = ("seed", "episode_id", "survey", "split", "index")
+            known = ("seed", "episode_id", "topic_id", "split", "index")
             raise DataError(f"reset has no argument {clip(name)}.{did_you_mean(name, known)}")
         if index is not None:
-            if survey is not None:
-                raise DataError(f"survey={clip(survey)} and index={clip(index)}: give one.")
-            survey = self.get_task(split, index)["id"]
+            if topic_id is not None:
+                raise DataError(f"topic={clip(topic_id)} and index={clip(index)}: give one.")
+            topic_id = self.get_task(split, index)["id"]
         self.list_tasks(split)  # DataError for another split
-        session = self._sessions.open(seed=seed, survey=survey)
+        session = self._sessions.open(seed=seed, topic_id=topic_id)
         self.close()
         self._key, self._episode = session.key, str(episode_id or session.key)
-        about = {"survey": session.survey}
+        about = {"topic_id": session.topic_id}
         return Answer(tool_name="reset", result=session.opening, metadata=about)
 
     def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
@@ -111,7 +111,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
 
     @property
     def state(self) -> core.State:
-        """What the episode has earned, see `arena.session.Totals`; empty without an episode."""
+        """The earnings of the episode, see `arena.session.Totals`; empty without an episode."""
         if not self._key:
             return core.State()
         totals = self._sessions.get(self._key).totals()
@@ -128,11 +128,11 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         return [SPLIT]
 
     def num_tasks(self, split: str) -> int:
-        """Return the number of surveys."""
+        """Return the number of topics."""
         return len(self.list_tasks(split))
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """Return ``index``, ``id`` and ``topic`` of each survey; DataError for another split."""
+        """Return ``index``, ``id`` and ``topic`` of each topic; DataError for another split."""
         if split != SPLIT:
             raise DataError(f"no split {clip(split)}: the only one is {SPLIT!r}.")
         topics = self._sessions.env.topics.items()
@@ -166,16 +166,16 @@ def _answer(action: Any, session: EpisodeSession, step: SessionStep) -> Answer:
     )
 
 
-def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
+def make_app(sessions: Sessions, max_sessions: int = 256, idle: float = IDLE) -> Any:
     """Return the FastAPI application of a server; ``/health`` also says how many episodes are open.
 
-    At most `most` clients may come at a time; one more gets the error CAPACITY_REACHED. A client
-    that sends nothing for `idle` seconds loses its session.
+    At most `max_sessions` clients may come at a time; one more gets the error CAPACITY_REACHED. A
+    client that sends nothing for `idle` seconds loses its session.
     """
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    limits = core.ConcurrencyConfig(max_concurrent_envs=most, session_timeout=idle)
+    limits = core.ConcurrencyConfig(max_concurrent_envs=max_sessions, session_timeout=idle)
     make = partial(LiteratureEnvironment, sessions)
     app = core.create_fastapi_app(
         make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
@@ -183,7 +183,9 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     app.add_exception_handler(ArenaError, lambda _, error: refusal(400, error))
 
     async def health(_: Any) -> JSONResponse:
-        return JSONResponse({"status": "healthy", "open": len(sessions), "most": most})
+        return JSONResponse(
+            {"status": "healthy", "open": len(sessions), "max_sessions": max_sessions}
+        )
 
     app.router.routes.insert(0, Route("/health", health))  # before OpenEnv's own
     return app
@@ -200,19 +202,19 @@ def serve(
     env_option: dict[str, Any] | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
-    most: int = 256,
+    max_sessions: int = 256,
     idle: float = 1800.0,
     record: str | None = None,
 ) -> None:
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
     Args:
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of surveys.
-        most: Clients at a time.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of topics.
+        max_sessions: Clients at a time.
         idle: Seconds after which the session of a client that sends nothing is closed.
 
     Example:
-        arena serve openenv --corpus demo/world --task discovery
+        arena serve openenv --corpus demo/synthetic --task discovery
     """
     require("arena serve openenv", "openenv")
     from arena.envs.config import EnvConfig, merged
@@ -220,5 +222,7 @@ def serve(
     options = {"task": task, "retriever": retriever, "reward": reward}
     config = EnvConfig(**merged(options, env_option))
     # A reset opens an episode before it closes another.
-    sessions = Sessions.make(corpus, config, most=2 * most, idle=idle, record=record, tasks=tasks)
-    serve_app(make_app(sessions, most, idle), host, port, websockets=True)
+    sessions = Sessions.make(
+        corpus, config, max_sessions=2 * max_sessions, idle=idle, record=record, tasks=tasks
+    )
+    serve_app(make_app(sessions, max_sessions, idle), host, port, websockets=True)

@@ -15,7 +15,7 @@ from annotated_types import Ge
 from arena.kit.lazy import require
 from arena.kit.options import checked
 
-require("the door to PyTerrier", "pyterrier")
+require("the integration with PyTerrier", "pyterrier")
 
 import pyterrier as pt
 
@@ -33,7 +33,7 @@ class _Dated(pt.Transformer):
 
     def __init__(self, corpus: Corpus | str | Path, before: str | None) -> None:
         super().__init__()
-        self._corpus = Corpus.of(corpus)
+        self._corpus = Corpus.resolve(corpus)
         self._latest = None if before is None else str(parse_cutoff(before))
 
     def _views(self, frame: DataFrame, retriever: Any = "bm25") -> list[CorpusView]:

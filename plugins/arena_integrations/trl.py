@@ -18,14 +18,14 @@ from arena.errors import DataError
 from arena.kit.lazy import load
 from arena.llm.prompts import Fields, read_template
 from arena.session import EpisodeSession, Sessions
-from arena.tasks import TaskSet, choose_surveys
+from arena.tasks import TaskSet, choose_topics
 from arena.tools import ToolError
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 PROMPT = Path(__file__).with_name("prompts") / "trl.txt"
-"""What a user may replace: the text before the first observation."""
+"""The text that a user may replace: it stands before the first observation."""
 _TYPES = {
     "string": str,
     "integer": int,
@@ -37,7 +37,7 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
 
 
 class _Rollout:
-    """What TRL needs besides the tools. All else is private, or it would be a tool."""
+    """The methods that TRL needs besides the tools. All else is private, or it would be a tool."""
 
     _sessions: ClassVar[Sessions]
     _session: EpisodeSession
@@ -46,15 +46,15 @@ class _Rollout:
     def __init__(self) -> None:
         self._close: Callable[[], None] = lambda: None
 
-    def reset(self, survey: str | None = None, seed: int | None = None, **columns: Any) -> str:
+    def reset(self, topic_id: str | None = None, seed: int | None = None, **columns: Any) -> str:
         """Start an episode with the columns of a row; return the text that ends the prompt."""
-        if survey is None and seed is None:  # each rollout of a group would play another survey
+        if topic_id is None and seed is None:  # each rollout of a group would play another topic
             raise DataError(
-                "the data set has no column 'survey'. Give train_dataset=rows(corpus), or rows "
-                "of your own with 'survey' or 'seed'."
+                "the data set has no column 'topic_id'. Give train_dataset=rows(corpus), or rows "
+                "of your own with 'topic_id' or 'seed'."
             )
         self._close()
-        self._session, self._kept = self._sessions.open(seed=seed, survey=survey), None
+        self._session, self._kept = self._sessions.open(seed=seed, topic_id=topic_id), None
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
         return self._session.opening
 
@@ -101,22 +101,22 @@ def _class_of(sessions: Sessions) -> type[Any]:
 
 def rows(
     corpus: Corpus | str | Path,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     *,
     prompt: str | Path = PROMPT,
     **columns: Any,
 ) -> Dataset:
-    """Return one row for each survey: ``prompt`` (messages), ``survey`` (its id), no labels.
+    """Return one row for each topic: ``prompt`` (messages), ``topic_id`` (its id), no labels.
 
-    Surveys are ids, or the number of the first that can be scored; by default all those. The file
+    Topics are ids, or the number of the first that can be scored; by default all those. The file
     `prompt` has the user's message, which the first observation follows. Every row gets further
     columns, such as ``environment="easy"`` where the trainer maps several environments.
     """
     tasks = TaskSet(corpus)
     text = read_template(prompt, Fields()).fill()
     messages = [{"role": "user", "content": text}]
-    chosen = choose_surveys(tasks, surveys, tasks.scorable)
-    made = [{"prompt": messages, "survey": s, **columns} for s in chosen]
+    chosen = choose_topics(tasks, topics, tasks.scorable)
+    made = [{"prompt": messages, "topic_id": s, **columns} for s in chosen]
     return load("datasets", "arena_integrations.trl.rows()").Dataset.from_list(made)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from arena.kit.lazy import require
 
-require("the door to verifiers", "verifiers")
+require("the integration with verifiers", "verifiers")
 
 import verifiers.v1 as vf
 from mcp_types import CallToolResult, ListToolsResult
@@ -35,7 +35,7 @@ class EpisodeState(vf.State):  # type: ignore[misc]
     """
 
     key: str = ""
-    survey: str | None = None
+    topic_id: str | None = None
     seed: int | None = None
     actions: list[dict[str, Any]] = Field(default_factory=list)
     reward: float = 0.0
@@ -47,7 +47,7 @@ class EpisodeState(vf.State):  # type: ignore[misc]
         """Keep what an episode has earned so far."""
         self.reward, self.metrics, self.over = totals.reward, totals.metrics, totals.over
         if not totals.valid:
-            self.error = f"a tool failed on the survey {totals.survey!r}."
+            self.error = f"a tool failed on the topic {totals.topic_id!r}."
 
 
 class ToolsConfig(vf.SharedToolsetConfig):  # type: ignore[misc]
@@ -65,7 +65,7 @@ def sessions_of(config: str) -> Sessions:
     return Sessions.make(asked.corpus, asked.task, **asked.options)
 
 
-class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
+class ResearchTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
     """The tools of the episodes, with the very schemas of the environment."""
 
     TOOL_PREFIX = None
@@ -110,28 +110,28 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         state = self.state
         if state.actions:
             return self.sessions.get(state.key)
-        return await self.sessions.ajoin(state.key, seed=state.seed, survey=state.survey)
+        return await self.sessions.ajoin(state.key, seed=state.seed, topic_id=state.topic_id)
 
 
-class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
-    """What ``--env.taskset.NAME`` sets.
+class ResearchConfig(vf.TasksetConfig):  # type: ignore[misc]
+    """The settings of ``--env.taskset.NAME``.
 
-    Surveys are ids, on the command line with commas, or the number of the first; by default all
+    Topics are ids, on the command line with commas, or the number of the first; by default all
     that can be scored. Options are
     further arguments of the environment, such as ``retriever``, ``reward`` and ``max_steps``.
     """
 
     corpus: str = ""
     arena_task: str = "discovery"
-    surveys: list[str] | int | None = None
+    topics: list[str] | int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
-    @field_validator("surveys", mode="before")
+    @field_validator("topics", mode="before")
     @classmethod
     def _ids(cls, given: Any) -> Any:
         """Read ids with commas, which are how the command line has a list."""
         if isinstance(given, str) and not given.isdecimal():
-            return [survey for survey in given.split(",") if survey]
+            return [topic_id for topic_id in given.split(",") if topic_id]
         return given
 
     @model_validator(mode="after")
@@ -150,18 +150,18 @@ class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
         return ToolsConfig(corpus=corpus, task=self.arena_task, options=self.options)
 
 
-class SurveyData(vf.TaskData):  # type: ignore[misc]
-    """A survey: its id is `id`, the first observation the prompt. There are no labels in it."""
+class ResearchData(vf.TaskData):  # type: ignore[misc]
+    """A topic: its id is `id`, the first observation the prompt. There are no labels in it."""
 
 
-class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
-    """An episode of a survey."""
+class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
+    """An episode of a topic."""
 
     served = ""
 
     async def setup(self, trace: vf.Trace) -> None:
         """Say in the state which episode the tools are to open."""
-        trace.state.key, trace.state.survey = trace.id, self.data.id
+        trace.state.key, trace.state.topic_id = trace.id, self.data.id
 
     async def finalize(self, trace: vf.Trace) -> None:
         """End an episode that the model left: what it selected or wrote counts.
@@ -173,7 +173,7 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
             env, actions = sessions_of(self.served).env, trace.state.actions
             if trace.is_truncated:  # results that no later request of the model held are not paid
                 actions = actions[: len(trace.tool_messages)]
-            totals = await asyncio.to_thread(play_again, env, trace.state.survey, actions)
+            totals = await asyncio.to_thread(play_again, env, trace.state.topic_id, actions)
             trace.state.take(totals)
         if trace.state.error:  # a reward of 0 would not be the agent's
             raise ArenaError(trace.state.error)
@@ -196,24 +196,24 @@ class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
         return dict(trace.info["arena"]["metrics"])
 
 
-class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]
-    """One episode for each survey of a built corpus."""
+class ResearchTaskset(vf.Taskset[ResearchTask, ResearchConfig]):  # type: ignore[misc]
+    """One episode for each topic of a built corpus."""
 
-    def load(self) -> Iterator[SurveyTask]:
+    def load(self) -> Iterator[ResearchTask]:
         """Yield the episodes."""
         served = self.config.served().model_dump_json()
         tasks = TaskSet(self.config.corpus)
         prompts = sessions_of(served).prompts(tasks, self.config.surveys)
-        for survey, text in prompts.items():
-            task = SurveyTask(SurveyData(id=survey, prompt=text), self.config.task)
+        for topic_id, text in prompts.items():
+            task = ResearchTask(ResearchData(id=topic_id, prompt=text), self.config.task)
             task.served = served
             yield task
 
     @classmethod
-    def toolsets(cls, config: SurveyConfig) -> list[SurveyTools]:
+    def toolsets(cls, config: ResearchConfig) -> list[ResearchTools]:
         """Return the one tool server of all rollouts."""
-        return [SurveyTools(config.served())]
+        return [ResearchTools(config.served())]
 
 
 if __name__ == "__main__":
-    SurveyTools.run()
+    ResearchTools.run()

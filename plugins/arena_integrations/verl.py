@@ -39,27 +39,27 @@ def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[
 
 def rows(
     corpus: str,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     task: str = "discovery",
     **arguments: Any,
 ) -> list[dict[str, Any]]:
-    """Return one row of verl's data set for each survey; there are no labels in it.
+    """Return one row of verl's data set for each topic; there are no labels in it.
 
-    Surveys are ids, or the number of the first; by default all that can be scored. The other
+    Topics are ids, or the number of the first; by default all that can be scored. The other
     arguments are those of `tool_config`; the prompt names the budget.
     """
     sessions = Sessions.make(corpus, task, **arguments)
     names = [schema["function"]["name"] for schema in sessions.schemas()]
-    prompts = sessions.prompts(TaskSet(corpus), surveys)
+    prompts = sessions.prompts(TaskSet(corpus), topics)
     return [
         {
             "data_source": f"arena/{task}",
             "agent_name": "tool_agent",
             "prompt": [{"role": "user", "content": text}],
             "reward_model": {"style": "rule", "ground_truth": ""},
-            "extra_info": {"index": i, "tools_kwargs": _kwargs(names, {"survey": survey})},
+            "extra_info": {"index": i, "tools_kwargs": _kwargs(names, {"topic_id": topic_id})},
         }
-        for i, (survey, text) in enumerate(prompts.items())
+        for i, (topic_id, text) in enumerate(prompts.items())
     ]
 
 
@@ -85,18 +85,18 @@ def compute_score(
         raise DataError(totals["error"])
     if not totals.get("valid", True):  # the reward is not the agent's
         if invalid is None:
-            raise DataError(f"a tool failed on the survey {totals['survey']!r}.")
+            raise DataError(f"a tool failed on the topic {totals['topic_id']!r}.")
         return {"score": invalid, "over": 1.0, "steps": totals["steps"], "valid": 0.0}
     over, again = totals["over"], totals.get("again")
     if again is not None:
         kept = [action for action, head in again["played"] if head in solution_str]
         if not over or len(kept) < len(again["played"]):
             env = _sessions_of(again["config"]).env
-            totals = play_again(env, totals["survey"], kept)._asdict()
+            totals = play_again(env, totals["topic_id"], kept)._asdict()
     return {"score": totals["reward"], "over": float(over), "steps": totals["steps"], "valid": 1.0}
 
 
-class SurveyTool(BaseTool):  # type: ignore[misc]
+class ResearchTool(BaseTool):  # type: ignore[misc]
     """One tool of the episodes. All tools with the same configuration share them.
 
     Besides ``type: native`` for verl, `config` has arguments of `Sessions.make`.
@@ -143,7 +143,7 @@ def _sessions_of(config: str) -> Sessions:
 
 def _entries(sessions: Sessions, arguments: Mapping[str, Any]) -> dict[str, Any]:
     config = {"type": "native", **arguments}  # one object, which YAML writes once
-    name = f"{SurveyTool.__module__}.{SurveyTool.__name__}"
+    name = f"{ResearchTool.__module__}.{ResearchTool.__name__}"
     schemas = sessions.schemas()
     return {"tools": [{"class_name": name, "config": config, "tool_schema": s} for s in schemas]}
 

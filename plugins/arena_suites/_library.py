@@ -13,7 +13,7 @@ from arena.tasks import TaskSet
 
 
 class CorpusPaper(NamedTuple):
-    """What a corpus knows of a paper."""
+    """A paper as a corpus knows it."""
 
     name: PaperName
     day: int | None
@@ -47,5 +47,5 @@ def _papers(corpus: str) -> Iterable[CorpusPaper]:
     }
     for name in tasks.paper_names():
         if name.id not in facts:  # a survey that is not a paper of the corpus
-            facts[name.id] = parse_date(tasks.survey(name.id).date).day, True
+            facts[name.id] = parse_date(tasks.topic(name.id).date).day, True
         yield CorpusPaper(name, *facts[name.id])

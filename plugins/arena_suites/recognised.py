@@ -42,7 +42,7 @@ _INITIALS = re.compile(r"\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
 
 
 class Citations(NamedTuple):
-    """What an article cites.
+    """The citations of an article.
 
     Attributes:
         sections: Heading, text and marks of each section, in order.
@@ -83,7 +83,7 @@ def find_citations(
             (an entry in two pieces), read ``Reference 24`` and ``(see also; 26)`` as marks where
             numbers stand in round brackets, and explain a name that is spelt a little otherwise.
     """
-    names = [_Name.of(record) for record in records]
+    names = [_Name.from_record(record) for record in records]
     listed_as = [entry for entry in bibliography if isinstance(entry, str)]
     if repaired:
         rounded = any(_NUMBER.match(entry) for entry in listed_as[:3])
@@ -126,7 +126,7 @@ def find_records(
 
     An entry has the record that `find_citations` finds.
     """
-    places = _places(references, [_Name.of(record) for record in records])
+    places = _places(references, [_Name.from_record(record) for record in records])
     return {place: key for key, place in reversed(places.items())}
 
 
@@ -168,7 +168,7 @@ class _Name(NamedTuple):
     authors: str
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> _Name:
+    def from_record(cls, record: Mapping[str, Any]) -> _Name:
         authors = [str(author) for author in record.get("authors") or ()]
         first = _INITIALS.sub("", authors[0]).split()[-1:] if authors else []
         year = str(year_of(record.get("date")) or "")

@@ -16,14 +16,14 @@ from arena.answers import remarked
 from arena.corpus import Corpus, CorpusView
 from arena.dates import format_day, last_version_month, parse_date
 from arena.errors import DataError, clip
-from arena.failures import failure_of_answer
+from arena.failures import scoring_failure
 from arena.kit.code import code_sha256
 from arena.kit.files import json_value, sha256_file
 from arena.kit.terminal import progress
 from arena.metrics import METRICS, evaluate, mean
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve, unfound
 from arena.report.metrics import ReportGold, cited_works
-from arena.suites import Evaluation, Made, chosen, folder_sha256, json_lines, suite
+from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, json_lines, suite
 from arena.tasks import TaskSet
 from arena.text.display import count
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
@@ -53,7 +53,7 @@ _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fr
 def score_reports(
     *,
     data: str,
-    reports: Made,
+    reports: OutputPath,
     only: tuple[str, ...] | None = None,
     official: bool = False,
     corpus: str | None = None,
@@ -102,7 +102,7 @@ def score_reports(
         )
     every = read_data(data)
     gold = chosen(every, only)
-    if corpus and not {f"reportbench:{name}" for name in gold} & TaskSet(corpus).surveys.keys():
+    if corpus and not {f"reportbench:{name}" for name in gold} & TaskSet(corpus).topics.keys():
         raise DataError(f"{corpus!r} has none of these surveys: build it of ReportBench's data.")
     files, problems = find_reports(reports, every)
     library = Library(corpus)
@@ -194,7 +194,7 @@ def _score(
         row = {**worst, "hits": 0, "cited": 0, "gold": gold_size}
         about |= {"reason": str(error)}
     except Exception as error:
-        about |= {"failed": failure_of_answer(error)}
+        about |= {"failed": scoring_failure(error)}
         row = _no_scores(official)
         resolved = None
     return row | about | dict.fromkeys(JUDGED), resolved
@@ -223,7 +223,7 @@ def _judge(
         for name, report in reports.items():
             own = f"reportbench:{name}"
             views[name] = opened.at(format_day(gold[name].cutoff), [own])
-            if own in tasks.surveys:
+            if own in tasks.topics:
                 papers = [each.paper for each in report.references if each.paper]
                 status[name] = tasks.citation_status(own, papers)
     client = Client.from_options(options, "--llm-option")

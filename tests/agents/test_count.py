@@ -17,9 +17,9 @@ class Own(arena.Agent):
 """
 
 
-def test_counted_calls_and_refused_actions_are_shown(world, tmp_path, capsys):
+def test_counted_calls_and_refused_actions_are_shown(synthetic, tmp_path, capsys):
     (tmp_path / "own.py").write_text(AGENT)
-    command = ["run", "--corpus", str(world), "--task", "discovery", "--surveys", "2"]
+    command = ["run", "--corpus", str(synthetic), "--task", "discovery", "--topics", "2"]
     command += ["--agent", f"{tmp_path}/own.py:Own", "--output", str(tmp_path / "run")]
     assert main(command) == 0
     out = capsys.readouterr().out
@@ -40,10 +40,10 @@ class Breaks(arena.Agent):
 """
 
 
-def test_an_error_names_the_innermost_line_of_the_agents_own_folder(world, tmp_path, capsys):
+def test_an_error_names_the_innermost_line_of_the_agents_own_folder(synthetic, tmp_path, capsys):
     (tmp_path / "own_helper.py").write_text(HELPER)
     (tmp_path / "breaks.py").write_text(BREAKS)
-    command = ["run", "--corpus", str(world), "--task", "discovery", "--surveys", "1"]
+    command = ["run", "--corpus", str(synthetic), "--task", "discovery", "--topics", "1"]
     command += ["--agent", f"{tmp_path}/breaks.py:Breaks", "--output", str(tmp_path / "run")]
     assert main(command) == 2
     error = capsys.readouterr().err

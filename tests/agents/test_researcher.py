@@ -48,21 +48,21 @@ class Greedy(Researcher):
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey", "Report"]),
+    task=st.sampled_from(["Discovery", "Selection", "Organization", "Pipeline", "Report"]),
     steps=st.integers(3, 60),
     searches=st.integers(0, 20),
     reads=st.integers(0, 20),
     characters=st.one_of(st.integers(0, 500_000), st.just(2_000_000)),
     max_k=st.integers(1, 100),
 )
-def test_no_budget_is_overspent(world, task, steps, searches, reads, characters, max_k):
+def test_no_budget_is_overspent(synthetic, task, steps, searches, reads, characters, max_k):
     env = gymnasium.make(
-        f"arena/{task}-v0", corpus=world, max_steps=steps, max_searches=searches,
+        f"arena/{task}-v0", corpus=synthetic, max_steps=steps, max_searches=searches,
         max_reads=reads, max_characters=characters, max_k=max_k,
     )  # fmt: skip
     actions, info, truncated = played(env, Greedy())
     assert not truncated
-    wanted = {"Survey": {"discovery", "selection", "organization"}}.get(task, {task.lower()})
+    wanted = {"Pipeline": {"discovery", "selection", "organization"}}.get(task, {task.lower()})
     assert set(info["answers"]) == wanted
     assert all(action.get("tool") != "finish" for action in actions)
 
@@ -81,27 +81,27 @@ class Writes(Researcher):
         desk.report = self.text
 
 
-def submitted(world, agent, **options):
-    env = gymnasium.make("arena/Report-v0", corpus=world, **options)
+def submitted(synthetic, agent, **options):
+    env = gymnasium.make("arena/Report-v0", corpus=synthetic, **options)
     actions, info, truncated = played(env, agent)
     assert not truncated
     return [action["tool"] for action in actions], info["answers"].get("report")
 
 
-def test_what_is_submitted_as_a_report(world):
+def test_what_is_submitted_as_a_report(synthetic):
     agent = Writes()
-    tools, draft = submitted(world, agent)
+    tools, draft = submitted(synthetic, agent)
     assert tools == ["search", "write", "write", "submit_report"]
     assert draft.startswith("## Part 0\n\nA finding [@")
     assert agent.last["sections"] == 2
 
     agent = Writes()
     agent.sections, agent.text = (), "# A text\n\nIt is whole."
-    assert submitted(world, agent) == (["search", "submit_report"], agent.text)
+    assert submitted(synthetic, agent) == (["search", "submit_report"], agent.text)
 
     agent = Writes()
     agent.sections = ()
-    _, listed = submitted(world, agent)
+    _, listed = submitted(synthetic, agent)
     assert listed.count("[@") == 2  # a list of the ranking
 
 
@@ -119,9 +119,9 @@ class Calls(Researcher):
         desk.ranking = [hit.id for hit in hits]
 
 
-def test_any_tool_is_called_while_steps_are_left(world):
+def test_any_tool_is_called_while_steps_are_left(synthetic):
     agent = Calls()
-    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_steps=8)
+    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic, max_steps=8)
     actions, info, truncated = played(env, agent)
     assert not truncated
     assert [action["tool"] for action in actions] == [
@@ -135,7 +135,7 @@ def test_any_tool_is_called_while_steps_are_left(world):
     assert info["answers"]["discovery"]
 
 
-def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
+def test_a_topic_is_worked_on_in_three_stages_on_one_desk(synthetic):
     stages = []
 
     class Three(Researcher):
@@ -154,7 +154,7 @@ def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
             desk.mind_map = {"label": "x", "children": [text.split()[0]]}
             stages.append((desk.stage, desk.read_count, id(desk)))
 
-    env = gymnasium.make("arena/Survey-v0", corpus=world)
+    env = gymnasium.make("arena/Pipeline-v0", corpus=synthetic)
     actions, info, _ = played(env, Three())
     assert [action["tool"] for action in actions] == [
         "search", "submit", "submit", "read", "organize",
@@ -164,10 +164,10 @@ def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
     assert len({desk for *_, desk in stages}) == 1
 
 
-def test_by_default_it_plays_as_title(world, tmp_path):
-    for task in ("discovery", "selection", "survey", "report"):
-        ours = arena.run(world, task, Researcher, tmp_path / f"{task}-ours", surveys=4)
-        title = arena.run(world, task, "title", tmp_path / f"{task}-title", surveys=4)
+def test_by_default_it_plays_as_title(synthetic, tmp_path):
+    for task in ("discovery", "selection", "pipeline", "report"):
+        ours = arena.run(synthetic, task, Researcher, tmp_path / f"{task}-ours", topics=4)
+        title = arena.run(synthetic, task, "title", tmp_path / f"{task}-title", topics=4)
         assert ours["mean"] == title["mean"]
         for name in ("run.trec", "run.discovery.trec", "run.selection.trec"):
             path = tmp_path / f"{task}-ours" / name
@@ -178,21 +178,21 @@ def test_by_default_it_plays_as_title(world, tmp_path):
                 assert path.read_text() == other
 
 
-def test_a_refused_answer_is_not_submitted_again(world):
+def test_a_refused_answer_is_not_submitted_again(synthetic):
     class Wrong(Researcher):
         def organize(self, desk):
             desk.mind_map = {"label": "x", "children": [{"label": "y", "papers": ["nobody"]}]}
             yield from ()
 
-    env = gymnasium.make("arena/Organization-v0", corpus=world)
+    env = gymnasium.make("arena/Organization-v0", corpus=synthetic)
     actions, info, truncated = played(env, Wrong())
     assert [action["tool"] for action in actions] == ["organize", "finish"]
     assert not truncated
     assert info["answers"] == {}
 
 
-def test_the_desk_tells_engines_and_papers(world):
-    env = gymnasium.make("arena/Organization-v0", corpus=world)
+def test_the_desk_tells_engines_and_papers(synthetic):
+    env = gymnasium.make("arena/Organization-v0", corpus=synthetic)
     observation, _ = env.reset(seed=1)
     listed = json.loads(observation["result"])["references"]
     desk = Desk(observation, arena.tool_schemas(env))
@@ -202,7 +202,7 @@ def test_the_desk_tells_engines_and_papers(world):
     assert Desk(observation).retrievers == ()
 
 
-def test_a_blank_query_and_a_paper_read_before_cost_nothing(world):
+def test_a_blank_query_and_a_paper_read_before_cost_nothing(synthetic):
     class Twice(Researcher):
         def discover(self, desk):
             assert (yield from desk.search("  \n ")) == []
@@ -213,7 +213,7 @@ def test_a_blank_query_and_a_paper_read_before_cost_nothing(world):
             assert (yield from desk.read("nobody")) == ""
             desk.ranking = [hit.id]
 
-    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic)
     actions, _, _ = played(env, Twice())
     assert [action["tool"] for action in actions] == ["search", "read", "read", "submit"]
 
@@ -242,9 +242,9 @@ class Half(Researcher):
         (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
     ],
 )
-def test_mistakes_in_an_agent_are_explained(agent, told, world, tmp_path):
+def test_mistakes_in_an_agent_are_explained(agent, told, synthetic, tmp_path):
     with pytest.raises(ArenaError) as error:
-        arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
+        arena.run(synthetic, "discovery", agent, tmp_path / "run", topics=1)
     assert told in str(error.value)
     assert str(error.value).endswith("the same command continues from here.")
 
@@ -257,9 +257,9 @@ class Endless(Researcher):
             desk.ranking = desk.ranking or [hit.id for hit in hits]
 
 
-@pytest.mark.parametrize("task", ["discovery", "survey"])
-def test_a_loop_without_end_ends_with_the_budget_and_a_message(world, tmp_path, caplog, task):
-    summary = arena.run(world, task, Endless, tmp_path / "run", surveys=1)
+@pytest.mark.parametrize("task", ["discovery", "pipeline"])
+def test_a_loop_without_end_ends_with_the_budget_and_a_message(synthetic, tmp_path, caplog, task):
+    summary = arena.run(synthetic, task, Endless, tmp_path / "run", topics=1)
     assert summary["counts"]["scored"] == 1
     assert summary["mean"]["recall@10"] > 0  # what was on the desk is submitted
     assert "Endless made 100,000 moves in a row that its budget does not allow" in caplog.text

@@ -49,12 +49,12 @@ def graphs(tmp_path_factory) -> Path:
         }
         for n in range(1, 7)
     ]  # fmt: skip
-    survey = {
+    topic = {
         "id": "s", "title": "Graphs: a Survey", "date": "2020-06",
         "references": [paper["id"] for paper in reversed(papers)], "mind_map": GOLD,
     }  # fmt: skip
     directory = tmp_path_factory.mktemp("graphs") / "corpus"
-    build(Memory(papers, [survey]), directory)
+    build(Memory(papers, [topic]), directory)
     return directory
 
 
@@ -117,8 +117,8 @@ def test_the_abstracts_of_more_papers_than_reads(tmp_path):
     ids = [f"p{n}" for n in range(130)]
     papers = [{"id": i, "title": f"Title {i}", "date": "2019", "abstract": i} for i in ids]
     tree = {"name": "Graphs", "subtopics": [{"name": "All", "papers": ids}]}
-    survey = {"id": "s", "title": "Graphs: a Survey", "date": "2020", "mind_map": tree}
-    build(Memory(papers, [survey | {"references": ids}]), tmp_path / "corpus")
+    topic = {"id": "s", "title": "Graphs: a Survey", "date": "2020", "mind_map": tree}
+    build(Memory(papers, [topic | {"references": ids}]), tmp_path / "corpus")
     with LLMServer(lambda body: json.dumps({"All": numbers(body)})) as server:
         model = {"model": "scripted", "base_url": server.url}
         config = {"name": "two", "retrievers": {"BM25": "bm25"}, "llm": model, "tables": {

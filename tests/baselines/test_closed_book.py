@@ -41,6 +41,6 @@ def test_a_comparison_is_split_at_the_cutoff_of_the_model(tmp_path, capsys):
         with LLMServer(["<Titles>\n- None\n</Titles>"]) as server:
             play(corpus, "discovery", "closed-book", run, server, model_cutoff=day)
     assert main(["compare", "old", "new", "--corpus", str(corpus)]) == 0
-    assert "over 1 survey dated 2002-05-01 or later" in capsys.readouterr().out
+    assert "over 1 topic dated 2002-05-01 or later" in capsys.readouterr().out
     with pytest.raises(DataError, match="2002-13"):
         play(corpus, "discovery", "closed-book", "bad", server, model_cutoff="2002-13")

@@ -153,11 +153,11 @@ def played(corpus, tmp_path, task="organization", **arguments):
     return summary, lines
 
 
-def test_it_organizes_the_starting_papers(world, tmp_path):
+def test_it_organizes_the_starting_papers(synthetic, tmp_path):
     from arena.tasks import TaskSet
 
-    summary, _ = played(world, tmp_path)
-    tasks = TaskSet(world)
+    summary, _ = played(synthetic, tmp_path)
+    tasks = TaskSet(synthetic)
     maps = [
         json.loads(line) for line in (tmp_path / "run" / "mind_maps.jsonl").read_text().splitlines()
     ]
@@ -165,11 +165,11 @@ def test_it_organizes_the_starting_papers(world, tmp_path):
     for entry in maps:
         tree, told = read_mind_map(entry["mind_map"])
         assert not told
-        assert tree.label == tasks.surveys[entry["survey"]].title.lower()
-        assert sorted(tree.all_papers()) == sorted(tasks.gold(entry["survey"]).gains)
-        reads = summary["per_survey"][entry["survey"]]["reads"]
+        assert tree.label == tasks.topics[entry["topic_id"]].text.lower()
+        assert sorted(tree.all_papers()) == sorted(tasks.gold(entry["topic_id"]).gains)
+        reads = summary["per_topic"][entry["topic_id"]]["reads"]
         assert reads == min(99, len(tree.all_papers()))
-    floor, _ = played(world, tmp_path, agent="random")
+    floor, _ = played(synthetic, tmp_path, agent="random")
     headline = "paper_filing_agreement"
     assert summary["mean"][headline] > floor["mean"][headline] + 0.05
 
@@ -177,8 +177,8 @@ def test_it_organizes_the_starting_papers(world, tmp_path):
 @pytest.mark.parametrize(
     "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
 )
-def test_it_submits_no_map_without_papers(world, tmp_path, budget):
-    summary, _ = played(world, tmp_path, **budget, surveys=1, references="found")
-    (entry,) = summary["per_survey"].values()
+def test_it_submits_no_map_without_papers(synthetic, tmp_path, budget):
+    summary, _ = played(synthetic, tmp_path, **budget, topics=1, references="run")
+    (entry,) = summary["per_topic"].values()
     assert not entry["truncated"]
     assert entry["paper_filing_agreement"] == 0

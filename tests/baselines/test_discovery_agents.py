@@ -15,25 +15,25 @@ SURVEYS = 2
 # Requests and searches of an episode with the model `helpful`. The second query of self-rag may
 # find nothing new to judge.
 WORK = {"zero-shot": ({1}, 1), "decomposer": ({1}, 3), "self-rag": ({4, 5}, 2)}
-TASKS = ("discovery", "selection", "survey")
+TASKS = ("discovery", "selection", "pipeline")
 
 each_agent = pytest.mark.parametrize("agent", WORK)
 
 
 def scored(summary, count=SURVEYS):
-    assert summary["counts"]["surveys"] == summary["counts"]["scored"] == count
+    assert summary["counts"]["topics"] == summary["counts"]["scored"] == count
     return summary["mean"]
 
 
 @each_agent
 @pytest.mark.parametrize("task", TASKS)
-def test_it_plays_and_its_replay_has_the_same_bytes(task, agent, world, tmp_path):
+def test_it_plays_and_its_replay_has_the_same_bytes(task, agent, synthetic, tmp_path):
     requests, searches = WORK[agent]
     with LLMServer(helpful) as server:
-        mean = scored(play(world, task, agent, "run", server, surveys=SURVEYS))
+        mean = scored(play(synthetic, task, agent, "run", server, topics=SURVEYS))
         asked = len(server.requests)
     assert mean["ndcg@100" if task == "selection" else "recall@100"] > 0
-    scored(play(world, task, agent, "replay", None, surveys=SURVEYS))
+    scored(play(synthetic, task, agent, "replay", None, topics=SURVEYS))
     assert run_contents(Path("run")) == run_contents(Path("replay"))
     for episode in episodes("run"):
         assert len(queries_of(episode)) == searches
@@ -46,9 +46,9 @@ def test_it_plays_and_its_replay_has_the_same_bytes(task, agent, world, tmp_path
 
 
 @each_agent
-def test_it_organizes_nothing_and_asks_nothing(agent, world):
+def test_it_organizes_nothing_and_asks_nothing(agent, synthetic):
     with LLMServer(helpful) as server:
-        scored(play(world, "organization", agent, "run", server, surveys=SURVEYS))
+        scored(play(synthetic, "organization", agent, "run", server, topics=SURVEYS))
         assert server.requests == []
     for episode in episodes("run"):
         assert [step["action"]["tool"] for step in episode["steps"]] == ["finish"]
@@ -72,14 +72,14 @@ BAD = {
 
 @each_agent
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
-def test_without_an_answer_it_is_title(answer, agent, world, title_run):
+def test_without_an_answer_it_is_title(answer, agent, synthetic, title_run):
     with LLMServer(lambda body: answer) as server:
-        scored(play(world, "discovery", agent, "run", server, surveys=1), 1)
-        scored(play(world, "discovery", agent, "replay", None, surveys=1), 1)
+        scored(play(synthetic, "discovery", agent, "run", server, topics=1), 1)
+        scored(play(synthetic, "discovery", agent, "replay", None, topics=1), 1)
     assert run_contents(Path("run")) == run_contents(Path("replay"))
-    titles = {episode["survey"]: episode["answers"] for episode in episodes(title_run)}
+    titles = {episode["topic_id"]: episode["answers"] for episode in episodes(title_run)}
     for episode in episodes("run"):
-        assert episode["answers"] == titles[episode["survey"]]
+        assert episode["answers"] == titles[episode["topic_id"]]
         failed = episode["notes"]["llm"]["failed"]
         # the query, and with it the judgements of what the topic found
         assert len(failed) == (2 if agent == "self-rag" else 1)
@@ -88,10 +88,10 @@ def test_without_an_answer_it_is_title(answer, agent, world, title_run):
 
 @each_agent
 @pytest.mark.parametrize("most", range(4))
-def test_at_a_limit_the_ranking_so_far_is_submitted(most, agent, world):
+def test_at_a_limit_the_ranking_so_far_is_submitted(most, agent, synthetic):
     with LLMServer(helpful) as server:
         summary = play(
-            world, "survey", agent, "run", server, surveys=SURVEYS, limits={"max_calls": most}
+            synthetic, "topic", agent, "run", server, topics=SURVEYS, limits={"max_calls": most}
         )
         assert len(server.requests) == SURVEYS * min(most, *WORK[agent][0])
     mean = scored(summary)
@@ -110,16 +110,16 @@ BUDGETS = [
     ("selection", {"max_steps": 1}, 0),
     ("discovery", {"max_characters": 4000}, 1),
     ("discovery", {"max_characters": 100}, 0),
-    ("survey", {"max_steps": 4}, 1),
-    ("survey", {"max_steps": 3}, 0),
+    ("pipeline", {"max_steps": 4}, 1),
+    ("pipeline", {"max_steps": 3}, 0),
 ]
 
 
 @each_agent
 @pytest.mark.parametrize(("task", "budget", "searches"), BUDGETS)
-def test_no_budget_is_too_small_to_submit(task, budget, searches, agent, world):
+def test_no_budget_is_too_small_to_submit(task, budget, searches, agent, synthetic):
     with LLMServer(helpful) as server:
-        scored(play(world, task, agent, "run", server, surveys=1, **budget), 1)
+        scored(play(synthetic, task, agent, "run", server, topics=1, **budget), 1)
     (episode,) = episodes("run")
     assert not episode["truncated"]
     assert len(queries_of(episode)) == searches

@@ -22,9 +22,9 @@ ANSWER = f"Here it is.\n<typology>\n{json.dumps(GOLD)}\n</typology>"
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory) -> Path:
-    """Two papers, and a survey with the headings of `GOLD`."""
+    """Two papers, and a topic with the headings of `GOLD`."""
     papers = [{"id": f"p{n}", "title": f"Graphs {n}", "date": f"201{n}"} for n in (1, 2)]
-    survey = {
+    topic = {
         "id": "s", "title": "Graphs: A SURVEY", "date": "2020-06", "references": ["p1", "p2"],
         "mind_map": {"name": "Graphs", "subtopics": [
             {"name": "Colouring", "subtopics": ["Planar", "Edges"]},
@@ -32,7 +32,7 @@ def graphs(tmp_path_factory) -> Path:
         ]},
     }  # fmt: skip
     directory = tmp_path_factory.mktemp("graphs") / "corpus"
-    build(Memory(papers, [survey]), directory)
+    build(Memory(papers, [topic]), directory)
     return directory
 
 
@@ -84,7 +84,7 @@ def test_a_map_from_the_topic_alone(graphs, tmp_path):
         assert value == (0.0 if "distance" in name else 1.0), name
 
 
-def test_no_heading_of_an_example_is_one_of_a_real_survey(real_data):
+def test_no_heading_of_an_example_is_one_of_a_real_topic(real_data):
     """The examples are made up; a survey's own map would be its gold label."""
     template = (PROMPTS / "map.txt").read_text(encoding="utf-8")
     examples = template.split("<typology>\n")[1:]

@@ -95,11 +95,11 @@ def test_every_paper_is_in_one_leaf(papers, topic, data):
     ]
 
 
-def test_the_agent_organizes_the_starting_papers(world, tmp_path):
+def test_the_agent_organizes_the_starting_papers(synthetic, tmp_path):
     scores = {}
     for agent in ("organizer", "random"):
         output = tmp_path / agent
-        summary = arena.run(world, "organization", agent, output, surveys=3)
+        summary = arena.run(synthetic, "organization", agent, output, topics=3)
         scores[agent] = summary["mean"]["paper_filing_agreement"]
     assert scores["organizer"] > scores["random"]
     lines = (tmp_path / "organizer" / "mind_maps.jsonl").read_text().splitlines()

@@ -111,14 +111,19 @@ def test_answers_that_cannot_be_read_and_limits(mini, others, limits, cited, sai
     assert writer.stopped == ("max_calls" if limits else None)
 
 
-@pytest.mark.parametrize("task", ["report", "survey", "organization", "selection"])
-def test_it_plays_every_task_and_a_replay_is_the_same(world, task, tmp_path):
+@pytest.mark.parametrize("task", ["report", "pipeline", "organization", "selection"])
+def test_it_plays_every_task_and_a_replay_is_the_same(synthetic, task, tmp_path):
     options = {"model": "scripted", "sections": 3}
     with LLMServer(helpful) as server:
         given = options | {"base_url": server.url}
-        first = arena.run(world, task, "outline-first", "run", agent_options=given, surveys=2)
+        first = arena.run(synthetic, task, "outline-first", "run", agent_options=given, topics=2)
     again = arena.run(
-        world, task, "outline-first", "again", agent_options=options | {"mode": "replay"}, surveys=2
+        synthetic,
+        task,
+        "outline-first",
+        "again",
+        agent_options=options | {"mode": "replay"},
+        topics=2,
     )
     assert first["mean"] == again["mean"]
     assert first["counts"]["scored"] == 2

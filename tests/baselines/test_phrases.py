@@ -23,10 +23,10 @@ def test_phrases_by_hand(topic, found):
     assert phrases(topic) == found
 
 
-def test_it_searches_for_the_topic_and_its_phrases(world, tmp_path):
+def test_it_searches_for_the_topic_and_its_phrases(synthetic, tmp_path):
     options = {"max_queries": 2}
     summary = arena.run(
-        world, "discovery", "phrases", tmp_path / "run", surveys=3, agent_options=options
+        synthetic, "discovery", "phrases", tmp_path / "run", topics=3, agent_options=options
     )
     assert 0 < summary["mean"]["recall@100"] <= 1
     first = json.loads((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()[0])

@@ -16,10 +16,10 @@ from baselines.react import LEFT_OUT, MAX_REFUSED
 pytestmark = pytest.mark.usefixtures("alone")
 
 
-def play(world, output, server, task="discovery", surveys=1, **options):
+def play(synthetic, output, server, task="discovery", topics=1, **options):
     budget = {name: options.pop(name) for name in LIMITS if name in options}
     given = {"model": "scripted", "base_url": server.url, "max_retries": 1} | options
-    return arena.run(world, task, "react", output, agent_options=given, surveys=surveys, **budget)
+    return arena.run(synthetic, task, "react", output, agent_options=given, topics=topics, **budget)
 
 
 def episode(output):
@@ -48,12 +48,12 @@ def researcher(body):
     return tool_call("finish", {})
 
 
-def test_a_conversation(world, tmp_path):
+def test_a_conversation(synthetic, tmp_path):
     with LLMServer(researcher) as server:
-        play(world, tmp_path / "run", server)
+        play(synthetic, tmp_path / "run", server)
         first, second, third = server.requests
-    env = gymnasium.make("arena/Discovery-v0", corpus=world)
-    observation, _ = env.reset(seed=0, options={"survey": episode(tmp_path / "run")["survey"]})
+    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic)
+    observation, _ = env.reset(seed=0, options={"topic_id": episode(tmp_path / "run")["topic_id"]})
     for body in (first, second, third):
         assert body["tools"] == arena.tool_schemas(env)
         assert body["tool_choice"] == "auto"
@@ -73,10 +73,10 @@ def test_a_conversation(world, tmp_path):
     assert episode(tmp_path / "run")["answers"]["discovery"] == hits(second)[::-1]
 
 
-def test_a_model_without_tool_calls_is_reminded_and_then_stopped(world, tmp_path):
+def test_a_model_without_tool_calls_is_reminded_and_then_stopped(synthetic, tmp_path):
     script = [tool_call("search", {"query": "membrane", "k": 3}), "Interesting!", "Very."]
     with LLMServer(script) as server:
-        play(world, tmp_path / "run", server)
+        play(synthetic, tmp_path / "run", server)
         last = server.requests[-1]["messages"]
     assert tools_used(tmp_path / "run") == ["search", "submit"]
     assert last[-2] == {"role": "assistant", "content": "Interesting!"}
@@ -86,14 +86,14 @@ def test_a_model_without_tool_calls_is_reminded_and_then_stopped(world, tmp_path
     assert done["answers"]["discovery"] == hits({"messages": last[:-2]})
 
 
-def test_selected_papers_are_submitted_when_steps_run_out(world, tmp_path):
+def test_selected_papers_are_submitted_when_steps_run_out(synthetic, tmp_path):
     def tireless(body):
         if sum(message["role"] == "assistant" for message in body["messages"]) == 1:
             return tool_call("select", {"paper_ids": hits(body)[1:]})
         return tool_call("search", {"query": "membrane", "k": 3})
 
     with LLMServer(tireless) as server:
-        summary = play(world, tmp_path / "run", server, max_steps=6)
+        summary = play(synthetic, tmp_path / "run", server, max_steps=6)
         chosen = hits(server.requests[1])[1:]
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == [
@@ -101,10 +101,10 @@ def test_selected_papers_are_submitted_when_steps_run_out(world, tmp_path):
     ]  # fmt: skip
     assert done["answers"]["discovery"] == chosen
     assert done["notes"]["llm"]["stopped"] == "steps"
-    assert not any(entry["truncated"] for entry in summary["per_survey"].values())
+    assert not any(entry["truncated"] for entry in summary["per_topic"].values())
 
 
-def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_path):
+def test_a_call_that_would_end_the_episode_is_answered_without_it(synthetic, tmp_path):
     script = [
         tool_call("search", {"query": "membrane"}),
         tool_call("search", {"query": "protein"}),
@@ -112,7 +112,7 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
         tool_call("finish", {}),
     ]
     with LLMServer(script) as server:
-        play(world, tmp_path / "run", server, max_searches=1, max_reads=0)
+        play(synthetic, tmp_path / "run", server, max_searches=1, max_reads=0)
         told = results(server.requests[-1])
     assert told[1:] == [
         {"error": "the budget allows no further search. Submit."},
@@ -121,9 +121,9 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
     assert tools_used(tmp_path / "run") == ["search", "finish"]
 
 
-def test_a_model_that_repeats_refused_calls_is_stopped(world, tmp_path):
+def test_a_model_that_repeats_refused_calls_is_stopped(synthetic, tmp_path):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
-        summary = play(world, tmp_path / "run", server, max_searches=2)
+        summary = play(synthetic, tmp_path / "run", server, max_searches=2)
         assert len(server.requests) == 2 + MAX_REFUSED
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
@@ -139,7 +139,7 @@ def test_a_model_that_repeats_refused_calls_is_stopped(world, tmp_path):
         ("search", 30_000), ("search", 119_999),
     ],
 )  # fmt: skip
-def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
+def test_few_characters_end_no_episode(synthetic, tmp_path, tool, characters):
     def greedy(body):
         found = [
             hit["id"] for one in results(body) for hit in one.get("result", {}).get("hits", ())
@@ -149,14 +149,14 @@ def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
         return tool_call(tool, {"paper_id": found[0]})
 
     with LLMServer(greedy) as server:
-        play(world, tmp_path / "run", server, max_characters=characters)
+        play(synthetic, tmp_path / "run", server, max_characters=characters)
     done = episode(tmp_path / "run")
     assert not done["truncated"]
     assert done["steps"][-1]["action"]["tool"] == "submit"
     assert bool(done["answers"]["discovery"]) == (characters >= 4_000)
 
 
-def test_messages_that_a_server_would_refuse_are_not_sent(world, tmp_path):
+def test_messages_that_a_server_would_refuse_are_not_sent(synthetic, tmp_path):
     script = [
         tool_call("functions.search the web" + "x" * 99, {"query": "x"}),
         tool_call("", {}),
@@ -165,7 +165,7 @@ def test_messages_that_a_server_would_refuse_are_not_sent(world, tmp_path):
         tool_call("finish", {}),
     ]
     with LLMServer(script) as server:
-        play(world, tmp_path / "run", server)
+        play(synthetic, tmp_path / "run", server)
         said = [m for m in server.requests[-1]["messages"] if m["role"] == "assistant"]
     functions = [call["function"] for m in said for call in m.get("tool_calls", ())]
     assert [function["name"] for function in functions] == [
@@ -175,7 +175,7 @@ def test_messages_that_a_server_would_refuse_are_not_sent(world, tmp_path):
     assert said[-1] == {"role": "assistant", "content": "(nothing)"}
 
 
-def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path):
+def test_the_oldest_results_are_left_out_of_a_long_conversation(synthetic, tmp_path):
     def five(body):
         said = sum(message["role"] == "assistant" for message in body["messages"])
         return tool_call("search", {"query": "membrane", "k": 3, "offset": said}) if said < 5 else (
@@ -183,7 +183,7 @@ def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path)
         )  # fmt: skip
 
     with LLMServer(five) as server:
-        play(world, tmp_path / "run", server, memory=1000)
+        play(synthetic, tmp_path / "run", server, memory=1000)
         contents = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
     left_out = [content == LEFT_OUT for content in contents]
     assert left_out == sorted(left_out, reverse=True)
@@ -192,16 +192,16 @@ def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path)
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_at_a_limit_the_papers_shown_are_submitted(world, tmp_path, calls):
+def test_at_a_limit_the_papers_shown_are_submitted(synthetic, tmp_path, calls):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
-        play(world, tmp_path / "run", server, limits={"max_calls": calls})
+        play(synthetic, tmp_path / "run", server, limits={"max_calls": calls})
         assert len(server.requests) == calls
     assert tools_used(tmp_path / "run") == ["search"] * calls + ["submit"]
     assert episode(tmp_path / "run")["notes"]["llm"]["stopped"] == "max_calls"
 
 
 @pytest.mark.parametrize("over", [True, False])
-def test_a_report_is_written_section_by_section(over, world, tmp_path):
+def test_a_report_is_written_section_by_section(over, synthetic, tmp_path):
     def writer(body):
         said = sum(message["role"] == "assistant" for message in body["messages"])
         if said == 0:
@@ -214,7 +214,7 @@ def test_a_report_is_written_section_by_section(over, world, tmp_path):
         return tool_call("submit_report", {}) if over else "I am done."
 
     with LLMServer(writer) as server:
-        play(world, tmp_path / "run", server, "report")
+        play(synthetic, tmp_path / "run", server, "report")
     begin = server.requests[0]["messages"][0]["content"]
     assert "200000 characters to write" in begin
     assert "[@id]" in begin

@@ -21,23 +21,23 @@ TEXTS = {
 
 
 def corpus_of(directory, texts=TEXTS, links=None, title="Coral: a survey"):
-    """A corpus of papers of one day; the survey cites all of them."""
+    """A corpus of papers of one day; the topic cites all of them."""
     papers = [
         {"id": i, "title": t, "abstract": a, "date": "2019-01-01"}
         | {"references": (links or {}).get(i, [])}
         for i, (t, a) in texts.items()
     ]
-    survey = {
+    topic = {
         "id": "s", "title": title, "date": "2020-06-01", "references": list(texts),
         "taxonomy": {"name": "Coral", "subtopics": ["Reefs", "Fish"]},
     }  # fmt: skip
-    build(Memory(papers, [survey]), directory)
+    build(Memory(papers, [topic]), directory)
     return directory
 
 
-def played(agent, corpus, task="Discovery", survey=None, **options):
+def played(agent, corpus, task="Discovery", topic=None, **options):
     env = gymnasium.make(f"arena/{task}-v0", corpus=corpus, **options)
-    return helpers.played(env, agent, survey)
+    return helpers.played(env, agent, topic)
 
 
 def queries(actions):
@@ -103,11 +103,11 @@ def test_links_lead_to_papers_without_shared_words(tmp_path):
     assert "p:lime" in info["answers"]["discovery"]
 
 
-def test_it_finds_more_than_the_title(world, tmp_path):
+def test_it_finds_more_than_the_title(synthetic, tmp_path):
     runs = {}
     for name, options in (("title", {}), ("scout", {}), ("scout", {"links": 0})):
         run = arena.run(
-            world, "discovery", name, tmp_path / f"{name}{options}", surveys=3,
+            synthetic, "discovery", name, tmp_path / f"{name}{options}", topics=3,
             agent_options=options,
         )  # fmt: skip
         runs[f"{name}{options}"] = run["mean"]["recall@100"]
@@ -132,5 +132,5 @@ def papers_of(tree):
 
 def test_without_starting_papers_it_searches(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
-    _, info, _ = played(Scout(), corpus, "Organization", references="found", found={})
+    _, info, _ = played(Scout(), corpus, "Organization", references="run", start_from={})
     assert papers_of(info["answers"]["organization"]) == ["p:fish", "p:reef", "p:shark"]

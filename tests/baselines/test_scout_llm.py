@@ -40,9 +40,9 @@ def submitted(name):
     return [episode["answers"]["discovery"] for episode in episodes(name)]
 
 
-def test_its_sub_topics_are_searched_for_beside_the_topic(world):
+def test_its_sub_topics_are_searched_for_beside_the_topic(synthetic):
     with LLMServer(model(lambda n: "Relevant")) as server:
-        play(world, "discovery", "scout-llm", "run", server, surveys=1)
+        play(synthetic, "discovery", "scout-llm", "run", server, topics=1)
         (proposing,) = [body for body in server.requests if asks_for_queries(body)]
         judging = [body for body in server.requests if not asks_for_queries(body)]
     (episode,) = episodes("run")
@@ -60,26 +60,26 @@ def test_its_sub_topics_are_searched_for_beside_the_topic(world):
     assert episode["notes"]["llm"]["failed"] == []
 
 
-def test_papers_judged_irrelevant_rank_last_and_are_not_searched_for(world):
+def test_papers_judged_irrelevant_rank_last_and_are_not_searched_for(synthetic):
     with LLMServer(model(lambda n: "Irrelevant")) as server:
-        play(world, "discovery", "scout-llm", "none", server, surveys=1, irrelevant=0)
+        play(synthetic, "discovery", "scout-llm", "none", server, topics=1, irrelevant=0)
     (episode,) = episodes("none")
     assert episode["notes"]["seeds"] == []
     assert len(queries_of(episode)) == 1 + len(PROPOSED)
     with LLMServer(model(lambda n: "Relevant" if n % 2 else "Irrelevant")) as server:
         options = {"irrelevant": 0, "store": "half.jsonl"}
-        play(world, "discovery", "scout-llm", "half", server, surveys=1, **options)
+        play(synthetic, "discovery", "scout-llm", "half", server, topics=1, **options)
         shown = [papers_shown(b) for b in server.requests if not asks_for_queries(b)]
     rejected = {title for papers in shown for n, title in papers.items() if int(n) % 2 == 0}
-    titles = titles_of(world, submitted("half")[0])
+    titles = titles_of(synthetic, submitted("half")[0])
     titles = [title for title in titles if titles.count(title) == 1]  # a few papers share one
     kept = [title for title in titles if title not in rejected]
     assert rejected
     assert titles[: len(kept)] == kept
 
 
-def titles_of(world, ids):
-    view = arena.Corpus.open(world).at("9999-12-31")
+def titles_of(synthetic, ids):
+    view = arena.Corpus.open(synthetic).at("9999-12-31")
     return [" ".join(view.paper(paper_id).title.split()) for paper_id in ids]
 
 
@@ -93,10 +93,10 @@ def titles_of(world, ids):
     ],
     ids=["empty", "talk", "no query", "refused"],
 )
-def test_without_a_readable_answer_it_is_scout(answer, world):
-    arena.run(world, "discovery", "scout", "scout", surveys=2)
+def test_without_a_readable_answer_it_is_scout(answer, synthetic):
+    arena.run(synthetic, "discovery", "scout", "scout", topics=2)
     with LLMServer(lambda body: answer) as server:
-        summary = play(world, "discovery", "scout-llm", "run", server, surveys=2)
+        summary = play(synthetic, "discovery", "scout-llm", "run", server, topics=2)
     assert summary["counts"]["scored"] == 2
     assert submitted("run") == submitted("scout")
     assert all(episode["notes"]["llm"]["failed"] for episode in episodes("run"))

@@ -37,12 +37,12 @@ def variables() -> dict[str, str]:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", NAMES)
-def test_an_episode_leaves_nothing_in_a_module(name, world, tmp_path):
+def test_an_episode_leaves_nothing_in_a_module(name, synthetic, tmp_path):
     before = variables()
     with LLMServer(helpful) as server:
         llm = issubclass(AGENTS.get(name), arena.llm.LLMAgent)
         options = {"model": "scripted", "base_url": server.url} if llm else {}
         for task in ("discovery", "organization"):
             output = tmp_path / task
-            arena.run(world, task, name, output, agent_options=options, surveys=2)
+            arena.run(synthetic, task, name, output, agent_options=options, topics=2)
     assert variables() == before

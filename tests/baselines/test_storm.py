@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers import arena_surveys, make_env, played, run_contents
+from helpers import arena_topics, make_env, played, run_contents
 from llm_server import LLMServer, Trouble
 
 import arena
@@ -48,8 +48,8 @@ def part(body, tag):
     return body["messages"][0]["content"].split(f"<{tag}>\n")[1].split(f"\n</{tag}>")[0]
 
 
-DRAFT = "<outline>\n# A survey\n## Drafted\n</outline>"
-REFINED = "```markdown\n# A survey\n\n## 1. Kinds\n### 1.1 **Fast** kinds\n## 2. Uses\n```"
+DRAFT = "<outline>\n# A topic\n## Drafted\n</outline>"
+REFINED = "```markdown\n# A topic\n\n## 1. Kinds\n### 1.1 **Fast** kinds\n## 2. Uses\n```"
 
 
 def helpful(body):
@@ -118,7 +118,7 @@ def test_an_episode_by_hand(mini):
         "<outline>\n# Dense retrieval: a survey\n## Drafted\n</outline>",
         "<outline>\n# Dense retrieval\n## Indexes\n### Compression\n## Models\n</outline>",
     ]
-    env = make_env(mini, "arena/Survey-v0")
+    env = make_env(mini, "arena/Pipeline-v0")
     with LLMServer(script) as server:
         agent = storm(server, max_parallel=1, **SMALL | {"k": 2})
         actions, info, truncated = played(env, agent, "sv:1")
@@ -227,21 +227,21 @@ def test_a_report_without_an_outline_is_a_list(mini):
     [
         ("discovery", {}, 33),
         ("selection", {}, 33),
-        ("survey", {}, 39),
+        ("pipeline", {}, 39),
         ("organization", {"references": "oracle"}, 27),
-        ("organization", {"references": "found"}, 39),
+        ("organization", {"references": "run"}, 39),
     ],
-    ids=["discovery", "selection", "survey", "given", "not given"],
+    ids=["discovery", "selection", "pipeline", "given", "not given"],
 )
-def test_a_run_and_its_replay(task, options, calls, world, tmp_path):
+def test_a_run_and_its_replay(task, options, calls, synthetic, tmp_path):
     def play(name, **more):
         given = {"model": "scripted", "max_turns": 3} | more
         return arena.run(
-            world,
+            synthetic,
             task,
             "storm",
             tmp_path / name,
-            surveys=1,
+            topics=1,
             agent_options=given,
             **options,
         )
@@ -267,9 +267,9 @@ def test_a_run_and_its_replay(task, options, calls, world, tmp_path):
         assert episode["notes"]["llm"]["failed"] == []
         assert not episode["truncated"]
         assert not any("error" in step for step in episode["steps"])
-    if task in ("discovery", "survey"):
+    if task in ("discovery", "pipeline"):
         assert summary["mean"]["recall@100"] > 0
-    if task in ("organization", "survey"):
+    if task in ("organization", "pipeline"):
         assert summary["mean"]["heading_soft_recall"] > 0
 
 
@@ -308,7 +308,7 @@ def test_a_step_that_cannot_be_read(kind, bad, mini):
     def script(body):
         return bad if asked_for(body) == kind else others[asked_for(body)]
 
-    env = make_env(mini, "arena/Survey-v0")
+    env = make_env(mini, "arena/Pipeline-v0")
     with LLMServer(script) as server:
         agent = storm(server, **SMALL)
         _, info, truncated = played(env, agent, "sv:1")
@@ -332,8 +332,8 @@ def test_a_step_that_cannot_be_read(kind, bad, mini):
 
 
 @pytest.fixture(scope="module")
-def survey(world):
-    return min(arena_surveys(world))
+def topic(synthetic):
+    return min(arena_topics(synthetic))
 
 
 # What is read and shown

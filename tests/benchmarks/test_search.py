@@ -25,12 +25,14 @@ SMALL = ["--queries", "6", "--k", "10", "--repeats", "2", "--batch", "4"]
 
 
 @pytest.mark.slow  # each engine has two processes
-def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any, world: Path) -> None:
+def test_the_command_and_that_engines_agree(tmp_path: Path, capsys: Any, synthetic: Path) -> None:
     file, cutoffs = tmp_path / "r.json", ["--cutoffs", "30,100"]
-    assert main(["search", "--corpus", str(world), *cutoffs, *SMALL, "--json", str(file)]) == 0
+    assert main(["search", "--corpus", str(synthetic), *cutoffs, *SMALL, "--json", str(file)]) == 0
     out = capsys.readouterr().out
     results = json.loads(file.read_text())
-    assert results["documents"] == len(pq.read_table(world / "papers.parquet").filter(SEARCHABLE))
+    assert results["documents"] == len(
+        pq.read_table(synthetic / "papers.parquet").filter(SEARCHABLE)
+    )
     assert {*results["engines"], *results["skipped"]} == set(ENGINES)
     assert {"bm25", "dense"} <= set(results["engines"])
     for name, engine in results["engines"].items():

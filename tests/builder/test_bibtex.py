@@ -16,7 +16,7 @@ def read(folder: Path, text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]
     file = PaperFile(folder / "a.bib")
     records = [record for _, record in file.records()]
     return records, {why: entry[0] for why, entry in
-                     {**file.lost["records"], **file.lost["parts"]}.items()}  # fmt: skip
+                     {**file.skipped["records"], **file.skipped["parts"]}.items()}  # fmt: skip
 
 
 INHERITED = r"""

@@ -16,7 +16,7 @@ from arena.corpus import Corpus, layout
 from arena.kit.arrays import load_array
 from corpus_builder.build import build
 from corpus_builder.manifest import verify
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 ORDER = ["p:old", "s:flag", "p:leap", "p:day", "Z:tie", "p:month", "é:tie", "p:year", "12345",
          "p:twin", "sv:1", "p:last", "p:same", "p:later", "p:nodate", "p:null",
@@ -135,7 +135,7 @@ def test_gold(mini: Path) -> None:
 
 def test_surveys(mini: Path) -> None:
     none = (None,) * 6  # identifiers, prompts, domain, cluster, citations
-    assert table(mini / layout.SURVEYS) == [
+    assert table(mini / layout.TOPICS) == [
         ("sv:1", "Dense Retrieval: A Survey", dt.date(2022, 6, 15), "day", *none),
         ("sv:2", "Sparse Models: A Review", dt.date(2021, 12, 31), "year", *none),
         ("sv:3", "Nothing before 1960", dt.date(1960, 12, 31), "year", *none),
@@ -150,17 +150,17 @@ def test_surveys(mini: Path) -> None:
 
 def test_what_the_source_adds_to_a_survey_and_no_agent_sees(tmp_path: Path) -> None:
     added = {"cluster": "s", "survey_citations": 12, "figure": "f.png", "caption": "A tree."}
-    world, seen = World(WorldConfig(seed=4, papers=60, surveys=2)), []
-    surveys = list(world.surveys())
+    synthetic, seen = SyntheticCorpus(SyntheticConfig(seed=4, papers=60, surveys=2)), []
+    surveys = list(synthetic.surveys())
     for name, more in (("plain", {}), ("added", added)):
-        build(Memory(list(world.papers()), [each | more for each in surveys]), tmp_path / name)
+        build(Memory(list(synthetic.papers()), [each | more for each in surveys]), tmp_path / name)
         for task in arena.tasks.TASKS.names():
             if task != "question":
                 arena.run(tmp_path / name, task, "oracle", tmp_path / f"{name}-{task}")
         lines = [path.read_text() for path in sorted(tmp_path.glob(f"{name}-*/trajectories.jsonl"))]
         seen.append(re.findall(r'"observation_sha256": ?"\w+"', "".join(lines)))
     assert seen[0] == seen[1] and len(seen[0]) > 20
-    assert [row[-2:] for row in table(tmp_path / "added" / layout.SURVEYS)] == [("s", 12)] * 2
+    assert [row[-2:] for row in table(tmp_path / "added" / layout.TOPICS)] == [("s", 12)] * 2
     maps = table(tmp_path / "added" / layout.MIND_MAPS)
     assert [row[-2:] for row in maps] == [("f.png", "A tree.")] * 2
 

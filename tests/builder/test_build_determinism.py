@@ -42,10 +42,10 @@ def test_the_order_of_records_does_not_matter(
 
 
 def test_neither_threads_nor_memory_matter(tmp_path: Path, monkeypatch: Any) -> None:
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
-    source = WorldSource(WorldConfig(seed=3, papers=200, surveys=4))
+    source = SyntheticSource(SyntheticConfig(seed=3, papers=200, surveys=4))
     monkeypatch.setattr(files, "_CHARACTERS", 1 << 15)  # many row groups, read in parallel
     connect = duckdb.connect
     for threads, memory in ((1, 10**9), (4, 10**9), (3, 60 * 10**6)):

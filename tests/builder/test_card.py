@@ -253,12 +253,12 @@ def test_text_of_others_stays_text(name: str, tmp_path: Path) -> None:
     assert plain in "".join(ET.fromstring(pictures(corpus)["disciplines.svg"]).itertext())
 
 
-def test_a_world_can_be_made_again_by_its_card(
-    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_synthetic_can_be_made_again_by_its_card(
+    synthetic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from corpus_builder.cli import main
 
-    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+    corpus = Path(shutil.copytree(synthetic, tmp_path / "corpus"))
     write_card(corpus)
     block = re.search(r"```sh\n(.*?)\n```", page(corpus), re.S)
     assert block is not None

@@ -102,8 +102,8 @@ print([path for path in opened if "/card" in path and not path.endswith(".py")])
 """
 
 
-def test_audits_environments_and_runs_open_no_card(world: Path, tmp_path: Path) -> None:
-    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+def test_audits_environments_and_runs_open_no_card(synthetic: Path, tmp_path: Path) -> None:
+    corpus = Path(shutil.copytree(synthetic, tmp_path / "corpus"))
     write_card(corpus)
     done = subprocess.run(
         [sys.executable, "-c", SPY, str(corpus), str(tmp_path)],

@@ -109,7 +109,7 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
     (tmp_path / "full" / "notes.txt").write_text("mine")
     assert "contains other files, 'notes.txt' for one." in build(output=tmp_path / "full")
     assert "bad' is a file. Name a new directory." in build(output=tmp_path / "bad")
-    run(capsys, "build", "world", "--papers", 60, "--surveys", 1, "--output", output)
+    run(capsys, "build", "synthetic", "--papers", 60, "--surveys", 1, "--output", output)
     assert "already contains a corpus. Pass --overwrite to replace it." in build()
 
 

@@ -10,13 +10,13 @@ from helpers import contents
 from toy_release import ToyRelease, write_toy
 
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.world import WorldConfig
+from corpus_builder.synthetic import SyntheticConfig
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[ToyRelease, Path]:
     root = tmp_path_factory.mktemp("damaged")
-    toy = write_toy(root / "release", WorldConfig(seed=3, papers=60, surveys=2), shards=2)
+    toy = write_toy(root / "release", SyntheticConfig(seed=3, papers=60, surveys=2), shards=2)
     run(toy, root / "c")
     return toy, root / "c"
 

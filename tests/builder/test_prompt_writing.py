@@ -115,7 +115,7 @@ def test_prompts_of_a_corpus_and_built_in(files, capsys):
     assert main(built) == 0
     tasks = TaskSet(files / "d")
     for line in lines(out):
-        survey = tasks.survey(line["id"])
+        survey = tasks.topic(line["id"])
         assert (dict(survey.prompts), survey.domain) == (line["prompts"], line["domain"])
     assert "flag" not in capsys.readouterr().out
 
@@ -158,12 +158,12 @@ def test_prompts_in_a_release(tmp_path):
         return done
 
     assert len(run()) == 6
-    assert dict(TaskSet(out).survey("s").prompts) == {}
+    assert dict(TaskSet(out).topic("s").prompts) == {}
     prompts = tmp_path / "prompts.jsonl"
     line = {"id": "s", "prompts": {"sentence": "Write before May 2020."}, "domain": "Seas"}
     prompts.write_text(json.dumps(line) + "\n")
     assert run(prompts=str(prompts)) == ["index", "card"]
-    survey = TaskSet(out).survey("s")
+    survey = TaskSet(out).topic("s")
     assert (dict(survey.prompts), survey.domain) == (line["prompts"], "Seas")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["counts"]["prompts"] == 1 and str(tmp_path) not in json.dumps(manifest)

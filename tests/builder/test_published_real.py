@@ -19,7 +19,7 @@ from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.researcharena import survey, typology
 
-INPUTS = {
+PAPER_TEXTS = {
     "reportbench": ("reportbench", "reportbench"),
     "bloom-eval": ("bloom_eval", "bloom"),
     "taxobench": ("taxobench", "taxobench"),
@@ -31,7 +31,7 @@ INPUTS = {
 def joined(real_data) -> dict[str, Any]:
     """Name -> (surveys by id, the yield)."""
     found = {}
-    for name, (path, _) in INPUTS.items():
+    for name, (path, _) in PAPER_TEXTS.items():
         if not (real_data.directory / path).exists():
             pytest.skip(f"the real data is not here: {path!r} is missing")
         dates = real_data.surveys if name == "taxobench" else None
@@ -72,7 +72,7 @@ def test_yields(joined, name, surveys, total):
                                              ("taxobench", 1.0)])  # fmt: skip
 def test_agreement_with_another_join(joined, titles, real_data, name, least):
     """The same work under another id counts as agreement, so titles are compared, and letters."""
-    prefix = INPUTS[name][1]
+    prefix = PAPER_TEXTS[name][1]
     theirs = {s["id"]: s["references"] for s in real_data.read().surveys}
     both = either = 0
     for survey_id, record in joined[name][0].items():

@@ -134,7 +134,7 @@ def test_deepscholar(deepscholar):
 def test_tasks_by_hand(corpus, asked, tmp_path):
     manifest = write_question_tasks(corpus, tmp_path / "t", {"autoscholarquery": str(asked)})
     tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "t"))
-    assert {s.id: (s.title, s.date) for s in tasks.surveys.values()} == {
+    assert {s.id: (s.text, s.date) for s in tasks.topics.values()} == {
         "q1": ("Which work follows U-Net?", "2020-03-01"),
         "q2": ("What came after boosting of weak learners?", "2020-03-01"),
         "q3": ("Nets?", "2020-04-01"),
@@ -196,7 +196,7 @@ def test_the_month_of_the_newest_gold_is_a_cutoff_only_on_demand(corpus, asked, 
         manifest = write_question_tasks(
             corpus, tmp_path / name, {"scholargym": str(path)}, **options
         )
-        tasks = TaskSet(Corpus(corpus, tasks=tmp_path / name)).surveys.values()
+        tasks = TaskSet(Corpus(corpus, tasks=tmp_path / name)).topics.values()
         return {task.id: task.date for task in tasks}, manifest["counts"]["without_day"]
 
     assert days("asked", days=asked) == ({"q1": "2020-03-01"}, 1)
@@ -206,7 +206,7 @@ def test_the_month_of_the_newest_gold_is_a_cutoff_only_on_demand(corpus, asked, 
     auto = {"autoscholarquery": str(asked)}
     write_question_tasks(corpus, tmp_path / "auto", auto, dates="gold")
     tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "auto"))
-    assert [task.date for task in tasks.surveys.values()] == [
+    assert [task.date for task in tasks.topics.values()] == [
         "2019-04-01",
         "2019-01-01",
         "2019-04-01",

@@ -18,7 +18,7 @@ from arena.errors import DataError, WorkerError
 from arena.executors import make_executor
 from arena_engines.executors import ray as ray_executor
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.world import WorldConfig
+from corpus_builder.synthetic import SyntheticConfig
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 if not Path("/proc/self/stat").exists():
@@ -29,7 +29,7 @@ from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
 
 pytestmark = pytest.mark.slow
 
-WORLD = WorldConfig(seed=5, papers=300, surveys=4)
+SYNTHETIC = SyntheticConfig(seed=5, papers=300, surveys=4)
 CONFIG = {
     "full_text_only": False,
     "surveys": {"title": "survey", "judge": "all"},
@@ -40,7 +40,7 @@ CONFIG = {
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("toy") / "release"
-    write_toy(directory, WORLD, shards=8)
+    write_toy(directory, SYNTHETIC, shards=8)
     return directory
 
 

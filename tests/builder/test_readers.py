@@ -25,7 +25,7 @@ def read(tmp_path: Path, text: str | bytes) -> tuple[list[dict[str, Any]], dict[
     file = PaperFile(path)
     return [record for _, record in file.records()], {
         f"{what} {reason}": entry[:2]
-        for what, reasons in file.lost.items()
+        for what, reasons in file.skipped.items()
         for reason, entry in reasons.items()
     }
 

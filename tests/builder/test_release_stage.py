@@ -53,7 +53,7 @@ def text_of(number: int, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def bad(tmp_path: Path) -> Path:
-    """A release with one of each: 100 papers and what the world does to them."""
+    """A release with one of each: 100 papers and what the synthetic corpus does to them."""
     folder = tmp_path / "release"
     papers = [paper(number) for number in range(100)]
     write_shard(
@@ -178,7 +178,7 @@ def test_of_duplicates_the_earliest_date_is_the_cutoff(tmp_path: Path, order: in
     """A paper from between the two dates of its survey may be later than that."""
     early = paper(9, title="Reefs: a survey", year=2012, publicationdate="2012-03-04")
     built(tmp_path, [early, paper(5, year=2013, publicationdate=None)][::order])
-    (survey,) = pq.read_table(tmp_path / "c" / "tasks" / "surveys.parquet").to_pylist()
+    (survey,) = pq.read_table(tmp_path / "c" / "tasks" / "topics.parquet").to_pylist()
     assert (str(survey["date"]), survey["date_precision"]) == ("2012-03-04", "day")
     assert survey["survey_citations"] == 340
     gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()

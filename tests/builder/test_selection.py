@@ -151,7 +151,7 @@ def test_prompt_gold_and_score_have_the_cutoff_of_the_last_version(tmp_path, cap
     papers.write_text('{"id": "x", "title": "Flat nets", "date": "2022-03-01"}\n')
     build = ["build", "reportbench", "--input", str(out), "--papers", str(papers)]
     assert main([*build, "--output", str(tmp_path / "corpus")]) == 0
-    (survey,) = TaskSet(tmp_path / "corpus").surveys.values()
+    (survey,) = TaskSet(tmp_path / "corpus").topics.values()
     assert survey.date == "2022-07-01"
     assert TaskSet(tmp_path / "corpus").gold(survey.id).gains == {"x": 1}
     # Prompts of the first version, and a selection made when it was the last one, are refused.

@@ -1,4 +1,4 @@
-"""Worlds as the files of a release: the format of the real samples, and nothing lost on the way."""
+"""Synthetic corpora as files of a release: in the format of real samples, nothing lost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from simulated_release import corpus_id, simulate
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
-CONFIG = WorldConfig(papers=700, surveys=8, seed=5)
-# All titles of a world's surveys, and no other.
+CONFIG = SyntheticConfig(papers=700, surveys=8, seed=5)
+# All titles of a synthetic corpus' surveys, and no other.
 TITLES = "survey|review|overview|^recent advances in|progress and open problems$|^trends in"
 
 
@@ -42,13 +42,13 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
-    """Return the world's records, less what a release cannot tell; and its papers by id.
+    """Return the synthetic corpus' records, less what a release cannot tell; and its papers by id.
 
     No day is known of a date on the first of a month, since real releases write that for a month.
     """
     listed = {str(row["corpusid"]): row["referencecount"] for row in rows(release, "papers")}
     papers, surveys = [], []
-    for paper in World(CONFIG).papers():
+    for paper in SyntheticCorpus(CONFIG).papers():
         date = paper["date"]
         if date is not None and date.endswith("-01") and len(date) == len("2024-02-06"):
             date = date[:7]
@@ -59,7 +59,9 @@ def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
             keys = ("id", "title", "date", "references")
             total = listed[told["id"]]
             surveys.append({**{key: told[key] for key in keys}, "n_references_total": total})
-    sections = {str(corpus_id(paper["id"])): paper["sections"] for paper in World(CONFIG).papers()}
+    sections = {
+        str(corpus_id(paper["id"])): paper["sections"] for paper in SyntheticCorpus(CONFIG).papers()
+    }
     return Memory(papers, surveys), sections
 
 
@@ -71,7 +73,7 @@ def build_release(release: Path, output: Path, *more: str, workers: int = 1) -> 
     assert verify(output)["problems"] == {}
 
 
-SAME = ("papers.parquet", "references.parquet", "tasks/gold.parquet", "tasks/surveys.parquet",
+SAME = ("papers.parquet", "references.parquet", "tasks/gold.parquet", "tasks/topics.parquet",
         "lookup/cited.npy", "lookup/citing.npy", "lookup/days.npy", "index/bm25/terms.bin",
         "index/bm25/docs.npy", "index/bm25/pair_tfs.npy")  # fmt: skip
 
@@ -92,7 +94,9 @@ def same_texts(corpus: Path, release: Path, sections: dict[str, Any], dataset: s
     assert found == expected and len(found) > 50
 
 
-def test_a_world_through_a_release_is_that_world(tmp_path: Path, release: Path) -> None:
+def test_a_synthetic_through_a_release_is_that_synthetic_corpus(
+    tmp_path: Path, release: Path
+) -> None:
     source, sections = as_the_format_has_it(release)
     assert {p["id"] for p in source._papers if re.search(TITLES, p["title"], re.I)} == {
         survey["id"] for survey in source._surveys

@@ -187,7 +187,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     printed = capsys.readouterr().out
     assert "1 from a guess by the latest reference" in printed
     assert "1 dated by the surveys that list them, 1 added" in printed
-    survey = TaskSet(corpus).survey("taxobench:2")
+    survey = TaskSet(corpus).topic("taxobench:2")
     assert survey.date_guessed and survey.date == "2019-04-01"
     paper = arena.Corpus.open(corpus).at("2019-04-01").paper("t:woods")
     assert (paper.date, paper.date_precision) == ("2019-03-31", "guessed")
@@ -246,7 +246,7 @@ def test_reportbench_end_to_end(tmp_path, papers, capsys):
     assert tasks.gold("reportbench:2005.00009").gains == {"arxiv:1801.00003": 1, "t:trees": 1}
     found = arena.Corpus.open(output).at("2024").search("preprint name late trees", 10)
     assert {hit.id for hit in found} == {"t:trees", "t:late"}
-    survey = tasks.survey("reportbench:2005.00009")
+    survey = tasks.topic("reportbench:2005.00009")
     assert dict(survey.prompts) == {"sentence": "Tell me of plants before June 2021."}
     manifest = json.loads((output / "manifest.json").read_text())
     assert manifest["source"]["yield"]["per_survey"]["reportbench:2005.00009"] == {

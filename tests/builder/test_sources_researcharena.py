@@ -91,7 +91,7 @@ def test_dates_come_from_a_file_by_corpus_id(tmp_path):
     corpus = build(folder, tmp_path / "with", "--input", str(folder), "--dates", str(dates))
     tasks = TaskSet(corpus)
     assert tasks.gold("56895323").gains == {"11": 2, "12": 2, "13": 1}
-    assert tasks.survey("56895323").date == "2018-06-30"  # before that of its own record
+    assert tasks.topic("56895323").date == "2018-06-30"  # before that of its own record
     assert corpus.at("2030").paper("12").date == "2012-12-31"
 
 

@@ -25,9 +25,9 @@ from corpus_builder.index import FIELDS, build_index
 from corpus_builder.manifest import verify
 from corpus_builder.sources import SOURCES
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
-WORLD = WorldConfig(seed=3, papers=600, surveys=6)
+SYNTHETIC = SyntheticConfig(seed=3, papers=600, surveys=6)
 CONFIG = {
     "full_text_only": False,
     "surveys": {"title": "survey", "judge": "all"},
@@ -38,7 +38,7 @@ NAMES = ["parse", "surveys", "references", "mind-maps", "index", "card"]
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> ToyRelease:
-    return write_toy(tmp_path_factory.mktemp("toy") / "release", WORLD)
+    return write_toy(tmp_path_factory.mktemp("toy") / "release", SYNTHETIC)
 
 
 def run(toy: ToyRelease, output: Path, only: str | None = None, **options: Any) -> Any:
@@ -62,7 +62,7 @@ def copy_build(built: Path, output: Path) -> Path:
 
 
 def test_the_same_corpus_as_a_build_in_one_go(built: Path, tmp_path: Path) -> None:
-    papers = list(World(WORLD).papers())
+    papers = list(SyntheticCorpus(SYNTHETIC).papers())
     surveys = [
         {key: paper[key] for key in ("id", "title", "date", "references")}
         for paper in papers

@@ -22,9 +22,9 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_search_prints_json(world):
+def test_search_prints_json(synthetic):
     done = run(
-        "search", "--corpus", world, "--query", "membrane erosion", "--before", "2015-03",
+        "search", "--corpus", synthetic, "--query", "membrane erosion", "--before", "2015-03",
         "--k", 4, "--json",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -34,14 +34,14 @@ def test_search_prints_json(world):
     assert len(hits) == 4
     assert [list(hit) for hit in hits] == [["id", "title", "date", "score"]] * 4
     assert all(hit["date"] < "2015-03-01" for hit in hits)
-    view = arena.Corpus.open(world).at("2015-03-01")
+    view = arena.Corpus.open(synthetic).at("2015-03-01")
     assert hits == [hit._asdict() for hit in view.search("membrane erosion", 4)]
-    done = run("search", "--corpus", world, "--query", "membrane", "--before", "1900", "--json")
+    done = run("search", "--corpus", synthetic, "--query", "membrane", "--before", "1900", "--json")
     assert json.loads(done.stdout)["hits"] == []
 
 
-def test_search_options(world, capsys, monkeypatch):
-    monkeypatch.setenv("ARENA_CORPUS", str(world))  # then --corpus may be left out
+def test_search_options(synthetic, capsys, monkeypatch):
+    monkeypatch.setenv("ARENA_CORPUS", str(synthetic))  # then --corpus may be left out
     base = ["search", "--query", "membrane", "--before", "2015", "--json"]
 
     def hits(*options: str) -> list[dict]:
@@ -58,9 +58,9 @@ def test_search_options(world, capsys, monkeypatch):
     assert "--retriever-option 'b' is given twice" in capsys.readouterr().err
 
 
-def test_an_episode_step_by_step(world, title_run, capsys):
+def test_an_episode_step_by_step(synthetic, title_run, capsys):
     line = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
-    command = ["show", str(title_run), "--survey", line["survey"], "--corpus", str(world)]
+    command = ["show", str(title_run), "--topic", line["topic_id"], "--corpus", str(synthetic)]
     assert main(command) == 0
     out = capsys.readouterr().out
     query = line["steps"][0]["action"]["arguments"]["query"]
@@ -76,12 +76,12 @@ def test_an_episode_step_by_step(world, title_run, capsys):
     assert capsys.readouterr().out.startswith("The first of 8 episodes. The others: ")
     command[3] = "nowhere"
     assert main(command) == 2
-    assert "has no episode of survey 'nowhere'" in capsys.readouterr().err
+    assert "has no episode of topic 'nowhere'" in capsys.readouterr().err
 
 
-def test_an_episode_with_another_query(world, title_run, capsys):
+def test_an_episode_with_another_query(synthetic, title_run, capsys):
     line = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
-    command = ["show", str(title_run), "--survey", line["survey"], "--corpus", str(world)]
+    command = ["show", str(title_run), "--topic", line["topic_id"], "--corpus", str(synthetic)]
     command += ["--steps", "1", "--instead"]
     other = {"tool": "search", "arguments": {"query": "zzzz"}}
     assert main([*command, json.dumps(other)]) == 0
@@ -98,75 +98,82 @@ def test_an_episode_with_another_query(world, title_run, capsys):
         assert "--steps 3" in capsys.readouterr().err
 
 
-def test_tables(world, tmp_path, capsys):
-    assert main(["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]) == 0
+def test_tables(synthetic, tmp_path, capsys):
+    assert (
+        main(["search", "--corpus", str(synthetic), "--query", "membrane", "--before", "2015"]) == 0
+    )
     table = capsys.readouterr().out.splitlines()
     assert table[0].split() == ["rank", "score", "date", "id", "title"]
     assert len(table) == 13
     assert table[-1].startswith("The best 10 of ") and table[-1].endswith("before 2015-01-01.")
-    assert main(["search", "--corpus", str(world), "--query", "zzz", "--before", "2015"]) == 0
+    assert main(["search", "--corpus", str(synthetic), "--query", "zzz", "--before", "2015"]) == 0
     assert "Nothing matches among" in capsys.readouterr().out
     output = str(tmp_path / "run")
-    arguments = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title",
-                 "--output", output, "--surveys", "3"]  # fmt: skip
+    arguments = ["run", "--corpus", str(synthetic), "--task", "discovery", "--agent", "title",
+                 "--output", output, "--topics", "3"]  # fmt: skip
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "recall@100" in text
-    assert "Mean over 3 of 3 surveys" in text
+    assert "Mean over 3 of 3 topics" in text
     assert main([*arguments, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["mean"]["recall@100"] > 0
-    score = ["score", "--corpus", str(world), "--task", "discovery", f"{output}/run.trec",
-             "--surveys", "3"]  # fmt: skip
+    score = ["score", "--corpus", str(synthetic), "--task", "discovery", f"{output}/run.trec",
+             "--topics", "3"]  # fmt: skip
     assert main([*score, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["mean"] == summary["mean"]
     assert main(score) == 0
     assert "recall@100" in capsys.readouterr().out
 
 
-def test_list(world, capsys):
+def test_list(synthetic, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "answers", "encoders", "environments", "executors", "extractors", "inputs",
+        "agents", "answers", "encoders", "environments", "executors", "extractors", "paper_texts",
         "integrations", "judges", "metrics", "mind-map-formats", "question-formats", "readers",
         "retrievers", "rewards", "rubrics", "sources", "suites", "tasks", "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0
     assert "bm25" in capsys.readouterr().out
-    assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0
-    surveys = json.loads(capsys.readouterr().out)
-    assert len(surveys) == 8
+    assert main(["list", "topics", "--corpus", str(synthetic), "--json"]) == 0
+    topics = json.loads(capsys.readouterr().out)
+    assert len(topics) == 8
     keys = ("id", "title", "date", "date_guessed", "prompts", "domain", "question")
-    assert {tuple(s) for s in surveys} == {keys}
-    assert main(["list", "surveys"]) == 2
+    assert {tuple(s) for s in topics} == {keys}
+    assert main(["list", "topics"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
 
 
-WORLD = "--corpus WORLD"
+SYNTHETIC = "--corpus WORLD"
 BAD = [
     ("", "the following arguments are required: COMMAND. See `arena --help`."),
     ("serach", "Did you mean 'search'"),
     ("search --corpus . --query x --before 2020", "contains no built corpus"),
-    (f"search {WORLD} --query x", "required: --before"),
-    (f"search {WORLD} --query x --before 2020-13", "'2020-13' is not a day of the calendar"),
-    (f"search {WORLD} --query x --before 2020 --k -1", "--k -1: give an integer >= 1"),
+    (f"search {SYNTHETIC} --query x", "required: --before"),
+    (f"search {SYNTHETIC} --query x --before 2020-13", "'2020-13' is not a day of the calendar"),
+    (f"search {SYNTHETIC} --query x --before 2020 --k -1", "--k -1: give an integer >= 1"),
     (
-        f"search {WORLD} --query x --before 2015 --exclude nowhere",
+        f"search {SYNTHETIC} --query x --before 2015 --exclude nowhere",
         "--exclude 'nowhere': there is no such paper before 2015",
     ),
-    (f"search {WORLD} --qurey x --before 2020", "unknown option '--qurey'. Did you mean '--query'"),
-    (f"search {WORLD} x --before 2020 --query y", "too many words: 'x'"),
-    (f"run {WORLD} --task discovery --agent title --output OUT --surveys x", "no survey 'x'"),
-    (f"score {WORLD} --task discovery nothing.trec", "no such file"),
+    (
+        f"search {SYNTHETIC} --qurey x --before 2020",
+        "unknown option '--qurey'. Did you mean '--query'",
+    ),
+    (f"search {SYNTHETIC} x --before 2020 --query y", "too many words: 'x'"),
+    (f"run {SYNTHETIC} --task discovery --agent title --output OUT --topics x", "no topic 'x'"),
+    (f"score {SYNTHETIC} --task discovery nothing.trec", "no such file"),
 ]
 
 
 @pytest.mark.parametrize(("line", "message"), BAD, ids=[line for line, _ in BAD])
-def test_bad_input_is_one_line_and_status_2(world, tmp_path, capsys, monkeypatch, line, message):
+def test_bad_input_is_one_line_and_status_2(
+    synthetic, tmp_path, capsys, monkeypatch, line, message
+):
     monkeypatch.chdir(tmp_path)
-    arguments = line.replace("WORLD", str(world)).replace("OUT", str(tmp_path / "out")).split()
+    arguments = line.replace("WORLD", str(synthetic)).replace("OUT", str(tmp_path / "out")).split()
     try:
         status = main(arguments)
     except SystemExit as stop:  # argparse leaves this way
@@ -179,12 +186,12 @@ def test_bad_input_is_one_line_and_status_2(world, tmp_path, capsys, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
+def test_a_bug_is_one_line_too(synthetic, capsys, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom\nboom")
 
     monkeypatch.setattr("arena.corpus.view.CorpusView.search", broken)
-    arguments = ["search", "--corpus", str(world), "--query", "x", "--before", "2015"]
+    arguments = ["search", "--corpus", str(synthetic), "--query", "x", "--before", "2015"]
     assert main(arguments) == 1
     assert "RuntimeError: boom boom (a bug" in capsys.readouterr().err
     monkeypatch.setenv("ARENA_DEBUG", "1")
@@ -192,9 +199,9 @@ def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
         main(arguments)
 
 
-def test_a_closed_pipe_is_no_error(world):
+def test_a_closed_pipe_is_no_error(synthetic):
     command = (
-        f"{sys.executable} -m arena list surveys --corpus {world} --json | head -n 1; "
+        f"{sys.executable} -m arena list topics --corpus {synthetic} --json | head -n 1; "
         "exit ${PIPESTATUS[0]}"
     )
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

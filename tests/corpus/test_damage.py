@@ -24,15 +24,15 @@ from arena.errors import CorpusError
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.index import build_index
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
+from corpus_builder.sources.synthetic import SyntheticSource
+from corpus_builder.synthetic import SyntheticConfig
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus with every kind of file but Lucene's, whose files Java reads."""
     directory = tmp_path_factory.mktemp("damage") / "corpus"
-    build(WorldSource(WorldConfig(seed=3, papers=300, surveys=4)), directory)
+    build(SyntheticSource(SyntheticConfig(seed=3, papers=300, surveys=4)), directory)
     build_index(directory, "ivf", options={"lists": 4, "training": 40}, fields=["title"])
     time.sleep(0.1)  # files that were just written are not remembered
     return directory
@@ -246,17 +246,17 @@ def test_a_pickle_does_not_open_another_index(tmp_path: Path) -> None:
         pickle.loads(pickled).at("2035").search("paper")
 
 
-def test_the_surveys_of_another_corpus_are_not_played(tmp_path: Path) -> None:
+def test_the_topics_of_another_corpus_are_not_played(tmp_path: Path) -> None:
     corpus = rebuilt(tmp_path / "corpus", "bm25")
     for use in (
-        lambda: TaskSet(corpus).surveys,
+        lambda: TaskSet(corpus).topics,
         lambda: TaskSet(corpus).gold("s"),
-        lambda: arena.envs.SurveyEnv(corpus).reset(),
+        lambda: arena.envs.ResearchEnv(corpus).reset(),
         lambda: arena.run(corpus, "discovery", "title", tmp_path / "run"),
     ):
         with pytest.raises(CorpusError, match="built again since it was"):
             use()
-    assert TaskSet(tmp_path / "corpus").survey("s").date == "2035-12-31"
+    assert TaskSet(tmp_path / "corpus").topic("s").date == "2035-12-31"
 
 
 def test_an_engine_of_another_corpus_is_refused(tmp_path: Path) -> None:

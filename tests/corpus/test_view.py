@@ -115,7 +115,7 @@ def check(view: arena.CorpusView, papers: list[dict[str, Any]], seen: dict[str, 
         assert view.citations(id_) == sorted(cited_by, key=number.get)
         assert view.citation_count(id_) == len(cited_by)
         assert [s._asdict() for s in view.sections(id_)] == paper["sections"]
-    for query in ("graph", "network neural", "survey"):
+    for query in ("graph", "network neural", "topic"):
         hits = view.search(query, 100)
         words = set(query.split())
         matching = {
@@ -149,33 +149,33 @@ def test_scores_are_those_of_a_corpus_without_the_rest(papers, cutoff, data):
             assert whole.search(query, 50) == alone.search(query, 50)
 
 
-def test_the_view_says_what_it_is(world):
-    view = arena.Corpus.open(world).at("2010-06")
+def test_the_view_says_what_it_is(synthetic):
+    view = arena.Corpus.open(synthetic).at("2010-06")
     assert view.cutoff == "2010-06-01"
     assert repr(view) == f"<{len(view)} papers before 2010-06-01>"
-    assert 0 < len(view) < len(arena.Corpus.open(world).at("2030"))
+    assert 0 < len(view) < len(arena.Corpus.open(synthetic).at("2030"))
 
 
 @pytest.mark.parametrize("query", ["", "the of and", "zzzzunknown", "\ud800", "\x00"])
-def test_queries_that_find_nothing(world, query):
-    assert arena.Corpus.open(world).at("2030").search(query, 10) == []
+def test_queries_that_find_nothing(synthetic, query):
+    assert arena.Corpus.open(synthetic).at("2030").search(query, 10) == []
 
 
-def test_a_long_query(world):
-    view = arena.Corpus.open(world).at("2030")
+def test_a_long_query(synthetic):
+    view = arena.Corpus.open(synthetic).at("2030")
     assert view.search("membrane " * 20_000, 5)[0].id == view.search("membrane", 5)[0].id
 
 
 @pytest.mark.parametrize("k", [-1, "3"])
-def test_bad_k(world, k):
+def test_bad_k(synthetic, k):
     with pytest.raises(DataError, match="give an integer >= 0"):
-        arena.Corpus.open(world).at("2030").search("membrane", k)
+        arena.Corpus.open(synthetic).at("2030").search("membrane", k)
 
 
 @pytest.mark.parametrize("exclude", ["w7-1", [None]])
-def test_bad_exclusions(world, exclude):
+def test_bad_exclusions(synthetic, exclude):
     with pytest.raises(DataError, match="ids"):
-        arena.Corpus.open(world).at("2030", exclude=exclude)
+        arena.Corpus.open(synthetic).at("2030", exclude=exclude)
 
 
 def test_exclusions_may_be_numbers_and_any_iterable(mini):
@@ -220,13 +220,13 @@ def test_a_view_does_not_trust_an_engine(mini):
 
 
 @pytest.mark.parametrize("day", [1, 400, 20_000])
-def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(world, monkeypatch, day):
+def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(synthetic, monkeypatch, day):
     """As when the array of days is damaged: the date of every hit is compared with the cutoff."""
     end = CorpusStore.end
-    view = arena.Corpus.open(world).at("2010-06-15")
+    view = arena.Corpus.open(synthetic).at("2010-06-15")
     right = {hit.id for hit in view.search("membrane", 1000)}
     monkeypatch.setattr(CorpusStore, "end", lambda self, cutoff: end(self, cutoff + day))
-    wrong = arena.Corpus.open(world).at("2010-06-15")
+    wrong = arena.Corpus.open(synthetic).at("2010-06-15")
     for search in (wrong.search, lambda q, k: arena.search_batch([(wrong, q, k)])[0]):
         if len(wrong) > len(view):
             with pytest.raises(CorpusError, match="the corpus is damaged: verify it"):
@@ -235,14 +235,14 @@ def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(world, monkeypatc
             assert {hit.id for hit in search("membrane", 1000)} == right
 
 
-def test_an_engine_of_another_corpus_is_refused(mini, world):
-    other = arena.Corpus.open(world).retriever()
+def test_an_engine_of_another_corpus_is_refused(mini, synthetic):
+    other = arena.Corpus.open(synthetic).retriever()
     with pytest.raises(CorpusError, match="was not opened by this corpus"):
         arena.Corpus.open(mini).at("2030", retriever=other)
 
 
-def test_a_corpus_can_be_sent_to_another_process(world):
-    corpus = arena.Corpus.open(world)
+def test_a_corpus_can_be_sent_to_another_process(synthetic):
+    corpus = arena.Corpus.open(synthetic)
     copy = pickle.loads(pickle.dumps(corpus))
     assert copy.at("2015").search("membrane", 5) == corpus.at("2015").search("membrane", 5)
 

@@ -67,8 +67,8 @@ def test_the_gradient_is_that_of_the_logarithm():
             assert gradient[name][place] == pytest.approx(slope, abs=1e-4)
 
 
-def test_the_environment_is_one_of_gymnasium(world):
-    env = discrete.Queries(corpus=str(world))
+def test_the_environment_is_one_of_gymnasium(synthetic):
+    env = discrete.Queries(corpus=str(synthetic))
     check_env(env, skip_render_check=True)
     env.reset(seed=3)
     earned, over = 0.0, False
@@ -78,28 +78,28 @@ def test_the_environment_is_one_of_gymnasium(world):
     assert earned == info["metrics"]["recall@100"]  # `final` pays the headline
 
 
-def test_it_learns_and_the_weights_play(world, tmp_path):
+def test_it_learns_and_the_weights_play(synthetic, tmp_path):
     weights = tmp_path / "weights.npz"
-    command = [sys.executable, EXAMPLES / "discrete.py", "--corpus", world, "--test", world]
+    command = [sys.executable, EXAMPLES / "discrete.py", "--corpus", synthetic, "--test", synthetic]
     done = subprocess.run(
         [*command, "--weights", weights, "--updates", "2"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     learned = float(done.stdout.split("random phrases, ")[1].split()[0])
     summary = arena.run(
-        world, "discovery", discrete.Chooser, tmp_path / "run",
+        synthetic, "discovery", discrete.Chooser, tmp_path / "run",
         agent_options={"weights": str(weights)},
     )  # fmt: skip
     assert summary["mean"]["recall@100"] == pytest.approx(learned, abs=5e-4)
     policy = dict(np.load(weights))
-    again = discrete.learn({"w": discrete.Queries(corpus=str(world))}, updates=2)
+    again = discrete.learn({"w": discrete.Queries(corpus=str(synthetic))}, updates=2)
     assert all(np.array_equal(policy[name], again[name]) for name in policy)
 
 
 @pytest.mark.slow
-def test_ppo_in_one_file_trains(world):
+def test_ppo_in_one_file_trains(synthetic):
     pytest.importorskip("torch")
-    command = [sys.executable, EXAMPLES / "ppo.py", "--corpus", world, "--steps", "256"]
+    command = [sys.executable, EXAMPLES / "ppo.py", "--corpus", synthetic, "--steps", "256"]
     done = subprocess.run([*command, "--envs", "2"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "update 2: mean return 0." in done.stdout

@@ -1,4 +1,4 @@
-"""Real reports against the bibliography of a survey that people wrote."""
+"""Real reports against the bibliography of a topic that people wrote."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from pathlib import Path
 EXAMPLE = Path(__file__).parents[2] / "examples" / "search_tree.py"
 
 
-def test_it_runs_and_counts_what_it_tries(world, tmp_path, monkeypatch, capsys):
+def test_it_runs_and_counts_what_it_tries(synthetic, tmp_path, monkeypatch, capsys):
     output = tmp_path / "tree.json"
-    words = [str(EXAMPLE), "--corpus", str(world), "--quick", "--output", str(output)]
+    words = [str(EXAMPLE), "--corpus", str(synthetic), "--quick", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", words)
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     rows = json.loads(output.read_text())

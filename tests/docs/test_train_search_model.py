@@ -93,12 +93,12 @@ def test_it_learns_in_small(tmp_path: Path) -> None:
     tools = json.loads((seed / "tuned" / "rollouts.json").read_text())["tools"]
     arguments = tools[0]["function"]["parameters"]["properties"]
     assert list(arguments)[:2] == ["query", "k"]  # tested in the order of training, not sorted
-    (world,) = (tmp_path / "out" / "worlds").glob("3001-*")
+    (synthetic,) = (tmp_path / "out" / "synthetic corpora").glob("3001-*")
     first = tmp_path / "out" / "runs" / "1" / "reinforced-0"
-    surveys = list(json.loads((first / "metrics.json").read_text())["per_survey"])
+    topics = list(json.loads((first / "metrics.json").read_text())["per_topic"])
     arena.run(  # the same weights play the same episodes
-        world, "discovery", f"{EXAMPLES / 'train_search_model.py'}:LanguageModel",
-        tmp_path / "again", agent_options={"weights": str(seed / "reinforced")}, surveys=surveys,
+        synthetic, "discovery", f"{EXAMPLES / 'train_search_model.py'}:LanguageModel",
+        tmp_path / "again", agent_options={"weights": str(seed / "reinforced")}, topics=topics,
         max_k=34,
     )  # fmt: skip
     for name in ("trajectories.jsonl", "metrics.json"):

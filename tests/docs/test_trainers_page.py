@@ -59,9 +59,9 @@ def test_sft_learns_what_the_agent_wrote_alone(tiny: Path, tiny_weights: Path) -
 
 
 @pytest.mark.slow
-def test_grpo_plays_episodes(world: Path, tiny_weights: Path) -> None:
+def test_grpo_plays_episodes(synthetic: Path, tiny_weights: Path) -> None:
     (tiny_weights / "demo").mkdir()
-    (tiny_weights / "demo/world").symlink_to(world)
+    (tiny_weights / "demo/synthetic").symlink_to(synthetic)
     small = "num_generations=2, logging_steps=1, disable_tqdm=True, "
     trainer = snippet("GRPOTrainer(", "GRPOConfig", small)["trainer"]
     trainer.train()

@@ -11,7 +11,7 @@ from helpers import (
     SMALL,
     Memory,
     act,
-    arena_surveys,
+    arena_topics,
     call,
     gold_of,
     make_env,
@@ -29,9 +29,9 @@ from arena.papers import LARGEST_READ, MAX_LISTED
 NAME = "arena/Organization-v0"
 
 
-def first(env, survey):
+def first(env, topic):
     """The first result of an episode."""
-    return json.loads(env.reset(seed=0, options={"survey": survey})[0]["result"])
+    return json.loads(env.reset(seed=0, options={"topic_id": topic})[0]["result"])
 
 
 # What an episode begins with
@@ -39,10 +39,10 @@ def first(env, survey):
 
 @pytest.fixture(scope="module")
 def expert(tmp_path_factory):
-    """A corpus whose survey files papers of every date, a survey, itself, and an unknown one."""
+    """A corpus whose topic files papers of every date, a topic, itself, and an unknown one."""
     from corpus_builder.build import build
 
-    titles = ("Early", "Late", "Undated", "A Survey of Edges", "Not filed", "The Survey of Graphs!")
+    titles = ("Early", "Late", "Undated", "A Topic of Edges", "Not filed", "The Survey of Graphs!")
     dates = ("2019", "2021", None, "2018", "2018", "2020-06")
     papers = [
         {"id": title[0].lower(), "title": title, "date": date, "abstract": f"{title} 2021-12-24."}
@@ -50,12 +50,12 @@ def expert(tmp_path_factory):
     ]
     tree = {"label": "Graphs", "children": [
         {"label": "Old", "papers": ["u", "e"]}, {"label": "New", "papers": ["l", "t", "gone"]},
-        {"label": "Surveys", "papers": ["a", "s"]},
+        {"label": "Topics", "papers": ["a", "s"]},
     ]}  # fmt: skip
-    survey = {"id": "s", "title": "The survey of graphs", "date": "2020-06", "mind_map": tree}
+    topic = {"id": "s", "title": "The survey of graphs", "date": "2020-06", "mind_map": tree}
     other = {"id": "a", "title": "A survey of edges", "date": "2018", "references": ["n"]}
     directory = tmp_path_factory.mktemp("expert") / "corpus"
-    build(Memory(papers, [survey | {"references": ["e"], "citations": []}, other]), directory)
+    build(Memory(papers, [topic | {"references": ["e"], "citations": []}, other]), directory)
     return directory
 
 
@@ -65,7 +65,7 @@ def test_the_experts_papers_are_given_whatever_their_dates(expert, tmp_path):
     assert observed["message"].count("Only the listed papers exist") == 1
     assert "before the cutoff" not in observed["message"]
     # By date, the undated one last; neither what the corpus lacks nor the survey itself.
-    titles = {"a": "A Survey of Edges", "e": "Early", "l": "Late", "u": "Undated"}
+    titles = {"a": "A Topic of Edges", "e": "Early", "l": "Late", "u": "Undated"}
     assert observed["references"] == [{"id": i, "title": t, "date": ""} for i, t in titles.items()]
     assert set(env.action_space.tools) == {"read", "organize", "finish"}
     read = result(env.step(call("read", paper_id="u")))
@@ -89,8 +89,8 @@ def test_the_experts_papers_are_given_whatever_their_dates(expert, tmp_path):
 def test_the_experts_papers_alone_can_be_offered(expert):
     with pytest.raises(DataError, match="offers no other tools"):
         make_env(expert, NAME, references="expert", tools=["search"])
-    with pytest.raises(DataError, match="goes with references='found', not with 'expert'"):
-        make_env(expert, NAME, references="expert", found={})
+    with pytest.raises(DataError, match="goes with references='run', not with 'expert'"):
+        make_env(expert, NAME, references="expert", start_from={})
 
 
 def test_every_paper_of_an_expert_can_be_read(expert):
@@ -115,25 +115,25 @@ def test_the_references_are_given(mini):
     assert first(make_env(mini, NAME), "sv:3")["references"] == []
 
 
-def test_the_references_are_in_document_order(world):
-    """Neither in that of the survey nor by their gains: their order tells nothing but dates."""
-    order = pq.read_table(world / "papers.parquet")["id"].to_pylist()
-    env = make_env(world, NAME)
-    for survey in arena_surveys(world):
-        observed = first(env, survey)["references"]
+def test_the_references_are_in_document_order(synthetic):
+    """Neither in that of the topic nor by their gains: their order tells nothing but dates."""
+    order = pq.read_table(synthetic / "papers.parquet")["id"].to_pylist()
+    env = make_env(synthetic, NAME)
+    for topic in arena_topics(synthetic):
+        observed = first(env, topic)["references"]
         ids = [paper["id"] for paper in observed]
-        assert ids == sorted(gold_of(world, survey), key=order.index)
+        assert ids == sorted(gold_of(synthetic, topic), key=order.index)
         assert {tuple(paper) for paper in observed} == {("id", "title", "date")}
 
 
 def test_an_episode_starts_with_the_papers_of_a_run_instead(mini):
     found = {"sv:1": ["p:last", "p:same", "nowhere", "p:day", "p:last", "p:twin"]}
-    env = make_env(mini, NAME, references="found", found=found)
+    env = make_env(mini, NAME, references="run", start_from=found)
     assert [p["id"] for p in first(env, "sv:1")["references"]] == ["p:last", "p:day"]
     assert first(env, "sv:2")["references"] == []
     found["sv:1"].clear()  # the environment has its own copy
     assert [p["id"] for p in first(env, "sv:1")["references"]] == ["p:last", "p:day"]
-    nothing = make_env(mini, NAME, references="found")
+    nothing = make_env(mini, NAME, references="run")
     assert list(first(nothing, "sv:1")) == ["message"]
 
 
@@ -141,14 +141,14 @@ def test_an_episode_starts_with_the_papers_of_a_run_instead(mini):
     ("options", "message"),
     [
         ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
-        ({"references": "oracle", "found": {}}, "goes with references='found'"),
-        ({"references": "found", "found": "missing"}, "missing: no such file"),
-        ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),
+        ({"references": "oracle", "start_from": {}}, "goes with references='run'"),
+        ({"references": "run", "start_from": "missing"}, "missing: no such file"),
+        ({"references": "run", "start_from": 5}, "start_from=5: give a run, or a mapping"),
         (
-            {"references": "found", "found": {"sv:1": "p:day"}},
-            r"found\['sv:1'\]='p:day': give a list",
+            {"references": "run", "start_from": {"sv:1": "p:day"}},
+            r"start_from\['sv:1'\]='p:day': give a list",
         ),
-        ({"references": "found", "found": {"sv:9": ["p:day"]}}, "Did you mean 'sv:"),
+        ({"references": "run", "start_from": {"sv:9": ["p:day"]}}, "Did you mean 'sv:"),
     ],
 )
 def test_bad_arguments(mini, options, message):
@@ -156,21 +156,21 @@ def test_bad_arguments(mini, options, message):
         gymnasium.make(NAME, **{"corpus": mini} | options)
 
 
-@pytest.mark.parametrize("name", [NAME, "arena/Survey-v0"])
+@pytest.mark.parametrize("name", [NAME, "arena/Pipeline-v0"])
 def test_a_corpus_without_mind_maps_is_refused(tmp_path, name):
     from corpus_builder.build import build
 
     build(SMALL, tmp_path / "corpus")
-    with pytest.raises(DataError, match=r"no survey of '.*' has a mind-map, which the task '"):
+    with pytest.raises(DataError, match=r"no topic of '.*' has a mind-map, which the task '"):
         make_env(tmp_path / "corpus", name)
-    env = make_env(tmp_path / "corpus", name, surveys=["s"])  # to play without that score
+    env = make_env(tmp_path / "corpus", name, topics=["s"])  # to play without that score
     env.reset()
     for action in [call("submit", paper_ids=["a"])] * 2 * (name != NAME):
         env.step(action)
     step = env.step(call("organize", mind_map={"label": "x", "children": ["y"]}))
     assert step[2]
     assert "heading_soft_recall" not in step[4]["metrics"]
-    assert step[1] == {NAME: 0.0, "arena/Survey-v0": 1.0}[name]  # the mean of what can be scored
+    assert step[1] == {NAME: 0.0, "arena/Pipeline-v0": 1.0}[name]  # the mean of what can be scored
 
 
 @pytest.mark.parametrize(
@@ -180,13 +180,13 @@ def test_a_map_that_cannot_be_scored_is_none(tmp_path, mind_map):
     """What a survey of a corpus has may be no tree with a heading: then it has no mind-map."""
     from corpus_builder.build import build
 
-    survey = {"id": "s", "title": "On graphs", "date": "2020-06", "references": ["a"]}
+    topic = {"id": "s", "title": "On graphs", "date": "2020-06", "references": ["a"]}
     paper = {"id": "a", "title": "Alpha", "date": "2019"}
-    surveys = [survey | {"mind_map": mind_map}, survey | {"id": "t", "mind_map": {"A": ["B"]}}]
-    build(Memory([paper], surveys), tmp_path / "corpus")
+    topics = [topic | {"mind_map": mind_map}, topic | {"id": "t", "mind_map": {"A": ["B"]}}]
+    build(Memory([paper], topics), tmp_path / "corpus")
     env = make_env(tmp_path / "corpus", NAME)
-    assert {env.reset(seed=seed)[1]["survey"] for seed in range(9)} == {"t"}
-    env.reset(options={"survey": "s"})
+    assert {env.reset(seed=seed)[1]["topic_id"] for seed in range(9)} == {"t"}
+    env.reset(options={"topic_id": "s"})
     step = env.step(call("organize", mind_map={"label": "x", "children": ["y"]}))
     assert (step[1], step[2], step[4]["metrics"]) == (0.0, True, {})
 
@@ -218,7 +218,7 @@ def test_organize_counts_how_papers_are_filed(mini):
     answer = act(playing(mini, "sv:1", NAME), "organize", mind_map=tree)
     counts = {"in_one_leaf": 1, "in_several": 1, "at_inner": 2, "left_out": 1}
     assert answer == {"organized": 3, "filed": counts}
-    alone = playing(mini, "sv:1", NAME, references="found")  # which begins with no papers
+    alone = playing(mini, "sv:1", NAME, references="run")  # which begins with no papers
     assert act(alone, "organize", mind_map=tree)["filed"] == counts | {"left_out": 0}
 
 
@@ -234,13 +234,13 @@ def test_finish_submits_nothing(mini):
     }  # fmt: skip
 
 
-def test_starting_papers_are_within_reach(world):
+def test_starting_papers_are_within_reach(synthetic):
     """Also those of a run that was made with more of the corpus."""
-    everything = pq.read_table(world / "papers.parquet")["id"].to_pylist()
-    survey = sorted(arena_surveys(world))[0]
-    env = make_env(world, NAME, references="found", found={survey: everything})
-    observed = [paper["id"] for paper in first(env, survey)["references"]]
-    assert observed == within_reach(world, survey)
+    everything = pq.read_table(synthetic / "papers.parquet")["id"].to_pylist()
+    topic = sorted(arena_topics(synthetic))[0]
+    env = make_env(synthetic, NAME, references="run", start_from={topic: everything})
+    observed = [paper["id"] for paper in first(env, topic)["references"]]
+    assert observed == within_reach(synthetic, topic)
 
 
 odd = st.text(max_size=12) | st.sampled_from(

@@ -6,7 +6,7 @@ import json
 
 import gymnasium
 import pytest
-from helpers import arena_surveys, call, gold_of, make_env, playing
+from helpers import arena_topics, call, gold_of, make_env, playing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,12 +31,12 @@ def found(env, **asked):
     return [hit["id"] for hit in result(env.step(call("search", **asked)))["hits"]]
 
 
-def test_the_order_is_that_of_reciprocal_ranks_over_all_lists(world):
-    survey = min(arena_surveys(world))
-    lists = playing(world, survey)
+def test_the_order_is_that_of_reciprocal_ranks_over_all_lists(synthetic):
+    topic = min(arena_topics(synthetic))
+    lists = playing(synthetic, topic)
     one, other = (found(lists, query="membrane", k=4, offset=n) for n in (0, 2))
     assert len({*one} & {*other}) == 2
-    env = playing(world, survey, observation="pool")
+    env = playing(synthetic, topic, observation="pool")
     env.step(call("search", query="membrane", k=4))
     shown = result(env.step(call("search", query="membrane", k=4, offset=2)))
     assert list(shown) == ["actions_total", "papers_total", "actions", "papers"]
@@ -51,13 +51,13 @@ def test_the_order_is_that_of_reciprocal_ranks_over_all_lists(world):
     assert {paper["id"]: paper["score"] for paper in shown["papers"]} == {
         paper: round(score, 4) for paper, score in scores.items()
     }
-    number = arena.Corpus.open(world).document_number
+    number = arena.Corpus.open(synthetic).document_number
     order = [paper["id"] for paper in shown["papers"]]
     assert order == sorted(scores, key=lambda paper: (-scores[paper], number(paper)))
 
 
-def test_a_refused_call_shows_the_error_and_the_same_pool(world):
-    env = make_env(world, observation="pool", max_result_characters=MOST)
+def test_a_refused_call_shows_the_error_and_the_same_pool(synthetic):
+    env = make_env(synthetic, observation="pool", max_result_characters=MOST)
     observation, _ = env.reset(seed=1)
     before = result(env.step(call("search", query=observation["topic"], k=50)))
     step = env.step(call("serach"))
@@ -69,14 +69,19 @@ def test_a_refused_call_shows_the_error_and_the_same_pool(world):
 
 
 @pytest.fixture(scope="module")
-def pooled(world):
-    return make_env(world, max_steps=12, observation="pool", max_result_characters=MOST)
+def pooled(synthetic):
+    return make_env(synthetic, max_steps=12, observation="pool", max_result_characters=MOST)
 
 
 @given(seed=st.integers(0, 2**16))
-def test_every_text_fits_and_only_ids_in_it_are_paid(pooled, world, seed):
+def test_every_text_fits_and_only_ids_in_it_are_paid(pooled, synthetic, seed):
     observation, info = pooled.reset(seed=seed)
-    gold, act, seen, over = gold_of(world, info["survey"]), random_play(pooled, seed, 12), set(), 0
+    gold, act, seen, over = (
+        gold_of(synthetic, info["topic_id"]),
+        random_play(pooled, seed, 12),
+        set(),
+        0,
+    )
     while not over:
         observation, _, ended, cut, info = pooled.step(act(observation))
         assert len(observation["result"]) <= MOST
@@ -88,41 +93,41 @@ def test_every_text_fits_and_only_ids_in_it_are_paid(pooled, world, seed):
         over = ended or cut
 
 
-def test_a_long_text_is_cut_at_half(world):
-    env = make_env(world, observation="pool", max_result_characters=MOST)
+def test_a_long_text_is_cut_at_half(synthetic):
+    env = make_env(synthetic, observation="pool", max_result_characters=MOST)
     observation, _ = env.reset(seed=1)
     best = result(env.step(call("search", query=observation["topic"])))["papers"][0]["id"]
     read = result(env.step(call("read", paper_id=best, section=1)))
     assert read["id"] == best and read["papers"]
     whole = json.loads(
-        playing(world, env.unwrapped.save()["survey"]).step(call("read", paper_id=best, section=1))[
-            0
-        ]["result"]
+        playing(synthetic, env.unwrapped.save()["topic_id"]).step(
+            call("read", paper_id=best, section=1)
+        )[0]["result"]
     )["text"]
     assert whole.startswith(read["text"])
     if len(whole) > MOST:
         assert read["cut"] == f"{len(read['text'])} of {len(whole)}"
 
 
-def test_the_contract_is_kept(world):
+def test_the_contract_is_kept(synthetic):
     log = AuditReport()
-    settings = {"corpus": str(world), "observation": "pool", "max_result_characters": MOST}
-    check_contract(CheckedEnv("arena/Survey-v0", settings), log)
+    settings = {"corpus": str(synthetic), "observation": "pool", "max_result_characters": MOST}
+    check_contract(CheckedEnv("arena/Pipeline-v0", settings), log)
     assert log.findings == []
 
 
-def test_a_run_is_replayed(world, tmp_path):
+def test_a_run_is_replayed(synthetic, tmp_path):
     played = arena.run(
-        world, "discovery", "title", tmp_path / "run", observation="pool",
+        synthetic, "discovery", "title", tmp_path / "run", observation="pool",
         max_result_characters=50_000,
     )  # fmt: skip
-    as_usual = arena.run(world, "discovery", "title", tmp_path / "usual")
+    as_usual = arena.run(synthetic, "discovery", "title", tmp_path / "usual")
     assert played["mean"]["recall@100"] == as_usual["mean"]["recall@100"] > 0
-    assert replay(tmp_path / "run", world).difference is None
+    assert replay(tmp_path / "run", synthetic).difference is None
 
 
-def test_a_session_reads_the_pool_and_continues_from_a_state(world):
-    sessions = Sessions.make(world, observation="pool", max_result_characters=MOST)
+def test_a_session_reads_the_pool_and_continues_from_a_state(synthetic):
+    sessions = Sessions.make(synthetic, observation="pool", max_result_characters=MOST)
     one, other = sessions.open(seed=1), sessions.open(seed=2)
     one.step(call("search", query=one.first["topic"], k=50))
     other.restore(one.save())
@@ -140,9 +145,9 @@ def test_a_session_reads_the_pool_and_continues_from_a_state(world):
     ],
     ids=["given papers", "too few characters"],
 )
-def test_what_has_no_pool_is_refused(world, task, settings, message):
+def test_what_has_no_pool_is_refused(synthetic, task, settings, message):
     with pytest.raises(DataError, match=message):
-        gymnasium.make(f"arena/{task.title()}-v0", corpus=world, observation="pool", **settings)
+        gymnasium.make(f"arena/{task.title()}-v0", corpus=synthetic, observation="pool", **settings)
 
 
 def test_no_key_is_there_twice(mini):

@@ -17,15 +17,15 @@ from corpus_builder.sources.jsonl import JsonLines
 REPORT = "arena/Report-v0"
 
 
-def begun(world, **options):
+def begun(synthetic, **options):
     """Return an environment whose episode has made a search, and the ids of the hits."""
-    env = make_env(world, REPORT, **options)
+    env = make_env(synthetic, REPORT, **options)
     topic = env.reset(seed=3)[0]["topic"]
     return env, [hit["id"] for hit in act(env, "search", query=topic, k=5)["hits"]]
 
 
-def test_an_episode_from_the_first_section_to_the_score(world):
-    env, (one, two, *_) = begun(world)
+def test_an_episode_from_the_first_section_to_the_score(synthetic):
+    env, (one, two, *_) = begun(synthetic)
     written = act(env, "write", heading="Methods", text=f"They differ [@{one}; @{two}].")
     assert written == {
         "sections": 1, "characters": len(f"## Methods\n\nThey differ [@{one}; @{two}].\n"),
@@ -43,7 +43,7 @@ def test_an_episode_from_the_first_section_to_the_score(world):
     assert (terminated, truncated) == (True, False)
     assert info["answers"] == {"report": report}
     assert info["seen"] == sorted([one, two])
-    gold = gold_of(world, info["survey"])
+    gold = gold_of(synthetic, info["topic_id"])
     hits = len({one, two} & gold)
     assert info["metrics"]["reference_precision"] == hits / 3
     assert info["metrics"]["reference_recall"] == hits / len(gold)
@@ -52,8 +52,8 @@ def test_an_episode_from_the_first_section_to_the_score(world):
 
 
 @pytest.mark.parametrize("end", ["finish", "steps"])
-def test_a_draft_is_scored_however_the_episode_ends(world, end):
-    env, (one, *_) = begun(world, max_steps=3)
+def test_a_draft_is_scored_however_the_episode_ends(synthetic, end):
+    env, (one, *_) = begun(synthetic, max_steps=3)
     act(env, "write", heading="All", text=f"It is known [@{one}].")
     step = env.step(call("finish") if end == "finish" else call("select", paper_ids=[one]))
     assert step[2:4] == ((True, False) if end == "finish" else (False, True))
@@ -62,16 +62,16 @@ def test_a_draft_is_scored_however_the_episode_ends(world, end):
         assert result(step) == {"submitted": 1}
 
 
-def test_no_draft_scores_zero(world):
-    env, _ = begun(world)
+def test_no_draft_scores_zero(synthetic):
+    env, _ = begun(synthetic)
     info = env.step(call("finish"))[4]
     assert info["answers"] == {}
     assert info["metrics"]["reference_f1"] == 0
     assert "late_rate" not in info["metrics"]
 
 
-def test_too_many_characters_are_refused_and_nothing_is_lost(world):
-    env, _ = begun(world, max_written=40)
+def test_too_many_characters_are_refused_and_nothing_is_lost(synthetic):
+    env, _ = begun(synthetic, max_written=40)
     act(env, "write", heading="A", text="x" * 30)
     error = act(env, "write", heading="B", text="y" * 9)["error"]
     assert "10 characters" in error
@@ -83,65 +83,65 @@ def test_too_many_characters_are_refused_and_nothing_is_lost(world):
     assert info["answers"]["report"] == "## A\n\n" + "x" * 30 + "\n"
 
 
-def test_a_whole_text_takes_the_place_of_the_draft(world):
-    env, (one, *_) = begun(world)
+def test_a_whole_text_takes_the_place_of_the_draft(synthetic):
+    env, (one, *_) = begun(synthetic)
     act(env, "write", heading="A", text="Draft.")
     text = f"# All of it\n\nIt is so [@{one}].\n"
     assert env.step(call("submit_report", text=text))[4]["answers"] == {"report": text}
 
 
-def test_empty_text_removes_a_section(world):
-    env, _ = begun(world)
+def test_empty_text_removes_a_section(synthetic):
+    env, _ = begun(synthetic)
     act(env, "write", heading="A", text="One.")
     act(env, "write", heading="B", text="Two.")
     assert act(env, "write", heading="A", text="")["sections"] == 1
     assert env.step(call("submit_report"))[4]["answers"] == {"report": "## B\n\nTwo.\n"}
 
 
-def test_ids_out_of_reach_are_all_alike(world):
-    """A later paper, a survey, the survey itself and no paper at all: one answer."""
-    tasks = TaskSet(world)
-    own = min(tasks.surveys, key=lambda survey_id: tasks.survey(survey_id).date)
-    rows = pq.read_table(world / "papers.parquet", columns=["id", "date"]).to_pylist()
-    day = tasks.survey(own).date
-    late = next(r["id"] for r in rows if r["id"] not in tasks.surveys and str(r["date"]) > day)
-    other = next(survey_id for survey_id in tasks.surveys if survey_id != own)
-    env = make_env(world, REPORT)
-    env.reset(options={"survey": own})
+def test_ids_out_of_reach_are_all_alike(synthetic):
+    """A later paper, a topic, the survey itself and no paper at all: one answer."""
+    tasks = TaskSet(synthetic)
+    own = min(tasks.topics, key=lambda topic_id: tasks.topic(topic_id).date)
+    rows = pq.read_table(synthetic / "papers.parquet", columns=["id", "date"]).to_pylist()
+    day = tasks.topic(own).date
+    late = next(r["id"] for r in rows if r["id"] not in tasks.topics and str(r["date"]) > day)
+    other = next(topic_id for topic_id in tasks.topics if topic_id != own)
+    env = make_env(synthetic, REPORT)
+    env.reset(options={"topic_id": own})
     cited = (late, other, own, "w7-0000000000")
     answers = {str(act(env, "write", heading="A", text=f"[@{paper}]")) for paper in cited}
     assert answers == {"{'sections': 1, 'characters': 23, 'cited': 0, 'unknown': 1}"}
     metrics = env.step(call("submit_report", text=" ".join(f"So [@{i}]." for i in cited)))[4]
     shares = {name: metrics["metrics"][f"{name}_rate"] for name in ("late", "self", "fabricated")}
-    assert shares == {"late": 0.5, "self": 0.25, "fabricated": 0.25}  # the other survey is later
+    assert shares == {"late": 0.5, "self": 0.25, "fabricated": 0.25}  # the other topic is later
 
 
-def test_prompts_take_the_place_of_the_title(world):
-    tasks = TaskSet(world)
+def test_prompts_take_the_place_of_the_title(synthetic):
+    tasks = TaskSet(synthetic)
     for prompt in ("title", "sentence", "detailed"):
-        env = make_env(world, REPORT, prompt=prompt)
+        env = make_env(synthetic, REPORT, prompt=prompt)
         observation, info = env.reset(seed=1)
-        survey = tasks.survey(info["survey"])
-        expected = survey.title.lower() if prompt == "title" else survey.prompts[prompt]
+        topic = tasks.topic(info["topic_id"])
+        expected = topic.text.lower() if prompt == "title" else topic.prompts[prompt]
         assert observation["topic"] == expected
         assert observation in env.observation_space
-    assert make_env(world, REPORT, prompt="any").reset(seed=1)[0]["topic"] == expected
+    assert make_env(synthetic, REPORT, prompt="any").reset(seed=1)[0]["topic"] == expected
 
 
-def test_surveys_without_the_prompt_are_left_out(mini_records, tmp_path):
+def test_topics_without_the_prompt_are_left_out(mini_records, tmp_path):
     mini_records.surveys[0]["prompts"] = {"sentence": "Review sparse models before 2021."}
     corpus = tmp_path / "corpus"
     build(JsonLines(*mini_records.write(tmp_path)), corpus)
     env = make_env(corpus, REPORT, prompt="any")
-    assert {env.reset(seed=seed)[1]["survey"] for seed in range(5)} == {"sv:2"}
-    for wrong in ({"prompt": "any", "surveys": ["sv:1"]}, {"prompt": "detailed"}):
+    assert {env.reset(seed=seed)[1]["topic_id"] for seed in range(5)} == {"sv:2"}
+    for wrong in ({"prompt": "any", "topics": ["sv:1"]}, {"prompt": "detailed"}):
         with pytest.raises(DataError, match=r"such (a )?prompt"):
             make_env(corpus, REPORT, **wrong)
-    with pytest.raises(DataError, match="the survey 'sv:1' has no such prompt"):
-        env.reset(options={"survey": "sv:1"})
+    with pytest.raises(DataError, match="the topic 'sv:1' has no such prompt"):
+        env.reset(options={"topic_id": "sv:1"})
     with pytest.raises(DataError, match=r"prompt='long'\. Known: any, detailed"):
         make_env(corpus, REPORT, prompt="long")
     with pytest.raises(DataError, match="no argument 'prompt': it asks for no report"):
         make_env(corpus, prompt="title")
     metrics = arena.run(corpus, "report", "oracle", tmp_path / "r", prompt="any")
-    assert list(metrics["per_survey"]) == ["sv:2"]
+    assert list(metrics["per_topic"]) == ["sv:2"]

@@ -12,7 +12,7 @@ from helpers import make_env
 
 from arena.errors import DataError
 
-TASKS = ("Discovery", "Survey")
+TASKS = ("Discovery", "Pipeline")
 
 
 def ids_in(action):
@@ -24,10 +24,10 @@ def ids_in(action):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_words_of_the_topic_and_ids_that_were_shown(world, task):
+def test_words_of_the_topic_and_ids_that_were_shown(synthetic, task):
     stories = []
     for _ in range(2):
-        env, story, refused = make_env(world, f"arena/{task}-v0", max_steps=40), [], 0
+        env, story, refused = make_env(synthetic, f"arena/{task}-v0", max_steps=40), [], 0
         for seed in range(25):
             observation, _ = env.reset(seed=seed)
             env.action_space.seed(seed)
@@ -50,8 +50,8 @@ def test_words_of_the_topic_and_ids_that_were_shown(world, task):
     assert any(map(ids_in, story))
 
 
-def test_a_vector_draws_for_each_of_its_episodes(world):
-    envs = gymnasium.make_vec("arena/Discovery-v0", num_envs=3, corpus=world)
+def test_a_vector_draws_for_each_of_its_episodes(synthetic):
+    envs = gymnasium.make_vec("arena/Discovery-v0", num_envs=3, corpus=synthetic)
     observations, _ = envs.reset(seed=1)
     envs.action_space.seed(1)
     for _ in range(30):
@@ -61,16 +61,16 @@ def test_a_vector_draws_for_each_of_its_episodes(world):
         observations, *_ = envs.step(envs.action_space.sample())
 
 
-def test_an_id_without_an_import(world):
+def test_an_id_without_an_import(synthetic):
     """As the documents write it: Gymnasium imports the module before the colon."""
     code = (
         "import sys, gymnasium\n"
         "env = gymnasium.make('arena:arena/Discovery-v0', corpus=sys.argv[1])\n"
-        "envs = gymnasium.make_vec('arena:arena/Survey-v0', num_envs=2, corpus=sys.argv[1])\n"
+        "envs = gymnasium.make_vec('arena:arena/Pipeline-v0', num_envs=2, corpus=sys.argv[1])\n"
         "print(sorted(env.reset(seed=0)[0]), len(envs.reset(seed=0)[0]['topic']))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(world)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(synthetic)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "['budget', 'cutoff', 'result', 'stage', 'topic'] 2\n"
 

@@ -8,7 +8,7 @@ import random
 
 import gymnasium
 import pytest
-from helpers import arena_surveys, call, gold_of, make_env, playing
+from helpers import arena_topics, call, gold_of, make_env, playing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +22,10 @@ NAMES = [name for name in environment_ids() if "Question" not in name]
 
 
 @pytest.fixture(scope="module")
-def environments(world):
-    made = {name: [make_env(world, name, max_steps=12) for _ in range(2)] for name in NAMES}
+def environments(synthetic):
+    made = {name: [make_env(synthetic, name, max_steps=12) for _ in range(2)] for name in NAMES}
     pool = {"max_steps": 12, "observation": "pool", "max_result_characters": 2_000}
-    return made | {"pool": [make_env(world, "arena/Survey-v0", **pool) for _ in range(2)]}
+    return made | {"pool": [make_env(synthetic, "arena/Pipeline-v0", **pool) for _ in range(2)]}
 
 
 def go(env, act, observation):
@@ -52,7 +52,7 @@ def test_what_follows_is_byte_for_byte_the_same(environments, name, seed, data):
         steps.append(step)
         states.append(env.unwrapped.save())
     other.reset(seed=data.draw(st.integers(0, 3)))
-    for _ in range(2):  # into an episode of any survey, then into this one again
+    for _ in range(2):  # into an episode of any topic, then into this one again
         at = data.draw(st.integers(0, len(steps)))
         saved = data.draw(st.sampled_from([pickle.dumps, json.dumps]))(states[at])
         load = pickle.loads if isinstance(saved, bytes) else json.loads
@@ -64,8 +64,8 @@ def test_what_follows_is_byte_for_byte_the_same(environments, name, seed, data):
             assert list(go(other, lambda _: next(rest), now)) == steps[at:]  # noqa: B023
 
 
-def test_a_state_after_the_end_is_an_end(world):
-    env = playing(world, min(arena_surveys(world)))
+def test_a_state_after_the_end_is_an_end(synthetic):
+    env = playing(synthetic, min(arena_topics(synthetic)))
     env.step(call("finish"))
     env.unwrapped.restore(env.unwrapped.save())
     with pytest.raises(gymnasium.error.ResetNeeded):
@@ -75,13 +75,13 @@ def test_a_state_after_the_end_is_an_end(world):
         env.unwrapped.save()
 
 
-def test_a_state_has_no_label_and_does_not_change(world):
-    survey = min(arena_surveys(world))
-    env = playing(world, survey)
+def test_a_state_has_no_label_and_does_not_change(synthetic):
+    topic = min(arena_topics(synthetic))
+    env = playing(synthetic, topic)
     env.step(call("search", query="membrane", k=5))
     state = env.unwrapped.save()
     before = json.dumps(state)
-    hidden = gold_of(world, survey) - set(state["episode"]["shown"])
+    hidden = gold_of(synthetic, topic) - set(state["episode"]["shown"])
     assert len(hidden) > 5 and not any(paper in before for paper in hidden)
     env.step(call("search", query="lattice", k=5))
     env.unwrapped.restore(state)
@@ -90,11 +90,11 @@ def test_a_state_has_no_label_and_does_not_change(world):
 
 
 @pytest.mark.parametrize("what", ["corpus", "settings", "release"])
-def test_a_state_from_elsewhere_is_refused(world, mini, what, monkeypatch):
-    state = playing(world, min(arena_surveys(world))).unwrapped.save()
+def test_a_state_from_elsewhere_is_refused(synthetic, mini, what, monkeypatch):
+    state = playing(synthetic, min(arena_topics(synthetic))).unwrapped.save()
     if what == "release":
         state["of"]["release"] = "0.1.0"
-    env = make_env(mini if what == "corpus" else world, max_k=7 if what == "settings" else 100)
+    env = make_env(mini if what == "corpus" else synthetic, max_k=7 if what == "settings" else 100)
     with pytest.raises(DataError, match=f"^the state is of another {what}: [^\n]+$"):
         env.unwrapped.restore(state)
 
@@ -158,17 +158,17 @@ def test_what_cannot_be_is_refused_and_changes_nothing(mini, name, value, messag
         env.restore(bad)
     assert env.save() == good
     env.restore(good)
-    for bad in ("text", {}, {**good, "episode": []}, {**good, "survey": "nobody"}):
-        with pytest.raises(ArenaError, match=r"no state|no survey 'nobody'"):
+    for bad in ("text", {}, {**good, "episode": []}, {**good, "topic_id": "nobody"}):
+        with pytest.raises(ArenaError, match=r"no state|no topic 'nobody'"):
             env.restore(bad)
     assert env.save() == good
 
 
 def test_a_session_refuses_a_state_and_goes_on(mini):
-    session = Sessions(make_env(mini)).open(survey="sv:1")
+    session = Sessions(make_env(mini)).open(topic_id="sv:1")
     session.step(call("search", query="index"))
     good = session.save()
-    for bad in ({}, {**good, "rewards": "all"}, {**good, "env": {**good["env"], "survey": 3}}):
+    for bad in ({}, {**good, "rewards": "all"}, {**good, "env": {**good["env"], "topic_id": 3}}):
         with pytest.raises(DataError, match="no state"):
             session.restore(bad)
         assert session.save() == good

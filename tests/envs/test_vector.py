@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from helpers import arena_surveys, call
+from helpers import arena_topics, call
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.envs import SurveyVectorEnv
+from arena.envs import ResearchVectorEnv
 from arena.errors import DataError, UnknownNameError
 from arena.tasks import environment_ids
 
@@ -27,14 +27,14 @@ LIMITS = ("steps", "searches", "reads", "characters")
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> arena.Corpus:
-    """The world of conftest.py with two engines, opened once for many environments."""
+    """The synthetic corpus of conftest.py with two engines, opened once for many environments."""
     from corpus_builder.build import build
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
     directory = tmp_path_factory.mktemp("vector") / "corpus"
-    config = WorldConfig(seed=7, papers=600, surveys=8)
-    build(WorldSource(config), directory, engines=("bm25", "dense"))
+    config = SyntheticConfig(seed=7, papers=600, surveys=8)
+    build(SyntheticSource(config), directory, engines=("bm25", "dense"))
     return arena.Corpus.open(directory)
 
 
@@ -43,7 +43,7 @@ def ids(corpus: arena.Corpus) -> list[str]:
     """Papers of all times, and some that never were."""
     view = corpus.at("2030")
     found = {hit.id for query in ("membrane", "knots") for hit in view.search(query, 15)}
-    return [*sorted(found), *arena_surveys(corpus.directory), "nowhere", ""]
+    return [*sorted(found), *arena_topics(corpus.directory), "nowhere", ""]
 
 
 def vector(corpus: Any, name: str = "arena/Discovery-v0", num_envs: int = 3, **options: Any) -> Any:
@@ -164,7 +164,7 @@ def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
     }
     ours = vector(corpus, name, story["num_envs"], autoreset_mode=mode, **options)
     theirs = sync(corpus, name, story["num_envs"], mode, **options)
-    assert isinstance(ours, SurveyVectorEnv)
+    assert isinstance(ours, ResearchVectorEnv)
     assert isinstance(theirs, SyncVectorEnv)
     begun = ours.reset(seed=story["seed"])
     assert_same(begun, theirs.reset(seed=story["seed"]))
@@ -198,15 +198,15 @@ def test_the_searches_of_a_step_are_one_batch(corpus, monkeypatch):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_seeds_options_and_masks(corpus, mode):
-    survey = list(arena_surveys(corpus.directory))[2]
+    topic = list(arena_topics(corpus.directory))[2]
     ours, theirs = vector(corpus, autoreset_mode=mode), sync(corpus, "arena/Discovery-v0", 3, mode)
     for make in (
         lambda: {"seed": [5, 5, 7]},
         dict,
         lambda: {"seed": [None, 3, None], "options": {}},
-        lambda: {"options": {"survey": survey}},
+        lambda: {"options": {"topic_id": topic}},
         lambda: {"seed": 9, "options": {"reset_mask": np.array([False, True, True])}},
-        lambda: {"options": {"reset_mask": np.array([True, False, False]), "survey": survey}},
+        lambda: {"options": {"reset_mask": np.array([True, False, False]), "topic_id": topic}},
     ):
         assert_same(ours.reset(**make()), theirs.reset(**make()))
         actions = (call("search", query="knots"), call("finish"), None)
@@ -249,8 +249,8 @@ def test_bad_arguments(corpus, options, message):
     [
         ({"seed": [1, 2]}, r"seed=\[1, 2\]: give an integer, or a list of 3"),
         ({"seed": [1, -2, 3]}, "seed=-2: give an integer >= 0"),
-        ({"seed": 5, "options": {"survey": "nowhere"}}, "no survey 'nowhere'"),
-        ({"seed": 5, "options": {"surveys": "x"}}, "surveys='x': give a list of 3 ids"),
+        ({"seed": 5, "options": {"topic_id": "nowhere"}}, "no topic 'nowhere'"),
+        ({"seed": 5, "options": {"topic_ids": "x"}}, "topic_ids='x': give a list of 3 ids"),
         ({"options": {"reset_mask": np.array([True])}}, "a NumPy array of 3 booleans"),
     ],
 )
@@ -262,20 +262,20 @@ def test_a_bad_reset_changes_nothing(corpus, arguments, message):
         env.reset(**arguments)
     assert env.np_random_seed == twin.np_random_seed == (0, 1, 2)
     with pytest.raises(UnknownNameError):
-        env.reset(options={"survey": "nowhere"})
+        env.reset(options={"topic_id": "nowhere"})
     actions = [call("search", query="knots"), call("finish"), None]
-    for _ in range(2):  # the second draws a survey
+    for _ in range(2):  # the second draws a topic
         assert_same(env.step(actions), twin.step(actions))
 
 
-def test_each_episode_may_play_a_survey_of_its_own(corpus):
+def test_each_episode_may_play_a_topic_of_its_own(corpus):
     env, one = vector(corpus), vector(corpus, num_envs=1)
-    ids = list(arena_surveys(corpus.directory))[:2]
-    _, infos = env.reset(seed=4, options={"surveys": [ids[1], None, ids[0]]})
-    drawn = one.reset(seed=5)[1]["survey"][0]  # the second environment's seed
-    assert infos["survey"].tolist() == [ids[1], drawn, ids[0]]
-    masked = {"surveys": [ids[0]] * 3, "reset_mask": np.array([True, False, False])}
-    assert env.reset(options=masked)[1]["survey"].tolist() == [ids[0], None, None]
+    ids = list(arena_topics(corpus.directory))[:2]
+    _, infos = env.reset(seed=4, options={"topic_ids": [ids[1], None, ids[0]]})
+    drawn = one.reset(seed=5)[1]["topic_id"][0]  # the second environment's seed
+    assert infos["topic_id"].tolist() == [ids[1], drawn, ids[0]]
+    masked = {"topic_ids": [ids[0]] * 3, "reset_mask": np.array([True, False, False])}
+    assert env.reset(options=masked)[1]["topic_id"].tolist() == [ids[0], None, None]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -131,7 +131,7 @@ def test_items_that_the_model_did_not_score_do_not_count():
 
 def test_a_file_of_scores(tmp_path):
     path = tmp_path / "human.jsonl"
-    path.write_text('{"survey": "0", "a": 3, "b": null}\n\n{"id": 1, "b": 5}\n')
+    path.write_text('{"topic_id": "0", "a": 3, "b": null}\n\n{"id": 1, "b": 5}\n')
     read = read_human(path, judgements(a=[1, 2], b=[1, 2]))
     assert read == {"0": {"a": 3}, "1": {"b": 5}}
 
@@ -139,12 +139,12 @@ def test_a_file_of_scores(tmp_path):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"survey": "8", "a": 3}', "line 1: '8' was not judged. Known: 0, 1."),
-        ('{"survey": "0", "aa": 3}', "no dimension is called 'aa'. Did you mean 'a'?"),
-        ('{"survey": "0", "a": 6}', "a=6: give a whole number from 1 to 5"),
-        ('{"a": 3}', 'write a JSON object such as {"survey": "ID", "a": 1}'),
-        ('{"survey": "0", "a": 3}\n{"survey": "0", "a": 4}', "line 2: a second line for '0'"),
-        ('{"survey": "0", "a": null}', "contains no score"),
+        ('{"topic_id": "8", "a": 3}', "line 1: '8' was not judged. Known: 0, 1."),
+        ('{"topic_id": "0", "aa": 3}', "no dimension is called 'aa'. Did you mean 'a'?"),
+        ('{"topic_id": "0", "a": 6}', "a=6: give a whole number from 1 to 5"),
+        ('{"a": 3}', 'write a JSON object such as {"topic_id": "ID", "a": 1}'),
+        ('{"topic_id": "0", "a": 3}\n{"topic_id": "0", "a": 4}', "line 2: a second line for '0'"),
+        ('{"topic_id": "0", "a": null}', "contains no score"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_line(line, problem, tmp_path):

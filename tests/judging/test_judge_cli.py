@@ -17,25 +17,25 @@ DIMENSIONS = ("coverage", "organization", "logic", "topology")
 
 
 @pytest.fixture(scope="session")
-def judged_world(world, tmp_path_factory):
-    """A finished run of `clustering` in `world`."""
+def judged_synthetic_corpus(synthetic, tmp_path_factory):
+    """A finished run of `clustering` in `synthetic`."""
     output = tmp_path_factory.mktemp("judged") / "clustering"
-    arena.run(world, "organization", "clustering", output)
+    arena.run(synthetic, "organization", "clustering", output)
     return output
 
 
 @pytest.fixture
-def clustering_run(judged_world, tmp_path, monkeypatch):
+def clustering_run(judged_synthetic_corpus, tmp_path, monkeypatch):
     """A copy of the run to write into, and an empty directory to work in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    return Path(shutil.copytree(judged_world, "clustering"))
+    return Path(shutil.copytree(judged_synthetic_corpus, "clustering"))
 
 
-def judge(run, world, server, *more):
+def judge(run, synthetic, server, *more):
     options = ("--llm-option", "model=scripted", "--llm-option", f"base_url={server.url}")
     rubric = () if "--rubric" in more else ("--rubric", "taxobench")
-    return main(["judge", "run", str(run), "--corpus", str(world), *rubric, *options, *more])
+    return main(["judge", "run", str(run), "--corpus", str(synthetic), *rubric, *options, *more])
 
 
 def scores_of(body):
@@ -44,31 +44,31 @@ def scores_of(body):
     return json.dumps({name: 1 + (length + i) % 5 for i, name in enumerate(DIMENSIONS)})
 
 
-def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys):
+def test_a_run_is_judged_and_compared_with_people(clustering_run, synthetic, capsys):
     with LLMServer(scores_of) as server:
-        assert judge(clustering_run, world, server, "--dry-run") == 0
+        assert judge(clustering_run, synthetic, server, "--dry-run") == 0
         cells = capsys.readouterr().out.splitlines()[2].split()
         assert cells[:2] == ["scripted", "8"] and not server.requests
         assert not (clustering_run / "judgements").exists()
-        assert judge(clustering_run, world, server) == 0
+        assert judge(clustering_run, synthetic, server) == 0
         printed = capsys.readouterr().out
         assert "8 of 8 judged by scripted in 8 calls; 0 empty" in printed
         path = clustering_run / "judgements" / "taxobench.json"
         first = path.read_bytes()
         # Again: from the store, the same bytes, and as JSON.
-        assert judge(clustering_run, world, server, "--json", "--output", "again.json") == 0
+        assert judge(clustering_run, synthetic, server, "--json", "--output", "again.json") == 0
         assert len(server.requests) == 8
     assert Path("again.json").read_bytes() == first
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(first)
     assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code", "content"}
     # The run is still the run: it replays, and its command finds it finished.
-    assert main(["replay", str(clustering_run), "--corpus", str(world)]) == 0
+    assert main(["replay", str(clustering_run), "--corpus", str(synthetic)]) == 0
     before = {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()}
-    arena.run(world, "organization", "clustering", clustering_run)
+    arena.run(synthetic, "organization", "clustering", clustering_run)
     assert {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()} == before
-    # People who say the same as the judge, except of one survey.
-    lines = [{"survey": name, **row["scores"]} for name, row in found["items"].items()]
+    # People who say the same as the judge, except of one topic.
+    lines = [{"topic_id": name, **row["scores"]} for name, row in found["items"].items()]
     lines[0]["logic"] = 1 + lines[0]["logic"] % 5
     Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     capsys.readouterr()
@@ -82,13 +82,13 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     # A verdict that was edited: neither the run nor the verdicts count as what was written.
     path.write_bytes(first.replace(b'"judged": 8', b'"judged": 9', 1))
     with pytest.raises(SystemExit, match="1"):
-        main(["replay", str(clustering_run), "--corpus", str(world)])
+        main(["replay", str(clustering_run), "--corpus", str(synthetic)])
     assert "edited since the run: judgements/taxobench.json" in capsys.readouterr().err
     assert main(["judge", "agreement", str(path), "--human", "human.jsonl"]) == 2
 
 
-def test_two_judges_do_not_write_one_file(clustering_run, world, capsys):
+def test_two_judges_do_not_write_one_file(clustering_run, synthetic, capsys):
     with LLMServer(scores_of) as server, FileLock(".scores.json.lock"):
-        assert judge(clustering_run, world, server, "--output", "scores.json") == 2
+        assert judge(clustering_run, synthetic, server, "--output", "scores.json") == 2
         assert server.requests == []
     assert "another process is writing 'scores.json'" in capsys.readouterr().err

@@ -19,16 +19,16 @@ from corpus_builder.build import build
 
 
 @pytest.fixture
-def judged(world, tmp_path):
-    """Two runs of organization with scores by a judge, which differ in every survey."""
+def judged(synthetic, tmp_path):
+    """Two runs of organization with scores by a judge, which differ in every topic."""
     runs = []
     for place, agent in enumerate(("clustering", "random")):
-        runs.append(arena.run(world, "organization", agent, tmp_path / agent, surveys=4))
+        runs.append(arena.run(synthetic, "organization", agent, tmp_path / agent, topics=4))
         items = {
-            survey: {"scores": {"logic": 1 + (n + place) % 5, "topology": 2}, "reasons": {}}
-            for n, survey in enumerate(TaskSet(world).surveys)
+            topic: {"scores": {"logic": 1 + (n + place) % 5, "topology": 2}, "reasons": {}}
+            for n, topic in enumerate(TaskSet(synthetic).topics)
             if n < 3
-        } | {list(TaskSet(world).surveys)[3]: {"failed": "no answer"}}
+        } | {list(TaskSet(synthetic).topics)[3]: {"failed": "no answer"}}
         made = Judgements("taxobench", ("logic", "topology"), (1, 5), {}, {}, items)
         (tmp_path / agent / "judgements").mkdir()
         path = tmp_path / agent / "judgements" / "taxobench.json"
@@ -52,10 +52,12 @@ def answered(sheet: Path, key: Judgements, answers, path: Path) -> Path:
     return path
 
 
-def test_mind_maps_of_several_runs_are_checked_by_several_people(judged, world, tmp_path, capsys):
+def test_mind_maps_of_several_runs_are_checked_by_several_people(
+    judged, synthetic, tmp_path, capsys
+):
     sheet = tmp_path / "sheet.csv"
     command = ["judge", "sample", *judged, "--what", "mind-maps", "--rubric", "taxobench"]
-    command += ["--corpus", str(world)]
+    command += ["--corpus", str(synthetic)]
     assert main([*command, "--output", str(sheet), "--n", "10"]) == 0
     assert "10 of 12 decisions" in capsys.readouterr().out
     first, key = sheet.read_bytes(), read_judgements(sheet.with_suffix(".key.json"))
@@ -116,7 +118,7 @@ def test_pairs_and_themes_of_an_evaluation(tmp_path):
             "tfsim": {"rows": [["nets", "4", "networks", "5"]]},
         }
     }
-    path, sheet = tmp_path / "found.json", tmp_path / "sheet.csv"
+    path, sheet = tmp_path / "start_from.json", tmp_path / "sheet.csv"
     path.write_text(json.dumps({"details": details}))
     for kind, expected in {
         # what is paired, and beside it what shares most words with it and is not
@@ -156,10 +158,10 @@ def test_precision_recall_and_kappa_of_pairs(tmp_path, capsys):
     assert "precision" in capsys.readouterr().out
 
 
-def test_whole_mind_maps_of_each_run(judged, world, tmp_path):
+def test_whole_mind_maps_of_each_run(judged, synthetic, tmp_path):
     sheet = tmp_path / "sheet.csv"
     command = ["judge", "sample", *judged, "--what", "mind-maps", "--rubric", "taxobench"]
-    command += ["--corpus", str(world), "--output", str(sheet), "--per-run", "2"]
+    command += ["--corpus", str(synthetic), "--output", str(sheet), "--per-run", "2"]
     assert main(command) == 0
     key = read_judgements(sheet.with_suffix(".key.json"))
     drawn = [(each["source"], each["id"], *each["scores"]) for each in key.items.values()]
@@ -173,15 +175,15 @@ def test_whole_mind_maps_of_each_run(judged, world, tmp_path):
 
 def test_two_judgements_of_a_map_beside_its_figure(tmp_path, capsys):
     """Table 4: people see the figure, its caption, the abstract and the tree, and judge twice."""
-    surveys = [
+    topics = [
         {"id": f"a/{n}", "title": f"A survey of {word}", "date": "2020", "references": ["p"],
          "domain": word, "mind_map": {word: {"Deep": None}}, "figure": f"{n}-Figure1-1.png",
          "caption": f"A taxonomy of <{word}>."}
         for n, word in enumerate(("Graphs", "Trees", "Paths"))
     ]  # fmt: skip
-    about = [{"id": each["id"], "abstract": "All of them."} for each in surveys]
+    about = [{"id": each["id"], "abstract": "All of them."} for each in topics]
     (tmp_path / "about.jsonl").write_text("".join(json.dumps(each) + "\n" for each in about))
-    build(Memory([{"id": "p", "title": "Old", "date": "2019"}], surveys), tmp_path / "c")
+    build(Memory([{"id": "p", "title": "Old", "date": "2019"}], topics), tmp_path / "c")
     (tmp_path / "figures/a%2F1").mkdir(parents=True)
     (tmp_path / "figures/a%2F1/1-Figure1-1.png").write_bytes(b"\x89PNG\r\n\x1a\n-")
     sheet = tmp_path / "sheet.csv"
@@ -241,9 +243,9 @@ def test_faults_are_one_line(options, message, tmp_path, monkeypatch, capsys):
     assert not Path("sheet.csv").exists()
 
 
-def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(world, tmp_path, capsys):
+def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(synthetic, tmp_path, capsys):
     sheet, key = tmp_path / "sheet.csv", tmp_path / "sheet.key.json"
-    command = ["judge", "sample", "--what", "extracted", "--corpus", str(world)]
+    command = ["judge", "sample", "--what", "extracted", "--corpus", str(synthetic)]
     command += ["--output", str(sheet)]
     assert main(command) == 0
     answered(sheet, read_judgements(key), lambda _: "0", tmp_path / "anna.csv").rename(sheet)

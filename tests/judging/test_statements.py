@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers import Memory, arena_surveys
+from helpers import Memory, arena_topics
 from llm_server import LLMServer, Trouble
 
 import arena
@@ -306,12 +306,12 @@ def test_a_model_finds_the_citations_of_a_report_without_marks(views, make_clien
     assert found.counts["supported_statements"] == 1
 
 
-def test_no_request_holds_what_comes_later(world, make_client):
-    corpus = arena.Corpus.open(world)
-    survey = arena_surveys(world)
-    name = min(survey, key=lambda each: survey[each]["date"])
-    view = corpus.at(str(survey[name]["date"]), exclude=[name])
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
+def test_no_request_holds_what_comes_later(synthetic, make_client):
+    corpus = arena.Corpus.open(synthetic)
+    topic = arena_topics(synthetic)
+    name = min(topic, key=lambda each: topic[each]["date"])
+    view = corpus.at(str(topic[name]["date"]), exclude=[name])
+    papers = pq.read_table(synthetic / "papers.parquet").to_pylist()
     hidden = [paper for paper in papers if paper["id"] not in view]
     assert len(hidden) > 50
     assert len(view) > 50

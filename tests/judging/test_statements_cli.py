@@ -14,10 +14,10 @@ from arena.cli import main
 
 
 @pytest.fixture(scope="session")
-def reported(world, tmp_path_factory):
-    """A finished run of `oracle` on the task `report`, whose reports are the surveys' articles."""
+def reported(synthetic, tmp_path_factory):
+    """A finished run of `oracle` on the task `report`, whose reports are the topics' articles."""
     output = tmp_path_factory.mktemp("reported") / "oracle"
-    arena.run(world, "report", "oracle", output, surveys=2)
+    arena.run(synthetic, "report", "oracle", output, topics=2)
     return output
 
 
@@ -28,9 +28,9 @@ def run(reported, tmp_path, monkeypatch):
     return Path(shutil.copytree(reported, "oracle"))
 
 
-def judge(run, world, server, *more):
+def judge(run, synthetic, server, *more):
     options = ("--llm-option", "model=first", "--llm-option", f"base_url={server.url}")
-    return main(["judge", "statements", str(run), "--corpus", str(world), *options, *more])
+    return main(["judge", "statements", str(run), "--corpus", str(synthetic), *options, *more])
 
 
 def answers(body):
@@ -38,23 +38,25 @@ def answers(body):
     if "Which words" in text:
         return text.split("<passage>\n")[1].split("\n</passage>")[0]
     if "ought to be checked" in text:
-        return '[{"statement": "This is in no report of this world."}]'
+        return '[{"statement": "This is in no report of this synthetic corpus."}]'
     return json.dumps({"reason": "So.", "match": len(text) % 2 == 0})
 
 
-def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
+def test_a_run_is_judged_and_compared_with_people(run, synthetic, capsys):
     with LLMServer(answers) as server:
-        assert judge(run, world, server, "--votes", "0", "--extract", "rules", "--dry-run") == 0
+        assert judge(run, synthetic, server, "--votes", "0", "--extract", "rules", "--dry-run") == 0
         assert capsys.readouterr().out.splitlines()[2].startswith("first ")
         assert not server.requests and not (run / "judgements").exists()
-        assert judge(run, world, server, "--voters", "first,second", "--votes", "1") == 0
+        assert judge(run, synthetic, server, "--voters", "first,second", "--votes", "1") == 0
         printed = capsys.readouterr().out
         assert "2 reports in " in printed
         assert "match_rate" in printed
         path = run / "judgements" / "statements.json"
         first = path.read_bytes()
         asked = len(server.requests)
-        assert judge(run, world, server, "--voters", "first,second", "--votes", "1", "--json") == 0
+        assert (
+            judge(run, synthetic, server, "--voters", "first,second", "--votes", "1", "--json") == 0
+        )
         assert len(server.requests) == asked
     assert path.read_bytes() == first
     found = json.loads(capsys.readouterr().out)
@@ -65,7 +67,7 @@ def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     assert counts["pairs"] == counts["match"] + counts["mismatch"] + counts["unreachable"] > 20
     assert counts["match"] > 0
     # The run is still the run.
-    assert main(["replay", str(run), "--corpus", str(world)]) == 0
+    assert main(["replay", str(run), "--corpus", str(synthetic)]) == 0
     capsys.readouterr()
     rows = [row for report in found["reports"].values() for row in report["cited"]]
     lines = [{"id": r["id"], "match": int(r["outcome"] == "match")} for r in rows]
@@ -82,7 +84,7 @@ def test_a_run_is_judged_and_compared_with_people(run, world, capsys):
     assert "PASSAGE" in Path("s.csv").read_text()
 
 
-def test_bad_input_is_one_line(run, world, title_run, capsys):
+def test_bad_input_is_one_line(run, synthetic, title_run, capsys):
     problems = {
         ("--votes", "-1"): "votes=-1: give an integer >= 0",
         ("--extract", "guess"): "unknown 'guess'",
@@ -91,13 +93,13 @@ def test_bad_input_is_one_line(run, world, title_run, capsys):
     with LLMServer([]) as server:
         for more, problem in problems.items():
             try:
-                status = judge(run, world, server, *more)
+                status = judge(run, synthetic, server, *more)
             except SystemExit as stop:
                 status = stop.code
             assert status == 2
             error = capsys.readouterr().err
             assert problem in error
             assert error.count("\n") == 1
-        assert judge(title_run, world, server) == 2
+        assert judge(title_run, synthetic, server) == 2
         assert "which submits no report" in capsys.readouterr().err
         assert not server.requests

@@ -79,7 +79,7 @@ ADDED = ("from __future__", "ADDED = 1\nfrom __future__")
         ("arena/serving/mcp.py", *ADDED, True),
         ("arena/session.py", *ADDED, True),
         ("arena/results/comparison/report.py", *ADDED, True),
-        ("arena/configs/world.yaml", "seed: 7", "seed: 7  # A comment", True),
+        ("arena/configs/synthetic.yaml", "seed: 7", "seed: 7  # A comment", True),
     ],
 )
 def test_what_changes_the_hash_of_a_run(copy, hash_of, file, before, after, same):
@@ -93,13 +93,13 @@ def test_what_changes_the_hash_of_a_run(copy, hash_of, file, before, after, same
         path.write_text(text, encoding="utf-8")
 
 
-def test_all_that_a_run_imports_counts(world, tmp_path):
+def test_all_that_a_run_imports_counts(synthetic, tmp_path):
     """The modules of a process that plays; of the suites only metrics are looked for."""
     code = (
-        "import sys, arena; arena.run(sys.argv[1], 'discovery', 'title', sys.argv[2], surveys=1); "
+        "import sys, arena; arena.run(sys.argv[1], 'discovery', 'title', sys.argv[2], topics=1); "
         "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'arena'))"
     )
-    command = [sys.executable, "-c", code, str(world), str(tmp_path / "run")]
+    command = [sys.executable, "-c", code, str(synthetic), str(tmp_path / "run")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     root = Path(arena.__file__).parents[1]
     played = {Path(name).relative_to(root).as_posix() for name in done.stdout.split()}
@@ -117,9 +117,9 @@ def test_a_new_module_of_a_registry_orphans_no_run(copy, hash_of):
         path.unlink()
 
 
-def test_a_comment_does_not_stop_a_run_from_being_continued(world, tmp_path, capsys):
+def test_a_comment_does_not_stop_a_run_from_being_continued(synthetic, tmp_path, capsys):
     agent, output = tmp_path / "mine.py", tmp_path / "run"
-    command = ["run", "--corpus", str(world), "--task", "discovery", "--surveys", "2"]
+    command = ["run", "--corpus", str(synthetic), "--task", "discovery", "--topics", "2"]
     command += ["--agent", f"{agent}:Mine", "--output", str(output)]
     agent.write_text(MINE)
     assert arena.cli.main(command) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from llm_server import LLMServer
 
-from arena.llm import Client, Failed, ask
+from arena.llm import Client, Failure, ask
 from arena.llm.estimate import count_requests
 
 PRICES = {"priced": {"prompt": 2, "completion": 10}}
@@ -31,7 +31,7 @@ def test_new_requests_are_counted_and_none_is_asked(tmp_path):
             for text in ("one two", "three", "three"):
                 assert not ask(priced, messages(text), str)
             refused = "the server refused the request: it was counted"
-            assert ask(plain, messages("four five six"), str) == Failed(refused)
+            assert ask(plain, messages("four five six"), str) == Failure(refused)
 
         found = count_requests(work)
         assert len(server.requests) == 1

@@ -62,19 +62,19 @@ def asker(file):
     return AGENTS.find(f"{file}:Asker")
 
 
-def topic_of(body):
+def text_of(body):
     return body["messages"][0]["content"].split("<topic>")[1].split("</topic>")[0]
 
 
 def helpful(body):
-    words = topic_of(body).split()
+    words = text_of(body).split()
     return "<Queries>\n- " + "\n- ".join([" ".join(words), *words[-2:]]) + "\n</Queries>"
 
 
-def play(world, agent, output, server=None, **options):
+def play(synthetic, agent, output, server=None, **options):
     given = {"model": "scripted"} | ({"base_url": server.url} if server else {}) | options
-    options = {"agent_options": given, "surveys": 4, "parallel": 1}  # in the order of the script
-    return arena.run(world, "discovery", agent, output, **options)
+    options = {"agent_options": given, "topics": 4, "parallel": 1}  # in the order of the script
+    return arena.run(synthetic, "discovery", agent, output, **options)
 
 
 def content(run: Path) -> dict[str, bytes]:
@@ -85,16 +85,16 @@ def episodes(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 
 
-def test_a_replay_gives_the_same_bytes_without_the_server(world, asker, tmp_path, monkeypatch):
+def test_a_replay_gives_the_same_bytes_without_the_server(synthetic, asker, tmp_path, monkeypatch):
     with LLMServer(helpful) as server:
-        summary = play(world, asker, tmp_path / "a", server)
-        play(world, asker, tmp_path / "b", server, timeout=5.0)
+        summary = play(synthetic, asker, tmp_path / "a", server)
+        play(synthetic, asker, tmp_path / "b", server, timeout=5.0)
         assert len(server.requests) == 4
     assert summary["mean"]["recall@100"] > 0
-    play(world, asker, tmp_path / "c", mode="replay")
+    play(synthetic, asker, tmp_path / "c", mode="replay")
     monkeypatch.setenv("ARENA_LLM_MODE", "replay")
     (tmp_path / "llm-answers.db").rename(tmp_path / "shipped.db")
-    play(world, asker, tmp_path / "d", store="shipped.db", base_url="http://127.0.0.1:9/v1")
+    play(synthetic, asker, tmp_path / "d", store="shipped.db", base_url="http://127.0.0.1:9/v1")
     runs = [content(tmp_path / name) for name in "abcd"]
     assert runs[0] == runs[1] == runs[2] == runs[3]
     manifest = json.loads(runs[0]["manifest.json"])
@@ -112,19 +112,19 @@ def test_a_replay_gives_the_same_bytes_without_the_server(world, asker, tmp_path
     }  # fmt: skip
 
 
-def test_templates_are_part_of_a_run(world, asker, tmp_path):
+def test_templates_are_part_of_a_run(synthetic, asker, tmp_path):
     with LLMServer(helpful) as server:
-        play(world, asker, tmp_path / "run", server)
+        play(synthetic, asker, tmp_path / "run", server)
         own = tmp_path / "own"
         own.mkdir()
         (own / "queries.txt").write_text("Mine: <topic>$topic</topic>")
         with pytest.raises(ArenaError, match="sha256"):
-            play(world, asker, tmp_path / "run", server, prompts=str(own))
-        play(world, asker, tmp_path / "other", server, prompts=str(own))
+            play(synthetic, asker, tmp_path / "run", server, prompts=str(own))
+        play(synthetic, asker, tmp_path / "other", server, prompts=str(own))
         assert last_text(server.requests[-1]).startswith("Mine: ")
         (own / "queries.txt").write_text("Mine without a field")
         with pytest.raises(DataError, match=r"the field \$topic is missing"):
-            play(world, asker, tmp_path / "third", server, prompts=str(own))
+            play(synthetic, asker, tmp_path / "third", server, prompts=str(own))
     hashes = [
         json.loads(content(tmp_path / name)["manifest.json"])["sha256"]["prompts"]
         for name in ("run", "other")
@@ -133,7 +133,7 @@ def test_templates_are_part_of_a_run(world, asker, tmp_path):
     assert hashes[0] != hashes[1]
 
 
-def test_a_run_whose_server_went_away_continues(world, asker, tmp_path):
+def test_a_run_whose_server_went_away_continues(synthetic, asker, tmp_path):
     def until_third(body):
         return helpful(body) if len(server.requests) <= 2 else Trouble(401)
 
@@ -141,12 +141,12 @@ def test_a_run_whose_server_went_away_continues(world, asker, tmp_path):
         LLMServer(until_third) as server,
         pytest.raises(ArenaError, match=r"401: .*OPENAI_API_KEY"),
     ):
-        play(world, asker, tmp_path / "run", server)
+        play(synthetic, asker, tmp_path / "run", server)
     assert len(episodes(tmp_path / "run")) == 2
     with LLMServer(helpful) as server:
-        play(world, asker, tmp_path / "run", server)
+        play(synthetic, asker, tmp_path / "run", server)
         assert len(server.requests) == 2  # the others are kept
-        play(world, asker, tmp_path / "whole", server)
+        play(synthetic, asker, tmp_path / "whole", server)
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
@@ -157,13 +157,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
-def test_a_survey_with_a_failed_step_is_still_scored(answer, world, asker, tmp_path):
+def test_a_topic_with_a_failed_step_is_still_scored(answer, synthetic, asker, tmp_path):
     with LLMServer(lambda body: answer) as server:
-        summary = play(world, asker, tmp_path / "run", server)
+        summary = play(synthetic, asker, tmp_path / "run", server)
         again = 1 if isinstance(answer, Trouble) else 2
         assert len(server.requests) == 4 * again
-        play(world, asker, tmp_path / "replay", mode="replay")
-    assert summary["counts"]["scored"] == summary["counts"]["surveys"] == 4
+        play(synthetic, asker, tmp_path / "replay", mode="replay")
+    assert summary["counts"]["scored"] == summary["counts"]["topics"] == 4
     assert summary["mean"]["recall@100"] > 0  # by the topic alone
     for episode in episodes(tmp_path / "run"):
         assert len(episode["notes"]["llm"]["failed"]) == 1
@@ -171,7 +171,7 @@ def test_a_survey_with_a_failed_step_is_still_scored(answer, world, asker, tmp_p
     assert content(tmp_path / "run") == content(tmp_path / "replay")
 
 
-def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(world, asker, tmp_path):
+def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(synthetic, asker, tmp_path):
     """One episode after the other: requests that are already under way may cross a limit."""
     limits = {"run_limits": {"max_calls": 2}}
     with LLMServer(helpful) as server:
@@ -180,17 +180,17 @@ def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(world, asker,
             assert len(server.requests) == start * 2
             if start == 0:
                 with pytest.raises(ArenaError, match=r"max_calls=2 .* is reached"):
-                    play(world, asker, tmp_path / "run", server, **limits)
+                    play(synthetic, asker, tmp_path / "run", server, **limits)
             else:
-                play(world, asker, tmp_path / "run", server, **limits)
+                play(synthetic, asker, tmp_path / "run", server, **limits)
     assert len(episodes(tmp_path / "run")) == 4
 
 
-def test_the_command_line(world, file, tmp_path, capsys):
+def test_the_command_line(synthetic, file, tmp_path, capsys):
     with LLMServer(helpful) as server:
         command = [
-            "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Asker",
-            "--surveys", "2", "--agent-option", "model=scripted",
+            "run", "--corpus", str(synthetic), "--task", "discovery", "--agent", f"{file}:Asker",
+            "--topics", "2", "--agent-option", "model=scripted",
         ]  # fmt: skip
         url = ["--agent-option", f"base_url={server.url}"]
         assert main([*command, *url, "--output", "recorded"]) == 0
@@ -209,9 +209,9 @@ def test_the_command_line(world, file, tmp_path, capsys):
         assert error.count("\n") == 1
 
 
-def test_a_model_is_needed(world, asker, tmp_path):
+def test_a_model_is_needed(synthetic, asker, tmp_path):
     with pytest.raises(DataError, match="Give the option model"):
-        arena.run(world, "discovery", asker, tmp_path / "run")
+        arena.run(synthetic, "discovery", asker, tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,11 @@ def test_a_model_is_needed(world, asker, tmp_path):
         ({"base_url": "127.0.0.1:9/v1"}, "is not an address"),
     ],
 )
-def test_what_is_missing_is_told_before_the_first_episode(world, asker, tmp_path, options, told):
+def test_what_is_missing_is_told_before_the_first_episode(
+    synthetic, asker, tmp_path, options, told
+):
     with pytest.raises(ArenaError) as error:
-        play(world, asker, tmp_path / "run", **options)
+        play(synthetic, asker, tmp_path / "run", **options)
     assert told in str(error.value)
-    assert "survey" not in str(error.value)
+    assert "topic" not in str(error.value)
     assert not (tmp_path / "run").exists()

@@ -6,7 +6,7 @@ from llm_server import HELLO, LLMServer, Trouble, last_text, says
 
 from arena.errors import ArenaError
 from arena.llm import (
-    Failed,
+    Failure,
     LimitReachedError,
     LLMError,
     ModelSession,
@@ -31,7 +31,7 @@ def test_an_answer_in_a_wrong_form_is_asked_for_once_more(make_client):
         assert server.requests[1]["messages"][1] == {"role": "assistant", "content": "five"}
         assert "It is not a number." in last_text(server.requests[1])
         failed = ask(session, says("another"), read_number)
-        assert failed == Failed("It is not a number.", "seven")
+        assert failed == Failure("It is not a number.", "seven")
         assert ask(make_client(server), says("a third"), read_number) == 9  # without an episode
     assert [note["reason"] for note in session.notes()["failed"]] == ["It is not a number."]
     assert session.meter.calls == 4

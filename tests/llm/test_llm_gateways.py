@@ -83,12 +83,14 @@ def thinking(server_body):
 
 
 @pytest.mark.usefixtures("alone")
-def test_thoughts_and_signatures_go_back_and_into_the_store(world, tmp_path):
+def test_thoughts_and_signatures_go_back_and_into_the_store(synthetic, tmp_path):
     store = tmp_path / "answers.db"
     with LLMServer(thinking) as server:
         for name in ("live", "again"):
             given = {"model": "scripted", "base_url": server.url, "store": str(store)}
-            arena.run(world, "discovery", "react", tmp_path / name, agent_options=given, surveys=1)
+            arena.run(
+                synthetic, "discovery", "react", tmp_path / name, agent_options=given, topics=1
+            )
         assert len(server.requests) == 2  # the second run took both answers from the store
     run = json.loads((tmp_path / "again" / "trajectories.jsonl").read_text())
     assert [step["action"]["tool"] for step in run["steps"]] == ["search", "submit"]

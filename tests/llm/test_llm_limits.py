@@ -51,7 +51,7 @@ def test_prices(make_client, tmp_path):
     # 1000 tokens each: 2.50 and 10 dollars for a million.
     from arena.llm.answers import Usage, price_of
 
-    assert price_of("gpt-4o", None).of(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
+    assert price_of("gpt-4o", None).cost(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
     assert price_of("gpt-4o-2024-05-13", None) is None  # another price than gpt-4o
     assert price_of("gpt-4o", {"gpt-4o": {"prompt": 0, "completion": 0}}).of(Usage(9, 9)) == 0
 

@@ -60,33 +60,34 @@ def test_answers_that_an_agent_reads_itself(make_client):
     }  # fmt: skip
     assert describe_answers([("s", {"llm": session.notes()})]) == [
         "2 of 4 answers of the model could not be used: 1 unreadable, 1 cut.",
-        "For example, survey 's': unreadable, 'it is empty'",
+        "For example, topic 's': unreadable, 'it is empty'",
     ]
     assert count_answers([{}, {"llm": {"calls": [{"request": "of an earlier release"}]}}]) is None
 
 
-def play(world, output, answer):
-    """Run zero-shot on three surveys; return the exit status."""
+def play(synthetic, output, answer):
+    """Run zero-shot on three topics; return the exit status."""
     with LLMServer(lambda body: answer) as server:
         given = ("model=scripted", f"base_url={server.url}", "mode=live")
         options = [part for option in given for part in ("--agent-option", option)]
-        return main(["run", "--corpus", str(world), "--task", "discovery", "--agent", "zero-shot",
-                     "--surveys", "3", "--output", str(output), *options])  # fmt: skip
+        return main(["run", "--corpus", str(synthetic), "--task", "discovery",
+                     "--agent", "zero-shot",
+                     "--topics", "3", "--output", str(output), *options])  # fmt: skip
 
 
-def test_a_model_that_never_answers_readably_marks_its_run(world, tmp_path, capsys):
+def test_a_model_that_never_answers_readably_marks_its_run(synthetic, tmp_path, capsys):
     silent, fine = tmp_path / "silent", tmp_path / "fine"
-    assert play(world, silent, ended("length")) == 0
+    assert play(synthetic, silent, ended("length")) == 0
     said = capsys.readouterr().out
     assert "zero-shot ‡" in said.splitlines()[0]
     assert "Warning: no answer of the model was readable" in said
     assert "6 of 6 answers of the model could not be used: 6 cut at query." in said
-    assert "For example, survey " in said
+    assert "For example, topic " in said
     counts = json.loads((silent / "metrics.json").read_text())["model"]
     assert counts == {
         "asked": 6, "readable": 0, "unreadable": 0, "refused": 0, "cut": 6, "filtered": 0,
     }  # fmt: skip
-    assert play(world, fine, "<Queries>\n- membrane\n- graphs\n</Queries>") == 0
+    assert play(synthetic, fine, "<Queries>\n- membrane\n- graphs\n</Queries>") == 0
     said = capsys.readouterr().out
     assert "‡" not in said and "could not be used" not in said
     both = arena.compare([f"silent={silent}", f"fine={fine}"])
@@ -96,18 +97,18 @@ def test_a_model_that_never_answers_readably_marks_its_run(world, tmp_path, caps
         assert "silent ‡" in text and "fine ‡" not in text
         assert "silent: 6 of 6 answers of the model could not be used: 6 cut." in text
     assert comparison.as_json(both)["runs"]["silent"]["model"] == counts
-    assert arena.replay(silent, world).equal
+    assert arena.replay(silent, synthetic).equal
 
 
-def test_an_experiment_marks_the_row_and_says_why(world, tmp_path):
+def test_an_experiment_marks_the_row_and_says_why(synthetic, tmp_path):
     config = {
-        "name": "two", "retrievers": {"BM25": "bm25"}, "surveys": 2,
+        "name": "two", "retrievers": {"BM25": "bm25"}, "topics": 2,
         "tables": {"1": {"task": "discovery", "metrics": {"R": "recall@100"}, "title": "T",
                          "rows": {"Asks": "zero-shot", "Title": "title"}}},
     }  # fmt: skip
     with LLMServer(lambda body: ended("stop")) as server:
         config["llm"] = {"model": "scripted", "base_url": server.url, "mode": "live"}
-        result = run_experiment(config, world, tmp_path / "out")
+        result = run_experiment(config, synthetic, tmp_path / "out")
     asks, title = result["tables"]["1"]["blocks"][0]["rows"]
     assert asks[-1].endswith(" ‡") and not title[-1].endswith("‡")
     notes = " ".join(result["tables"]["1"]["notes"])

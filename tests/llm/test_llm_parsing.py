@@ -123,7 +123,7 @@ LISTS = [
     ('[{"query": "a", "why": "x"}, {"query": "b"}]', ["a", "b"]),
     ("- \"a\",\n- **b**\n- `c`\n- “d”\n- 'e'", ["a", "b", "c", "d", "e"]),
     ("Queries:\na one\n\nb two\n", ["a one", "b two"]),
-    ("1. a [survey]\n2. b", ["a [survey]", "b"]),
+    ("1. a [topic]\n2. b", ["a [topic]", "b"]),
 ]
 
 

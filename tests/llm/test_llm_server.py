@@ -14,7 +14,7 @@ import pytest
 from llm_server import HELLO, KEY, LLMServer, Trouble, echo, last_text, says, tool_call, wait_until
 
 from arena.errors import DataError
-from arena.llm import Client, Failed, LLMError, ModelSession, RequestRefusedError, as_list, ask
+from arena.llm import Client, Failure, LLMError, ModelSession, RequestRefusedError, as_list, ask
 
 PASSING = {
     "429": Trouble(429),
@@ -128,7 +128,7 @@ def test_a_request_that_is_refused_for_what_it_is_stays_refused(status, error, m
         assert len(server.requests) == 1
         session = ModelSession(make_client(server))
         result = ask(session, HELLO, as_list)
-    assert isinstance(result, Failed)
+    assert isinstance(result, Failure)
     notes = session.notes()
     assert notes["calls"][0]["refused"] is True
     assert notes["total"]["calls"] == 1

@@ -47,8 +47,8 @@ def ask(model, messages=QUESTION, tokens=24, **options):
 
 
 @pytest.mark.parametrize("choice", ["auto", "required"])
-def test_a_tool_call(local_model, world, choice):
-    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+def test_a_tool_call(local_model, synthetic, choice):
+    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic)
     tools = [t for t in arena.tool_schemas(env) if t["function"]["name"] in ("search", "read")]
     schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in tools}
     client = Client(local_model.name, base_url=local_model.url, max_tokens=300)
@@ -83,7 +83,7 @@ def test_a_replay_needs_no_server():
     assert again == [answer._replace(cached=True) for answer in first]
 
 
-AGENTS = {  # surveys, options
+AGENTS = {  # topics, options
     "zero-shot": (3, {"max_tokens": 32}),
     "decomposer": (2, {"max_tokens": 48}),
     "react": (1, {"max_tokens": 96, "memory": 1500, "limits": {"max_calls": 2}}),
@@ -91,17 +91,17 @@ AGENTS = {  # surveys, options
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_a_run_and_its_replay_without_the_server(local_model, world, agent):
-    surveys, options = AGENTS[agent]
+def test_a_run_and_its_replay_without_the_server(local_model, synthetic, agent):
+    topics, options = AGENTS[agent]
     options = {"model": local_model.name} | options
 
     def play(output, **more):
         return arena.run(
-            world, "discovery", agent, output, agent_options=options | more, surveys=surveys
+            synthetic, "discovery", agent, output, agent_options=options | more, topics=topics
         )
 
     summary = play("a", base_url=local_model.url)
-    assert summary["counts"]["scored"] == surveys
+    assert summary["counts"]["scored"] == topics
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     play("b", base_url=nobody, mode="replay")

@@ -110,11 +110,11 @@ class Unfiled(Agent):
         return {"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}}
 
 
-def test_a_run_of_maps_without_papers_says_so(world, tmp_path):
-    summary = arena.run(world, "organization", Unfiled, tmp_path / "run", surveys=1)
-    (row,) = summary["per_survey"].values()
+def test_a_run_of_maps_without_papers_says_so(synthetic, tmp_path):
+    summary = arena.run(synthetic, "organization", Unfiled, tmp_path / "run", topics=1)
+    (row,) = summary["per_topic"].values()
     assert row["remark"] == "the map files no paper"
-    env = gymnasium.make("arena/Organization-v0", corpus=world)
+    env = gymnasium.make("arena/Organization-v0", corpus=synthetic)
     env.reset(seed=1)
     observation, *_ = env.step({"tool": "organize", "arguments": {"mind_map": {"A": ["B"]}}})
     assert json.loads(observation["result"])["repairs"] == ["the map files no paper"]

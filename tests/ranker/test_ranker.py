@@ -95,12 +95,12 @@ def test_trees_score_as_lightgbm_does():
 
 
 @pytest.fixture(scope="module")
-def papers_with_links(world, tmp_path_factory):
-    """The world's corpus with tasks of its papers."""
+def papers_with_links(synthetic, tmp_path_factory):
+    """The synthetic corpus with tasks of its papers."""
     tasks = tmp_path_factory.mktemp("ranker") / "tasks"
-    last = max(arena.tasks.TaskSet(world).surveys.values(), key=lambda survey: survey.date)
-    write_paper_tasks(world, tasks, test=[last.id], most=80)
-    return arena.Corpus.open(world, tasks=tasks)
+    last = max(arena.tasks.TaskSet(synthetic).topics.values(), key=lambda topic: topic.date)
+    write_paper_tasks(synthetic, tasks, test=[last.id], max_tasks=80)
+    return arena.Corpus.open(synthetic, tasks=tasks)
 
 
 def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, tmp_path):
@@ -115,9 +115,9 @@ def test_a_trained_ranker_beats_votes_and_is_the_same_again(papers_with_links, t
     assert found["ranker"]["recall@100"] > found["votes"]["recall@100"]
     options = {"ranker": str(tmp_path / "a.json")}
     summary = arena.run(
-        papers_with_links, "discovery", "scout", tmp_path / "run", surveys=3, agent_options=options
+        papers_with_links, "discovery", "scout", tmp_path / "run", topics=3, agent_options=options
     )
-    assert all(each["searches"] == 1 for each in summary["per_survey"].values())
+    assert all(each["searches"] == 1 for each in summary["per_topic"].values())
     notes = json.loads((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()[0])
     assert open_ranker(options["ranker"]).sha256 in json.dumps(notes["notes"])
     train_ranker(papers_with_links, tmp_path / "c.json", trees=2, without=("vote", "age"))
@@ -135,10 +135,10 @@ def test_what_is_not_installed_is_asked_for_first(papers_with_links, tmp_path, m
 
 
 @pytest.mark.parametrize("agent", ["title", "scout"])
-def test_agents_take_the_ranker_of_the_package(world, tmp_path, agent):
+def test_agents_take_the_ranker_of_the_package(synthetic, tmp_path, agent):
     options = {"ranker": "learned"}
     summary = arena.run(
-        world, "discovery", agent, tmp_path / "run", surveys=3, agent_options=options
+        synthetic, "discovery", agent, tmp_path / "run", topics=3, agent_options=options
     )
     assert summary["mean"]["recall@100"] > 0
 

@@ -92,16 +92,16 @@ class Numbered(arena.Agent):
         return {"tool": "submit_report", "arguments": {"text": NUMBERED}}
 
 
-def test_runs_scores_and_comparisons_say_it(world, tmp_path, capsys):
+def test_runs_scores_and_comparisons_say_it(synthetic, tmp_path, capsys):
     run = tmp_path / "run"
-    summary = arena.run(world, "report", Numbered, run, surveys=2)
+    summary = arena.run(synthetic, "report", Numbered, run, topics=2)
     remark = "0 of 3 listed entries were found"
-    assert [row["remark"] for row in summary["per_survey"].values()] == [remark] * 2
+    assert [row["remark"] for row in summary["per_topic"].values()] == [remark] * 2
     said = f"Warning: {remark} (the first such remark; 2 of 2 answers have one)."
     page = tmp_path / "page.html"
-    assert cli.main(["rescore", str(run), "--corpus", str(world)]) == 0
+    assert cli.main(["rescore", str(run), "--corpus", str(synthetic)]) == 0
     assert said in capsys.readouterr().out
-    assert cli.main(["compare", f"a={run}", "--html", str(page), "--corpus", str(world)]) == 0
+    assert cli.main(["compare", f"a={run}", "--html", str(page), "--corpus", str(synthetic)]) == 0
     assert f"a: {said}" in capsys.readouterr().out
     assert f"a: {said}" in page.read_text()
     assert cli.main(["compare", f"a={run}", "--json"]) == 0

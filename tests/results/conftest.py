@@ -18,13 +18,13 @@ def title_on_tiny(tiny, tmp_path_factory):
 
 @pytest.fixture
 def play(tiny, tmp_path):
-    """Run `react` on one survey of `tiny` by a model's script; return the run and its answers."""
+    """Run `react` on one topic of `tiny` by a model's script; return the run and its answers."""
 
     def run(script):
         store = str(tmp_path / "answers.db")
         with LLMServer(script) as server:
             options = {"model": "m", "base_url": server.url, "store": store, "reminders": 0}
-            only = {"surveys": ["s1"], "agent_options": options}
+            only = {"topics": ["s1"], "agent_options": options}
             arena.run(tiny, "discovery", "react", tmp_path / "run", **only)
         return tmp_path / "run", store
 

@@ -1,4 +1,4 @@
-"""Comparing runs: what is computed, over which surveys, and what is refused."""
+"""Comparing runs: what is computed, over which topics, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from compare_helpers import TwoSearches, forge, surveys_of
+from compare_helpers import TwoSearches, forge, topics_of
 from helpers import gold_of
 
 import arena
@@ -21,17 +21,17 @@ OTHER = [0.2, 0.2, 0.5, 0.3, 0.9, 0.6, 0.8, 0.9]
 
 
 @pytest.fixture(scope="module")
-def surveys(title_run):
-    return surveys_of(title_run)
+def topics(title_run):
+    return topics_of(title_run)
 
 
 @pytest.fixture
-def forged(title_run, surveys, tmp_path):
-    """Make a run called `name` with these values, one a survey, by one metric or several."""
+def forged(title_run, topics, tmp_path):
+    """Make a run called `name` with these values, one a topic, by one metric or several."""
 
     def make(name, values, change=lambda manifest: None, **options):
         of = values if isinstance(values, dict) else {"recall@10": values}
-        scores = {m: dict(zip(surveys, v, strict=True)) for m, v in of.items()}
+        scores = {m: dict(zip(topics, v, strict=True)) for m, v in of.items()}
         return forge(title_run, tmp_path / name, scores, change, **options)
 
     return make
@@ -66,14 +66,14 @@ def test_of_distances_less_is_better(forged):
 
 
 @pytest.mark.parametrize("test", ["fisher", "student"])
-def test_identical_runs_and_one_survey_have_no_spread(forged, title_run, tmp_path, world, test):
+def test_identical_runs_and_one_topic_have_no_spread(forged, title_run, tmp_path, synthetic, test):
     (difference,) = (
         arena.compare([forged("a", ONE), forged("b", ONE)], test=test).metrics[0].differences
     )
     assert (difference.p, difference.corrected, difference.ties) == (1.0, 1.0, 8)
     assert (difference.low, difference.high) == (0.0, 0.0)
-    arena.run(world, "discovery", "title", tmp_path / "one", surveys=1)
-    arena.run(world, "discovery", "random", tmp_path / "two", surveys=1)
+    arena.run(synthetic, "discovery", "title", tmp_path / "one", topics=1)
+    arena.run(synthetic, "discovery", "random", tmp_path / "two", topics=1)
     single = arena.compare([tmp_path / "one", tmp_path / "two"], test=test)
     text = as_text(single) + json.dumps(as_json(single), allow_nan=False)
     assert "nan" not in text.lower()
@@ -88,7 +88,7 @@ def test_pairs_are_those_that_every_run_has(forged):
     runs = [forged("a", left), forged("b", right), forged("c", left)]
     found = arena.compare(runs)
     recall, mrr = found.metrics
-    assert len(recall.surveys) == 8 and len(mrr.surveys) == 6
+    assert len(recall.topics) == 8 and len(mrr.topics) == 6
     assert mrr.means["a"].mean == pytest.approx(sum(ONE[1:-1]) / 6)
     assert mrr.means["b"].mean == pytest.approx(sum(OTHER[1:-1]) / 6)
     assert len(mrr.values["c"]) == 6
@@ -96,7 +96,7 @@ def test_pairs_are_those_that_every_run_has(forged):
     nobody = {"recall@10": ONE, "mrr": [None] * 8}
     found = arena.compare([forged("d", nobody), forged("e", nobody)])
     assert not found.metrics[1].means and not found.metrics[1].differences
-    assert "mrr over 0 surveys" in as_text(found)
+    assert "mrr over 0 topics" in as_text(found)
 
 
 def test_correction_is_over_the_comparisons_of_one_metric(forged):
@@ -111,21 +111,21 @@ def test_correction_is_over_the_comparisons_of_one_metric(forged):
     ]
 
 
-def test_recall_against_searches(world, tmp_path):
+def test_recall_against_searches(synthetic, tmp_path):
     """Another reading: the hits of the same searches, the references, and the labels."""
-    arena.run(world, "discovery", TwoSearches, tmp_path / "run")
+    arena.run(synthetic, "discovery", TwoSearches, tmp_path / "run")
     found = arena.compare([tmp_path / "run"])
-    corpus = arena.Corpus.open(world)
+    corpus = arena.Corpus.open(synthetic)
     shares = []
-    for survey, episode in found.runs[0].episodes.items():
+    for topic, episode in found.runs[0].episodes.items():
         record = next(
             r for line in (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
-            if (r := json.loads(line))["survey"] == survey
+            if (r := json.loads(line))["topic_id"] == topic
         )  # fmt: skip
         first, refs, second = (step["action"]["arguments"] for step in record["steps"][:3])
-        date = arena.tasks.TaskSet(world).survey(survey).date
-        view = corpus.at(date, exclude=[survey])
-        gold = gold_of(world, survey)
+        date = arena.tasks.TaskSet(synthetic).topic(topic).date
+        view = corpus.at(date, exclude=[topic])
+        gold = gold_of(synthetic, topic)
         hits = {hit.id for hit in view.search(first["query"], 5)}
         after_one = hits | set(view.references(refs["paper_id"]))
         after_two = after_one | {hit.id for hit in view.search(second["query"], 22)[2:]}
@@ -137,9 +137,9 @@ def test_recall_against_searches(world, tmp_path):
     assert found.efforts["TwoSearches, bm25"].searches == 16
 
 
-def test_the_curve_does_not_depend_on_the_reward(world, title_run, tmp_path):
-    arena.run(world, "discovery", "title", tmp_path / "final", reward="final")
-    arena.run(world, "discovery", "oracle", tmp_path / "oracle")
+def test_the_curve_does_not_depend_on_the_reward(synthetic, title_run, tmp_path):
+    arena.run(synthetic, "discovery", "title", tmp_path / "final", reward="final")
+    arena.run(synthetic, "discovery", "oracle", tmp_path / "oracle")
     found = arena.compare([title_run, tmp_path / "final", tmp_path / "oracle"])
     assert verdict(found).startswith("title and final have the same mean recall@100")  # no oracle
     assert found.curves["final"] == found.curves["title"]  # named after its directory
@@ -147,40 +147,40 @@ def test_the_curve_does_not_depend_on_the_reward(world, title_run, tmp_path):
     assert any("reward" in note for note in found.notes)
 
 
-def test_the_surveys_that_all_runs_played(world, title_run, surveys, tmp_path):
-    arena.run(world, "discovery", "random", tmp_path / "some", surveys=surveys[2:5])
-    with pytest.raises(DataError, match=r"differ in surveys .* --common compares the surveys"):
+def test_the_topics_that_all_runs_played(synthetic, title_run, topics, tmp_path):
+    arena.run(synthetic, "discovery", "random", tmp_path / "some", topics=topics[2:5])
+    with pytest.raises(DataError, match=r"differ in topics .* --common compares the topics"):
         arena.compare([title_run, tmp_path / "some"])
     found = arena.compare([title_run, tmp_path / "some"], common=True)
-    arena.run(world, "discovery", "title", tmp_path / "title", surveys=surveys[2:5])
+    arena.run(synthetic, "discovery", "title", tmp_path / "title", topics=topics[2:5])
     alone = arena.compare([tmp_path / "title", tmp_path / "some"])
     assert [m.differences[0].difference for m in found.metrics] == [
         m.differences[0].difference for m in alone.metrics
     ]
-    assert found.surveys == alone.surveys and found.gold == alone.gold
-    assert "Over 3 surveys" in as_text(found)
-    assert as_page(found, world).html
-    with_corpus = arena.compare([title_run, tmp_path / "some"], common=True, corpus=world)
+    assert found.topics == alone.topics and found.gold == alone.gold
+    assert "Over 3 topics" in as_text(found)
+    assert as_page(found, synthetic).html
+    with_corpus = arena.compare([title_run, tmp_path / "some"], common=True, corpus=synthetic)
     assert [m.ceiling for m in with_corpus.metrics] == [m.ceiling for m in alone.metrics]
     assert found.metrics[0].ceiling is None is not with_corpus.metrics[0].ceiling
-    arena.run(world, "discovery", "random", tmp_path / "other", surveys=surveys[:2])
-    with pytest.raises(DataError, match="the runs share no survey"):
+    arena.run(synthetic, "discovery", "random", tmp_path / "other", topics=topics[:2])
+    with pytest.raises(DataError, match="the runs share no topic"):
         arena.compare([tmp_path / "some", tmp_path / "other"], common=True)
 
 
-def test_what_models_cost(world, title_run, tmp_path):
+def test_what_models_cost(synthetic, title_run, tmp_path):
     def played(name, **remarks):
         notes = {"llm": {"model": "m", "total": remarks, "failed": [{"reason": "x"}]}}
         arena.run(
-            world, "discovery", TwoSearches, tmp_path / name, agent_options={"notes": notes},
-            surveys=2,
+            synthetic, "discovery", TwoSearches, tmp_path / name, agent_options={"notes": notes},
+            topics=2,
         )  # fmt: skip
         return tmp_path / name
 
     full = {"calls": 3, "prompt_tokens": 100, "completion_tokens": 7}
     priced = played("priced", **full, dollars=0.25)
     unpriced = played("unpriced", **full, dollars=None)
-    arena.run(world, "discovery", "title", tmp_path / "title", surveys=2)
+    arena.run(synthetic, "discovery", "title", tmp_path / "title", topics=2)
     odd = forge(priced, tmp_path / "odd", rewrite=lambda r: r.update(notes={"llm": "nothing"}))
     found = arena.compare([priced, unpriced, tmp_path / "title", odd])
     effort = found.efforts["priced"]
@@ -196,7 +196,7 @@ def test_what_models_cost(world, title_run, tmp_path):
     assert "failed answers" not in without and "dollars" not in without and "truncated" in without
 
 
-def test_names(forged, world, tmp_path, title_run):
+def test_names(forged, synthetic, tmp_path, title_run):
     a, b = forged("a", ONE), forged("b", OTHER)
     assert arena.compare([f"ours={a}", b]).names == ("ours", "title, bm25")
     assert arena.compare([a, b]).names == ("a", "b")
@@ -228,13 +228,13 @@ def test_runs_that_did_not_play_the_same_are_refused(forged, change, remarks):
         arena.compare([forged("a", ONE), forged("c", ONE), forged("b", ONE, change)])
 
 
-def test_other_surveys_metrics_or_tasks_are_refused(forged, world, tmp_path, title_run, surveys):
-    arena.run(world, "discovery", "title", tmp_path / "few", surveys=surveys[:6])
-    with pytest.raises(DataError, match=r"surveys \(8 and 6\)"):
+def test_other_topics_metrics_or_tasks_are_refused(forged, synthetic, tmp_path, title_run, topics):
+    arena.run(synthetic, "discovery", "title", tmp_path / "few", topics=topics[:6])
+    with pytest.raises(DataError, match=r"topics \(8 and 6\)"):
         arena.compare([title_run, tmp_path / "few"])
     with pytest.raises(DataError, match=r"metrics \(4 and 1\)"):
         arena.compare([title_run, forged("a", ONE)])
-    arena.run(world, "selection", "title", tmp_path / "selection")
+    arena.run(synthetic, "selection", "title", tmp_path / "selection")
     with pytest.raises(DataError, match=r"task \('discovery' and 'selection'\)"):
         arena.compare([title_run, tmp_path / "selection"])
 
@@ -287,23 +287,23 @@ def test_options_are_checked(forged):
             arena.compare(**{"runs": [a, b]} | options)
 
 
-def test_surveys_without_labels_are_out(mini, tmp_path):
+def test_topics_without_labels_are_out(mini, tmp_path):
     arena.run(mini, "discovery", "title", tmp_path / "title")
     arena.run(mini, "discovery", "random", tmp_path / "random")
     found = arena.compare([tmp_path / "title", tmp_path / "random"])
     summary = json.loads((tmp_path / "title" / "metrics.json").read_text())
     assert summary["counts"]["not_scored"]
     for metric in found.metrics:
-        assert len(metric.surveys) == summary["counts"]["scored"]
-    assert len(found.surveys) == summary["counts"]["surveys"]
+        assert len(metric.topics) == summary["counts"]["scored"]
+    assert len(found.topics) == summary["counts"]["topics"]
     assert "the others lack labels" in as_text(found)
 
 
-def test_the_verdict_is_one_sentence(forged, world, tmp_path):
+def test_the_verdict_is_one_sentence(forged, synthetic, tmp_path):
     runs = [forged("a", ONE), forged("b", OTHER)]
-    remarks = "b has a better mean recall@10 than a over 8 surveys: 0.5500 against 0.4500; the "
+    remarks = "b has a better mean recall@10 than a over 8 topics: 0.5500 against 0.4500; the "
     assert verdict(arena.compare(runs)) == (
-        remarks + "difference is not significant (p = 0.1562), better on 5 surveys."
+        remarks + "difference is not significant (p = 0.1562), better on 5 topics."
     )
     assert verdict(arena.compare(runs[::-1])) == verdict(arena.compare(runs))
     far = [value + 1 for value in ONE]
@@ -312,16 +312,16 @@ def test_the_verdict_is_one_sentence(forged, world, tmp_path):
     )
     distance = [forged(n, {"tree_edit_distance": v}) for n, v in (("e", ONE), ("f", OTHER))]
     assert verdict(arena.compare(distance)).startswith(
-        "e has a better mean tree_edit_distance (lower is better) than f over 8 surveys: 0.4500"
+        "e has a better mean tree_edit_distance (lower is better) than f over 8 topics: 0.4500"
     )
     same = verdict(arena.compare([runs[0], forged("g", ONE)]))
-    assert same == "a and g have the same mean recall@10 over 8 surveys: 0.4500 against 0.4500."
+    assert same == "a and g have the same mean recall@10 over 8 topics: 0.4500 against 0.4500."
     alone = verdict(arena.compare(runs[:1]))
     assert (
-        alone == "title, bm25 has a mean recall@10 of 0.4500 over 8 surveys; the ceiling is 1.0000."
+        alone == "title, bm25 has a mean recall@10 of 0.4500 over 8 topics; the ceiling is 1.0000."
     )
     nothing = verdict(arena.compare([forged("h", [None] * 8)]))
-    assert nothing.startswith("No survey has labels that recall@10 counts")
+    assert nothing.startswith("No topic has labels that recall@10 counts")
 
 
 class Ranker(Researcher):
@@ -331,16 +331,16 @@ class Ranker(Researcher):
         desk.ranking = [hit.id for hit in (yield from desk.search(desk.topic))]
 
 
-def test_a_stage_without_an_answer_is_reported(world, tmp_path, capsys):
+def test_a_stage_without_an_answer_is_reported(synthetic, tmp_path, capsys):
     for name in ("a", "b"):
-        arena.run(world, "survey", Ranker, tmp_path / name, surveys=2)
+        arena.run(synthetic, "pipeline", Ranker, tmp_path / name, topics=2)
     text = "submitted nothing in the stage organization in 2 of 2 episodes; nothing scores"
     said = as_text(arena.compare([tmp_path / "a", tmp_path / "b"]))
     assert f"Warning: a {text}" in said and "stage discovery" not in said
-    alone = arena.compare([tmp_path / "a", tmp_path / "b"], metrics=["survey_score"])
+    alone = arena.compare([tmp_path / "a", tmp_path / "b"], metrics=["pipeline_score"])
     assert "beside floors" in said and "beside floors" not in as_text(alone)
-    command = ["rescore", str(tmp_path / "a"), "--corpus", str(world)]
+    command = ["rescore", str(tmp_path / "a"), "--corpus", str(synthetic)]
     assert arena.cli.main(command) == 0
     assert f"Warning: the agent {text}" in capsys.readouterr().out
-    assert arena.cli.main([*command, "--metric", "survey_score"]) == 2
-    assert "survey_score is the mean of the stages' headlines" in capsys.readouterr().err
+    assert arena.cli.main([*command, "--metric", "pipeline_score"]) == 2
+    assert "pipeline_score is the mean of the stages' headlines" in capsys.readouterr().err

@@ -19,10 +19,10 @@ from arena.tasks import TaskSet
 
 
 @pytest.fixture(scope="module")
-def runs(world, title_run, tmp_path_factory):
+def runs(synthetic, title_run, tmp_path_factory):
     directory = tmp_path_factory.mktemp("compared")
-    arena.run(world, "discovery", "random", directory / "random")
-    arena.run(world, "discovery", TwoSearches, directory / "two")
+    arena.run(synthetic, "discovery", "random", directory / "random")
+    arena.run(synthetic, "discovery", TwoSearches, directory / "two")
     return [str(title_run), str(directory / "random"), str(directory / "two")]
 
 
@@ -42,15 +42,15 @@ def test_each_format_is_that_of_python(runs, capsys):
         assert capsys.readouterr().out == expected
     assert run(*runs, *options, "--format", "csv") == 0
     lines = list(csv.reader(capsys.readouterr().out.splitlines()))
-    assert lines[0] == ["task", "run", "survey", "recall@10"]
+    assert lines[0] == ["task", "run", "topic_id", "recall@10"]
     (metric,) = found.metrics
     assert [(line[1], line[2]) for line in lines[1:]] == [
-        (name, survey) for name in found.names for survey in ("mean", *found.surveys)
+        (name, topic) for name in found.names for topic in ("mean", *found.topics)
     ]
-    for task, name, survey, text in lines[1:]:
-        values = dict(zip(metric.surveys, metric.values[name], strict=True))
+    for task, name, topic, text in lines[1:]:
+        values = dict(zip(metric.topics, metric.values[name], strict=True))
         assert task == "discovery"
-        assert float(text) == {"mean": metric.means[name].mean, **values}[survey]
+        assert float(text) == {"mean": metric.means[name].mean, **values}[topic]
     for flags in (["--json"], ["--format", "json"]):
         assert run(*runs, *options, *flags) == 0
         assert json.loads(capsys.readouterr().out) == as_json(found)
@@ -74,9 +74,9 @@ def test_no_cell_of_a_csv_is_a_formula(runs, capsys):
         (["{0}", "--model-cutoff", "2020"], "--model-cutoff needs the --corpus"),
     ],
 )
-def test_a_mistake_is_one_line(runs, world, arguments, message, capsys, tmp_path, monkeypatch):
+def test_a_mistake_is_one_line(runs, synthetic, arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(*(argument.format(*runs, world=world) for argument in arguments)) == 2
+    assert run(*(argument.format(*runs, synthetic=synthetic) for argument in arguments)) == 2
     captured = capsys.readouterr()
     assert not captured.out
     assert captured.err.count("\n") == 1 and captured.err.startswith("arena: error: ")
@@ -84,15 +84,15 @@ def test_a_mistake_is_one_line(runs, world, arguments, message, capsys, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_surveys_before_and_after_the_cutoff_of_a_model(runs, world, capsys):
-    dates = {name: survey.date for name, survey in TaskSet(world).surveys.items()}
+def test_topics_before_and_after_the_cutoff_of_a_model(runs, synthetic, capsys):
+    dates = {name: topic.date for name, topic in TaskSet(synthetic).topics.items()}
     day = sorted(dates.values())[3]  # three of the eight are earlier
-    options = ["--model-cutoff", day, "--corpus", str(world)]
+    options = ["--model-cutoff", day, "--corpus", str(synthetic)]
     assert run(*runs, *options) == 0
     text = capsys.readouterr().out
     assert run(*runs, *options, "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    values = found["metrics"][found["headline"]]["per_survey"]
+    values = found["metrics"][found["headline"]]["per_topic"]
     for words, number, kept in (
         (f"dated before {day}", 3, [v for s, v in values.items() if dates[s] < day]),
         (f"dated {day} or later", 5, [v for s, v in values.items() if dates[s] >= day]),
@@ -100,12 +100,12 @@ def test_surveys_before_and_after_the_cutoff_of_a_model(runs, world, capsys):
         part = found["parts"][words]
         over = in_clusters(number, part["clusters"])
         assert f"{found['headline']} over {over} {words}\n" in text
-        assert part["surveys"] == len(kept) == number and part["ceiling"] is None
+        assert part["topics"] == len(kept) == number and part["ceiling"] is None
         for name, mean in part["means"].items():
             assert mean["mean"] == pytest.approx(sum(row[name] for row in kept) / number)
 
 
-def test_processes_agree_to_the_byte(runs, world, tmp_path):
+def test_processes_agree_to_the_byte(runs, synthetic, tmp_path):
     written = []
     for seed, threads in (("0", "1"), ("1", "2")):
         folder = tmp_path / seed
@@ -114,7 +114,7 @@ def test_processes_agree_to_the_byte(runs, world, tmp_path):
         done = subprocess.run(
             [
                 sys.executable, "-m", "arena", "compare", *runs, "--json", "--html",
-                "page.html", "--corpus", str(world),
+                "page.html", "--corpus", str(synthetic),
             ],
             cwd=folder, env=environment, capture_output=True, check=True,
         )  # fmt: skip

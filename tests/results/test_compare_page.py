@@ -117,14 +117,16 @@ def poisoned(tmp_path_factory):
     ]
     papers.append({"id": "p<b>&\"'", "title": f"graphs {TURNED}", "date": "2019"})
     tree = {"label": POISON, "children": [{"label": f"{POISON} {TURNED}"}, {"label": "x"}]}
-    survey = {
+    topic = {
         "id": "s<i>\"'&", "title": f"{POISON} graphs", "date": "2020-06",
         "references": [{"id": "p0", "influential": True}, "p1", "p<b>&\"'"],
         "mind_map": tree,
     }  # fmt: skip
-    build(Memory(papers, [survey]), directory / "corpus")
+    build(Memory(papers, [topic]), directory / "corpus")
     for name, options in (("a", {}), ("b", {"more": POISON, "<u>": TURNED})):
-        arena.run(directory / "corpus", "survey", Poisoner, directory / name, agent_options=options)
+        arena.run(
+            directory / "corpus", "pipeline", Poisoner, directory / name, agent_options=options
+        )
     return directory
 
 
@@ -163,30 +165,30 @@ def test_text_of_others_stays_text(poisoned):
     assert cleaned[:100] in page.text
 
 
-def test_what_a_survey_shows(world, tmp_path):
+def test_what_a_topic_shows(synthetic, tmp_path):
     """References, their ranks and the queries, against the files of the run and the labels."""
-    arena.run(world, "discovery", TwoSearches, tmp_path / "two")
-    arena.run(world, "discovery", "random", tmp_path / "random")
+    arena.run(synthetic, "discovery", TwoSearches, tmp_path / "two")
+    arena.run(synthetic, "discovery", "random", tmp_path / "random")
     found = arena.compare([tmp_path / "two", tmp_path / "random"])
-    html = as_page(found, world).html
-    page, blocks, tasks = check_safe(html), unpacked(html), TaskSet(world)
-    records = {each["survey"]: each for each in OpenedRun(tmp_path / "two").episodes()}
-    assert html.count("<tr id=") == len(found.surveys)
+    html = as_page(found, synthetic).html
+    page, blocks, tasks = check_safe(html), unpacked(html), TaskSet(synthetic)
+    records = {each["topic_id"]: each for each in OpenedRun(tmp_path / "two").episodes()}
+    assert html.count("<tr id=") == len(found.topics)
     texts = [text for name, block in blocks.items() if name[0] == "t" for text in block]
-    for survey, _, _, block, slot, anchor in blocks["index"]["surveys"]:
-        assert tasks.survey(survey).title in page.text and f'<tr id="{anchor}">' in html
+    for topic, _, _, block, slot, anchor in blocks["index"]["topics"]:
+        assert tasks.topic(topic).text in page.text and f'<tr id="{anchor}">' in html
         refs, own = blocks[f"e{block}"][slot]
         ids = [json.loads(f"{{{texts[number]}}}")["id"] for number, *_ in refs]
         gains = {paper: gain for paper, (_, gain, *_) in zip(ids, refs, strict=True) if gain}
-        assert gains == tasks.gold(survey).gains and set(gains) == gold_of(world, survey)
-        ranking = found.runs[0].episodes[survey].answers["discovery"]
+        assert gains == tasks.gold(topic).gains and set(gains) == gold_of(synthetic, topic)
+        ranking = found.runs[0].episodes[topic].answers["discovery"]
         ranks = dict(zip(ids, own["0"]["ranks"], strict=True))
         assert ranks == {p: ranking.index(p) + 1 if p in ranking else None for p in ids}
         ((stage, noun, parts),) = own["0"]["answers"]
         assert (stage, noun) == ("discovery", "ranking")
         assert json.loads(rebuilt(parts, texts)) == {"form": "ranking", "value": ranking}
         actions = [json.loads(rebuilt(parts, texts)) for parts in own["0"]["a"]]
-        assert actions == [step["action"] for step in records[survey]["steps"]]
+        assert actions == [step["action"] for step in records[topic]["steps"]]
 
 
 def test_another_corpus_is_refused(title_run, mini):
@@ -194,21 +196,21 @@ def test_another_corpus_is_refused(title_run, mini):
         as_page(arena.compare([title_run]), mini).html
 
 
-def test_starting_papers_are_told_in_words(world, tmp_path):
+def test_starting_papers_are_told_in_words(synthetic, tmp_path):
     for name, options in (("oracle", {}), ("random", {"references": "oracle"})):
-        arena.run(world, "organization", name, tmp_path / name, **options)
+        arena.run(synthetic, "organization", name, tmp_path / name, **options)
     html = as_page(arena.compare([tmp_path / "random", tmp_path / "oracle"])).html
     assert (
-        "The runs differ in the papers that an episode begins with: the survey&#39;s own "
+        "The runs differ in the papers that an episode begins with: the topic&#39;s own "
         "references (random, bm25), none (oracle, bm25)." in html
     )
     assert "None" not in check_safe(html).text
 
 
-def test_verdict_first_and_surveys_by_difference(world, title_run, tmp_path):
-    arena.run(world, "discovery", "random", tmp_path / "random")
+def test_verdict_first_and_topics_by_difference(synthetic, title_run, tmp_path):
+    arena.run(synthetic, "discovery", "random", tmp_path / "random")
     found = arena.compare([tmp_path / "random", title_run])
-    check_safe(html := as_page(found, world).html)
+    check_safe(html := as_page(found, synthetic).html)
     assert html.index("has a better mean recall@100 than") < html.index("<table")
     assert "<title>random, bm25, title, bm25: discovery, compared by recall@100</title>" in html
     ids = re.findall(r'<tr id="s(\d+)"', html)
@@ -221,8 +223,8 @@ def test_verdict_first_and_surveys_by_difference(world, title_run, tmp_path):
     assert f"<td>{differences[0]:+.4f}</td>" in html
 
 
-def test_mind_maps_are_shown_with_their_floors(world, tmp_path):
-    arena.run(world, "organization", "random", tmp_path / "run", references="oracle")
+def test_mind_maps_are_shown_with_their_floors(synthetic, tmp_path):
+    arena.run(synthetic, "organization", "random", tmp_path / "run", references="oracle")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
     metrics["floors"] = {
@@ -245,9 +247,9 @@ def test_mind_maps_are_shown_with_their_floors(world, tmp_path):
 
 
 def test_a_count_without_a_best_direction_has_no_winner(title_run, tmp_path):
-    surveys = json.loads((title_run / "manifest.json").read_text())["surveys"]
+    topics = json.loads((title_run / "manifest.json").read_text())["topics"]
     runs = [
-        forge(title_run, tmp_path / name, {"reference_count": dict.fromkeys(surveys, value)})
+        forge(title_run, tmp_path / name, {"reference_count": dict.fromkeys(topics, value)})
         for name, value in (("few", 3.0), ("many", 5.0))
     ]
     found = arena.compare(runs)
@@ -255,5 +257,5 @@ def test_a_count_without_a_best_direction_has_no_winner(title_run, tmp_path):
     html = as_page(found).html
     text = check_safe(html).text
     assert "None" not in text and " wins, " not in text
-    assert 'class="won"' not in html and "is better on this survey" not in text
+    assert 'class="won"' not in html and "is better on this topic" not in text
     assert "<b>" not in html[html.index('id="means"') : html.index("</table>")]

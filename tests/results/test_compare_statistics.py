@@ -84,7 +84,7 @@ def test_bootstrap_is_paired():
 
 
 def test_clusters_by_hand():
-    """Sums 3, 3 and -1 of clusters of 2, 1 and 3 surveys: 5 is reached by all or none of 8 signs.
+    """Sums 3, 3 and -1 of clusters of 2, 1 and 3 topics: 5 is reached by all or none of 8 signs.
 
     Residuals from the mean 5 / 6 are 4 / 3, 13 / 6 and -7 / 2.
     """
@@ -101,7 +101,7 @@ def test_clusters_by_hand():
     assert bootstrap(values, 0.95, np.arange(6)) == bootstrap(values, 0.95)
 
 
-def test_a_survey_that_is_copied_into_its_cluster_adds_nothing():
+def test_a_topic_that_is_copied_into_its_cluster_adds_nothing():
     one, other = pair(12)
     values = (other - one)[:, None]
     copies, clusters = np.repeat(values, 5, axis=0), np.repeat(np.arange(12), 5)
@@ -118,9 +118,9 @@ def test_a_survey_that_is_copied_into_its_cluster_adds_nothing():
     "sizes", [[6] * 5 + [5] * 18, [9, 8, 8, 8, 7, 7] + [5] * 10 + [4, 4, 4, 4, 3, 2, 2]]
 )
 def test_one_in_twenty_true_nulls_is_rejected(sizes):
-    """Of 400 nulls of 120 surveys in 23 clusters 9 to 33 are: 99.5 % of what chance gives at 5 %.
+    """Of 400 nulls of 120 topics in 23 clusters 9 to 33 are: 99.5 % of what chance gives at 5 %.
 
-    Single surveys would reject some 90.
+    Single topics would reject some 90.
     """
     assert (sum(sizes), len(sizes)) == (120, 23)
     clusters, random = np.repeat(np.arange(23), sizes), np.random.default_rng(5)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("alone")
 CONFIG: dict[str, Any] = {
     "name": "grid",
     "title": "A grid | for *tests*",
-    "surveys": 4,
+    "topics": 4,
     "retrievers": {
         "BM25": "bm25",
         "Whole": {"retriever": "bm25", "options": {"statistics": "corpus"}},
@@ -55,7 +55,7 @@ CONFIG: dict[str, Any] = {
                     "agent": "clustering",
                     "options": {"encoder": "static"},
                 },
-                "Found": {"group": "No", "agent": "clustering", "found": "Title"},
+                "Found": {"group": "No", "agent": "clustering", "start_from": "Title"},
             },
             "paper": {
                 "source": "a page",
@@ -82,10 +82,10 @@ def read(directory: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def grid(world, tmp_path_factory):
+def grid(synthetic, tmp_path_factory):
     """The whole grid, played once."""
     output = tmp_path_factory.mktemp("experiment") / "out"
-    return output, run_experiment(CONFIG, world, output)
+    return output, run_experiment(CONFIG, synthetic, output)
 
 
 def test_the_figures_by_hand(grid):
@@ -96,13 +96,13 @@ def test_the_figures_by_hand(grid):
         run = output / "runs/discovery/title" / column
         gold: dict[str, set[str]] = {}
         for line in (run / "qrels.trec").read_text().splitlines():
-            survey, _, paper, _ = line.split()
-            gold.setdefault(survey, set()).add(paper)
+            topic, _, paper, _ = line.split()
+            gold.setdefault(topic, set()).add(paper)
         ranked: dict[str, list[str]] = {}
         for line in (run / "run.trec").read_text().splitlines():
-            survey, _, paper, rank, _, _ = line.split()
-            ranked.setdefault(survey, []).append(paper)
-            assert int(rank) == len(ranked[survey])
+            topic, _, paper, rank, _, _ = line.split()
+            ranked.setdefault(topic, []).append(paper)
+            assert int(rank) == len(ranked[topic])
         assert len(gold) == 4
         recall.append(sum(len(gold[s] & set(ranked[s][:10])) / len(gold[s]) for s in gold) / 4)
         precision.append(sum(len(gold[s] & set(ranked[s][:100])) / 100 for s in gold) / 4)
@@ -132,52 +132,52 @@ def test_what_is_not_of_the_paper_stands_apart(grid):
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 6
     assert r"\label{tab:grid-1-paper}" in latex
     notes = found["tables"]["1"]["notes"]
-    assert notes[0] == "Task discovery, mean over 4 of 4 surveys."
+    assert notes[0] == "Task discovery, mean over 4 of 4 topics."
     assert notes[1].startswith("BM25: bm25 over title, abstract")
 
 
-def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path, monkeypatch):
+def test_the_same_again_plays_nothing_and_writes_the_same(grid, synthetic, tmp_path, monkeypatch):
     output, found = grid
     before = tree(output)
     monkeypatch.setattr(AGENTS.get("title"), "act", lambda *_: 1 / 0)
-    assert run_experiment(CONFIG, world, output) == found
+    assert run_experiment(CONFIG, synthetic, output) == found
     assert tree(output) == before
     told = json.dumps(found) + (output / "experiment.json").read_text()
     assert str(output) not in told
-    assert str(world) not in told
-    assert {p.state for p in preview(CONFIG, world, output)} == {"done"}
-    assert {p.state for p in preview(CONFIG, world, tmp_path / "new")} == {"to do"}
+    assert str(synthetic) not in told
+    assert {p.state for p in preview(CONFIG, synthetic, output)} == {"done"}
+    assert {p.state for p in preview(CONFIG, synthetic, tmp_path / "new")} == {"to do"}
     assert not (tmp_path / "new").exists()
 
 
-def test_a_part_first_and_the_rest_later(grid, world, tmp_path):
+def test_a_part_first_and_the_rest_later(grid, synthetic, tmp_path):
     output = tmp_path / "out"
-    found = run_experiment(CONFIG, world, output, tables=["3"], agents=["Found"])
+    found = run_experiment(CONFIG, synthetic, output, tables=["3"], agents=["Found"])
     assert sorted(found["runs"]) == ["runs/organization/found/bm25"]
     assert (output / "runs/discovery/title/bm25/metrics.json").is_file()  # what it begins with
-    run_experiment(CONFIG, world, output)
+    run_experiment(CONFIG, synthetic, output)
     assert tree(output) == tree(grid[0])
 
 
-def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp_path):
+def test_other_experiments_and_other_files_are_left_alone(grid, synthetic, mini, tmp_path):
     output = tmp_path / "out"
     config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
-    run_experiment(config, world, output)
+    run_experiment(config, synthetic, output)
     before = tree(output)
     with pytest.raises(CorpusError, match="contains the experiment 'grid', this is 'other'"):
-        run_experiment(config | {"name": "other"}, world, output)
+        run_experiment(config | {"name": "other"}, synthetic, output)
     with pytest.raises(CorpusError, match=r"title/bm25: .* differs in .*sha256 of corpus"):
-        run_experiment(config | {"surveys": 1}, mini, output)
+        run_experiment(config | {"topics": 1}, mini, output)
     assert tree(output) == before
     with pytest.raises(CorpusError, match=r"title/bm25: .* contains another run"):
-        run_experiment(config, world, output, changes={"seed": 5})
+        run_experiment(config, synthetic, output, changes={"seed": 5})
     assert tree(output) == before
-    run_experiment(config, world, output, changes={"seed": 5}, overwrite=True)
+    run_experiment(config, synthetic, output, changes={"seed": 5}, overwrite=True)
     assert read(output / "runs/discovery/title/bm25")["seed"] == 5
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
     with pytest.raises(CorpusError, match="contains other files and no experiment"):
-        run_experiment(config, world, tmp_path / "thesis")
+        run_experiment(config, synthetic, tmp_path / "thesis")
     assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
 
 
@@ -199,16 +199,16 @@ FAILING = CONFIG | {
 }
 
 
-def test_a_run_that_fails(world, tmp_path):
+def test_a_run_that_fails(synthetic, tmp_path):
     output = tmp_path / "out"
     with pytest.raises(ArenaError, match=r"runs/discovery/failing/bm25: .*ValueError: 'no more'"):
-        run_experiment(FAILING, world, output)
+        run_experiment(FAILING, synthetic, output)
     assert not (output / "tables.json").exists()
 
 
 MODEL = """\
 name: model
-surveys: 3
+topics: 3
 retrievers: {BM25: bm25}
 llm: {model: scripted}
 tables:
@@ -230,9 +230,9 @@ def model(tmp_path):
 
 
 def test_a_replay_twice_gives_the_same_files_without_a_server(
-    world, tmp_path, model, monkeypatch, capsys
+    synthetic, tmp_path, model, monkeypatch, capsys
 ):
-    command = [*model, "--corpus", str(world)]
+    command = [*model, "--corpus", str(synthetic)]
     with LLMServer(query) as server:
         url = f"base_url={server.url}"
         assert main([*command, "--output", "live", "--llm-option", url]) == 0
@@ -247,7 +247,7 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
     assert trees[0] == trees[1] == trees[2]
     assert len(trees[0]) == 4 + 2 * 6
     for content in trees[0].values():
-        for secret in (b"127.0.0.1", str(tmp_path).encode(), str(world).encode()):
+        for secret in (b"127.0.0.1", str(tmp_path).encode(), str(synthetic).encode()):
             assert secret not in content
     found = json.loads(trees[0]["tables.json"])
     run = found["runs"]["runs/discovery/zero-shot/bm25"]
@@ -262,8 +262,8 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
     assert "replay: no answer is kept" in capsys.readouterr().err
 
 
-def test_a_dry_run_says_what_the_agents_would_ask(world, tmp_path, model, capsys):
-    command = [*model, "--corpus", str(world), "--output", "out", "--llm-option"]
+def test_a_dry_run_says_what_the_agents_would_ask(synthetic, tmp_path, model, capsys):
+    command = [*model, "--corpus", str(synthetic), "--output", "out", "--llm-option"]
     with LLMServer(query) as server:
         url = f"base_url={server.url}"
         assert main([*command, url, "--dry-run", "--json"]) == 0
@@ -278,14 +278,14 @@ def test_a_dry_run_says_what_the_agents_would_ask(world, tmp_path, model, capsys
     assert capsys.readouterr().out.splitlines()[-2].split()[:2] == ["none", "0"]
 
 
-def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):
+def test_the_command_shows_what_it_would_do(synthetic, tmp_path, capsys):
     (tmp_path / "grid.json").write_text(json.dumps(CONFIG))  # JSON is YAML
-    command = ["experiment", "grid.json", "--corpus", str(world), "--output", "out"]
+    command = ["experiment", "grid.json", "--corpus", str(synthetic), "--output", "out"]
     assert main([*command, "--dry-run"]) == 0
     output = capsys.readouterr().out
     assert "7 runs, 28 episodes to play." in output
     assert not (tmp_path / "out").exists()
-    assert main([*command, "--dry-run", "--json", "--tables", "2", "--surveys", "2"]) == 0
+    assert main([*command, "--dry-run", "--json", "--tables", "2", "--topics", "2"]) == 0
     planned = json.loads(capsys.readouterr().out)
     assert planned["requests"] == []  # no agent of it asks
     assert planned["runs"][0] == {

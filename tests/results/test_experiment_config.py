@@ -19,7 +19,7 @@ PAPER = ROOT / "configs" / "researcharena.yaml"
 
 SMALL = """\
 name: small
-surveys: 2
+topics: 2
 retrievers:
   BM25: bm25
 tables:
@@ -63,9 +63,9 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("surveys: 2", "survey: 2", r"small.yaml', survey: no such key. Did you mean 'surveys'"),
-        ("surveys: 2", "seed: -1", "small.yaml', seed: expected a number >= 0, not -1"),
-        ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
+        ("topics: 2", "topic: 2", r"small.yaml', topic: no such key. Did you mean 'topics'"),
+        ("topics: 2", "seed: -1", "small.yaml', seed: expected a number >= 0, not -1"),
+        ("topics: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
         ("      Title: title", "      Title: title\n    paper: {source: x, header: [a, b], "
@@ -89,13 +89,13 @@ def test_forms_are_checked_with_file_and_key(config, old, new, told):
     ],
 )
 def test_names_are_looked_up_before_anything_is_played(
-    config, world, tmp_path, capsys, monkeypatch, old, new, told
+    config, synthetic, tmp_path, capsys, monkeypatch, old, new, told
 ):
     monkeypatch.chdir(tmp_path)
     edited(config, old, new)
     with pytest.raises(ArenaError, match=told):
-        preview(config, world, tmp_path / "out")
-    assert main(["experiment", str(config), "--corpus", str(world), "--output", "out"]) == 2
+        preview(config, synthetic, tmp_path / "out")
+    assert main(["experiment", str(config), "--corpus", str(synthetic), "--output", "out"]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.count("\n") == 1
@@ -103,26 +103,26 @@ def test_names_are_looked_up_before_anything_is_played(
 
 
 def test_a_missing_index_is_told_with_the_command_before_anything_is_played(
-    config, world, tmp_path
+    config, synthetic, tmp_path
 ):
     edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense\n  Two: hybrid(bm25,lucene)")
     with pytest.raises(CorpusError) as caught:
-        run_experiment(config, world, tmp_path / "out")
+        run_experiment(config, synthetic, tmp_path / "out")
     assert [build_command(part) for part in caught.value.parts] == [
-        f"arena-corpus index {world} --engine {engine}" for engine in ("dense", "lucene")
+        f"arena-corpus index {synthetic} --engine {engine}" for engine in ("dense", "lucene")
     ]
     assert not (tmp_path / "out").exists()
     swapped = {"retrievers.Dense": "bm25", "retrievers.Two": "bm25"}
-    assert len(preview(config, world, tmp_path / "out", changes=swapped)) == 3
+    assert len(preview(config, synthetic, tmp_path / "out", changes=swapped)) == 3
 
 
-def test_what_is_given_for_one_call_goes_before_the_file(config, world, tmp_path):
+def test_what_is_given_for_one_call_goes_before_the_file(config, synthetic, tmp_path):
     def told(**given):
-        return preview(config, world, tmp_path / "out", **given)
+        return preview(config, synthetic, tmp_path / "out", **given)
 
     assert [p.episodes for p in told()] == [2]
-    assert [p.episodes for p in told(surveys=3)] == [3]
-    assert [p.episodes for p in told(changes={"surveys": 4})] == [4]
+    assert [p.episodes for p in told(topics=3)] == [3]
+    assert [p.episodes for p in told(changes={"topics": 4})] == [4]
     rows = {"tables.1.rows.Random": "random"}
     assert [p.agent for p in told(changes=rows)] == ["title", "random"]
     assert [p.agent for p in told(changes=rows, agents=["Random"])] == ["random"]
@@ -151,10 +151,10 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     assert "configs/*.yaml" in project["tool"]["setuptools"]["package-data"]["arena"]
 
 
-def test_the_configuration_of_the_paper_on_a_corpus(world, tmp_path, monkeypatch):
+def test_the_configuration_of_the_paper_on_a_corpus(synthetic, tmp_path, monkeypatch):
     """Every task, metric, agent and option in it is one; two tables share their runs."""
     monkeypatch.chdir(tmp_path)
-    planned = preview(PAPER, world, tmp_path / "out", changes={"retrievers.Dense": "bm25"})
+    planned = preview(PAPER, synthetic, tmp_path / "out", changes={"retrievers.Dense": "bm25"})
     assert len({p.run for p in planned}) == len(planned) == 2 * 11 + 1 + 11
     order = [p.run for p in planned]
     for agent in ("zero-shot", "storm"):  # what costs nothing comes first
@@ -175,17 +175,17 @@ class Mine(Researcher):
 """
 
 
-def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
+def test_an_agent_of_a_file_on_all_tasks(synthetic, tmp_path, monkeypatch, capsys):
     """Its path is relative to where the command is typed, else to the configuration."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "all_mine.py").write_text(MINE)
     mine = {"Mine": "all_mine.py:Mine"}
-    planned = preview("all-tasks", world, tmp_path / "out", add=mine, surveys=1)
-    tasks = ["discovery", "selection", "organization", "survey", "report"]
+    planned = preview("all-tasks", synthetic, tmp_path / "out", add=mine, topics=1)
+    tasks = ["discovery", "selection", "organization", "pipeline", "report"]
     agents = ["title", "scout", "random", "ceiling", "mine"]
     assert [p.run for p in planned] == [f"runs/{t}/{a}/bm25" for t in tasks for a in agents]
-    some = ["--tables", "discovery,report", "--agents", "Mine,title", "--surveys", "1"]
-    command = ["experiment", "all-tasks", "--corpus", str(world), "--output", "out", *some]
+    some = ["--tables", "discovery,report", "--agents", "Mine,title", "--topics", "1"]
+    command = ["experiment", "all-tasks", "--corpus", str(synthetic), "--output", "out", *some]
     assert main([*command, "--add", "Mine=all_mine.py:Mine", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     for table in found["tables"].values():
@@ -193,12 +193,14 @@ def test_an_agent_of_a_file_on_all_tasks(world, tmp_path, monkeypatch, capsys):
     (tmp_path / "next.py").write_text(MINE.replace("class Mine", "class Next"))
     (tmp_path / "small.yaml").write_text(SMALL.replace("Title: title", "Next: next.py:Next"))
     monkeypatch.chdir(Path("/"))
-    assert [p.agent for p in preview(tmp_path / "small.yaml", world, tmp_path / "out")] == ["Next"]
+    assert [p.agent for p in preview(tmp_path / "small.yaml", synthetic, tmp_path / "out")] == [
+        "Next"
+    ]
 
 
-def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
+def test_the_experiment_of_taxobench_plays_without_a_model(synthetic, tmp_path):
     agents = ["clustering", "organizer", "scout", "random", "oracle"]
-    found = run_experiment("taxobench", world, tmp_path / "out", surveys=2, agents=agents)
+    found = run_experiment("taxobench", synthetic, tmp_path / "out", topics=2, agents=agents)
     rows = {
         (name, row[0]): dict(zip(block["header"], row, strict=True))
         for name, table in found["tables"].items()

@@ -60,10 +60,10 @@ def test_a_sample_by_hand(tiny, run, tmp_path):
     assert final["score"]["value"] == {name: s["value"] for name, s in sample["scores"].items()}
 
 
-def test_no_label_that_the_episode_did_not_show(world, title_run, tmp_path):
+def test_no_label_that_the_episode_did_not_show(synthetic, title_run, tmp_path):
     from arena.tasks import TaskSet
 
-    log, tasks, unseen = log_of(title_run, world, tmp_path), TaskSet(world), 0
+    log, tasks, unseen = log_of(title_run, synthetic, tmp_path), TaskSet(synthetic), 0
     for sample in log["samples"]:
         shown = json.dumps([m["content"] for m in sample["messages"]])
         rest = json.dumps({name: part for name, part in sample.items() if name != "messages"})
@@ -97,7 +97,7 @@ def test_what_the_language_model_wrote(tiny, tmp_path):
     with LLMServer(words) as server:
         options = {"model": "scripted", "base_url": server.url, "store": str(store)}
         arena.run(
-            tiny, "discovery", "react", tmp_path / "run", agent_options=options, surveys=["s1"]
+            tiny, "discovery", "react", tmp_path / "run", agent_options=options, topics=["s1"]
         )
     log = log_of(tmp_path / "run", tiny, tmp_path, answers=store)
     assert log["eval"]["model"] == "scripted"
@@ -118,7 +118,7 @@ def test_what_the_language_model_wrote(tiny, tmp_path):
         log_of(tmp_path / "run", tiny, tmp_path, answers=tmp_path / "other.db")
 
 
-def test_refusals_are_one_line_and_write_nothing(tiny, world, run, tmp_path, capsys):
+def test_refusals_are_one_line_and_write_nothing(tiny, synthetic, run, tmp_path, capsys):
     shutil.copytree(run, tmp_path / "unfinished")
     path = tmp_path / "unfinished/manifest.json"
     manifest = json.loads(path.read_text())
@@ -126,7 +126,7 @@ def test_refusals_are_one_line_and_write_nothing(tiny, world, run, tmp_path, cap
     output = tmp_path / "log.eval"
     for words, why in (
         ([run, "--corpus", tiny, "--output", tmp_path / "log.txt"], "neither .eval nor .json"),
-        ([run, "--corpus", world, "--output", output], "was run with another corpus"),
+        ([run, "--corpus", synthetic, "--output", output], "was run with another corpus"),
         ([run, "--corpus", tiny, "--output", output, "--answers", "none.db"], "is not a file"),
         ([tmp_path / "unfinished", "--corpus", tiny, "--output", output], "is not finished"),
     ):

@@ -34,9 +34,9 @@ def test_a_row_by_hand(tiny, run, tmp_path, capsys):
     _, row = plain = rows_of(run, tiny, output)
     assert paid == [r | {"reward": x} for r, x in zip(plain, (0.0, 2 / 3), strict=True)]
     env = gymnasium.make("arena/Discovery-v0", corpus=tiny)
-    assert row["survey"] == "s1" and row["tools"] == arena.tool_schemas(env)
+    assert row["topic_id"] == "s1" and row["tools"] == arena.tool_schemas(env)
     opening, search, hits, submit = row["messages"]
-    first, _ = env.reset(options={"survey": "s1"})
+    first, _ = env.reset(options={"topic_id": "s1"})
     assert opening == {"role": "user", "content": opening_text(first)}
     function = {"name": "search", "arguments": {"query": "neural ranking: a survey", "k": 100}}
     calls = [{"id": "call_1", "type": "function", "function": function}]
@@ -71,7 +71,7 @@ class Babbler(Agent):
 
 
 def test_an_action_that_is_no_call_is_text(tiny, tmp_path):
-    arena.run(tiny, "discovery", Babbler, tmp_path / "run", surveys=["s1"])
+    arena.run(tiny, "discovery", Babbler, tmp_path / "run", topics=["s1"])
     (row,) = rows_of(tmp_path / "run", tiny, tmp_path / "a.jsonl")
     roles = [message["role"] for message in row["messages"]]
     assert roles == ["user", "assistant", "user", "assistant", "user", "assistant"]
@@ -82,13 +82,13 @@ def test_an_action_that_is_no_call_is_text(tiny, tmp_path):
     assert finish["tool_calls"][0]["function"]["name"] == "finish"
 
 
-def test_no_label_that_the_episode_did_not_show(world, title_run, tmp_path):
+def test_no_label_that_the_episode_did_not_show(synthetic, title_run, tmp_path):
     from arena.tasks import TaskSet
 
     unseen = 0
-    for row in rows_of(title_run, world, tmp_path / "a.jsonl"):
+    for row in rows_of(title_run, synthetic, tmp_path / "a.jsonl"):
         shown = json.dumps([m["content"] for m in row["messages"]])
-        for paper in TaskSet(world).gold(row["survey"]).gains:
+        for paper in TaskSet(synthetic).gold(row["topic_id"]).gains:
             unseen += paper not in shown
             assert paper in shown or paper not in json.dumps(row)
     assert unseen > 50

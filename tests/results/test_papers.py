@@ -1,4 +1,5 @@
-"""All tables and figures of the four papers on a world, in the order of docs/results/papers.md.
+"""All tables and figures of the four papers on a synthetic corpus, in the order of
+docs/results/papers.md.
 
 A scripted model stands for every agent and judge, so this says that each is made, and not how good
 anything is.
@@ -60,9 +61,9 @@ def scripted(body: dict) -> str:
 
 
 @pytest.fixture
-def run(world, tmp_path, monkeypatch, capsys):
-    """Run a command of either program in a folder with a copy of the world, `C`."""
-    shutil.copytree(world, tmp_path / "C")
+def run(synthetic, tmp_path, monkeypatch, capsys):
+    """Run a command of either program in a folder with a copy of the synthetic corpus, `C`."""
+    shutil.copytree(synthetic, tmp_path / "C")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     with LLMServer(scripted) as server:
@@ -91,7 +92,7 @@ def made(name: str, tables: set[str], lacking: Collection[str] = ()) -> None:
 
 def test_researcharena(run):
     run("arena-corpus index C --engine dense")
-    run(f"arena experiment researcharena --corpus C --output out --surveys 2 {ASK}")
+    run(f"arena experiment researcharena --corpus C --output out --topics 2 {ASK}")
     made("out", {"1", "2", "3"}, lacking={"Scout.Both"})  # it has no engine of its own
     tables = json.loads(Path("out/tables.json").read_text())["tables"]
     bge = "static; the paper's BGE, here flag, differs."
@@ -105,9 +106,9 @@ def test_researcharena(run):
 
 
 def test_researcharena_from_a_release(run):
-    """Section 3: surveys, references, and mind-maps from figures, which people judge."""
-    survey = paper(2, title="A survey of reefs", abstract="All.", publicationdate="2020-01-01")
-    write_shard(Path("R/papers/0.jsonl.gz"), [paper(1), survey])
+    """Section 3: topics, references, and mind-maps from figures, which people judge."""
+    topic = paper(2, title="A topic of reefs", abstract="All.", publicationdate="2020-01-01")
+    write_shard(Path("R/papers/0.jsonl.gz"), [paper(1), topic])
     write_shard(Path("R/citations/0.jsonl.gz"), [citation("2", "1")])
     Path("figures/2").mkdir(parents=True)
     Path("figures/2/captions.json").write_text('{"2-Figure1-1.png": "A taxonomy of reefs"}')
@@ -126,11 +127,11 @@ def test_researcharena_from_a_release(run):
 def test_taxobench(run):
     for digest in ("summary", "contributions"):
         run(f"arena-corpus digest C --input {digest} --surveys 2 {ASK}")
-    run(f"arena experiment taxobench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
+    run(f"arena experiment taxobench --corpus C --output out --topics 2 {ASK} {JUDGE}")
     made("out", {"deep-research", "bottom-up", "judge", "inputs"})
     page = Path(__file__).parents[2] / "docs/taxobench.md"  # Table 2 with models as rows
     Path("models.yaml").write_text(page.read_text().split("```yaml\n")[1].split("```")[0])
-    run("arena experiment models.yaml --corpus C --output models --surveys 2 --llm-option URL")
+    run("arena experiment models.yaml --corpus C --output models --topics 2 --llm-option URL")
     made("models", {"bottom-up"})
     maps = "out/runs/organization/organizer/bm25"
     for rubric in ("taxobench", "taxobench-errors"):  # Tables 4 and 6, Figure 6
@@ -145,7 +146,7 @@ def test_taxobench(run):
 
 
 def test_reportbench(run):
-    run(f"arena experiment reportbench --corpus C --output out --surveys 2 {ASK} {JUDGE}")
+    run(f"arena experiment reportbench --corpus C --output out --topics 2 {ASK} {JUDGE}")
     # Of their reports each sentence cites, or none is written: there are no claims to vote on.
     without = {
         "Decomposer",
@@ -191,7 +192,7 @@ def test_reportbench_from_metadata(run):
 def test_bloom_eval(run):
     for name, agent in {"human": "oracle", "made": "digest"}.items():
         timed = "--timed" if name == "made" else ""  # Table 9
-        play = f"arena run --corpus C --task report --agent {agent} --surveys 2 {timed}"
+        play = f"arena run --corpus C --task report --agent {agent} --topics 2 {timed}"
         run(f"{play} --output {name}")
     sides = "--human human --generated made --corpus C --matcher judge"
     for judge in ("a", "b"):
@@ -200,7 +201,7 @@ def test_bloom_eval(run):
     found = json.loads(out)
     assert {name for m in survey_metrics().values() for name in m.names()} == found["mean"].keys()
     assert [name for name, mean in found["mean"].items() if mean is None] == []
-    assert any("s a survey" in sentence for sentence in found["problems"])
+    assert any("s a topic" in sentence for sentence in found["problems"])
     assert found["details"] and {"mean", "columns"} <= found["tiers"]["creation"].keys()
     assert "a and b" in run("arena judge compare a=a.json b=b.json --metric fap")
     run("arena judge sample a.json --what matches --output m.csv")

@@ -15,12 +15,12 @@ from corpus_builder.build import build
 def test_a_request_has_the_rules(tiny, tmp_path, capsys):
     output = tmp_path / "r.jsonl"
     words = ["export", "requests", "--corpus", str(tiny), "--prompt", "title"]
-    assert main([*words, "--surveys", "s1", "--output", str(output)]) == 0
+    assert main([*words, "--topics", "s1", "--output", str(output)]) == 0
     assert "1 request" in capsys.readouterr().out
     (line,) = map(json.loads, output.read_text().splitlines())
     assert line["id"] == "s1"
     assert f"before {line['cutoff']}" in line["request"]
-    title = line["request"].partition('survey titled "')[2].partition('"')[0]
+    title = line["request"].partition('topic titled "')[2].partition('"')[0]
     assert line["request"].startswith(title.lower())
 
 
@@ -29,21 +29,21 @@ def test_the_words_can_be_replaced(tiny, tmp_path):
     write_requests(tiny, tmp_path / "r.jsonl", prompt="title", templates=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert all(line["request"].endswith(f"; {line['cutoff']}.") for line in lines)
-    with pytest.raises(DataError, match="no survey of this corpus has such a prompt"):
+    with pytest.raises(DataError, match="no topic of this corpus has such a prompt"):
         write_requests(tiny, tmp_path / "r.jsonl", prompt="detailed")
 
 
 def test_examples_are_earlier_maps_of_other_topics(tmp_path):
     """s1 and s2 are before 2015; s3 too, but s4, to be played, has one of its two headings."""
     maps = {"s1": ["Cost in $", "a </topic>"], "s2": ["B"], "s3": ["C", "D"], "s4": ["c", "E"]}
-    surveys = [
+    topics = [
         {"id": name, "title": f"{name.upper()}: A Survey", "date": f"201{name[1]}-06-01",
          "references": ["p"], "mind_map": {"name": "x", "subtopics": heads}}
         for name, heads in maps.items()
     ]  # fmt: skip
-    surveys += [{**surveys[0], "id": "s5", "title": "T", "date": "2016-01-01", "mind_map": None}]
-    surveys[3]["date"] = "2015-01-01"
-    build(Memory([{"id": "p", "title": "P", "date": "2000"}], surveys), tmp_path / "c")
+    topics += [{**topics[0], "id": "s5", "title": "T", "date": "2016-01-01", "mind_map": None}]
+    topics[3]["date"] = "2015-01-01"
+    build(Memory([{"id": "p", "title": "P", "date": "2000"}], topics), tmp_path / "c")
     places = [tmp_path / "one", tmp_path / "two"]
     for place in places:
         found = write_examples(tmp_path / "c", place, "2015-01-01", seed=3)

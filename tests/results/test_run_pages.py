@@ -44,7 +44,7 @@ class Reader(Agent):
 
 
 def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
-    arena.run(tiny, "discovery", Reader, tmp_path / "run", surveys=["s1"])
+    arena.run(tiny, "discovery", Reader, tmp_path / "run", topics=["s1"])
     run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(tiny)
     wanted = {each.paper: each for each in funnel_of(run, *run.open_corpus(corpus))["s1"]}
     lost = {paper: each.lost for paper, each in wanted.items()}
@@ -53,7 +53,7 @@ def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
         "p4": "ranked",  # selected only, and never read: no stage of loss
         "p2": "reach",  # neither query has a word of it
         "p5": "corpus",  # undated
-        "p6": "corpus",  # a survey
+        "p6": "corpus",  # a topic
         "p8": "corpus",  # later
         "lost:4": "listed",
     }
@@ -63,12 +63,12 @@ def test_every_reference_is_lost_where_it_was(tiny, tmp_path):
     assert (wanted["p4"].rank, wanted["p4"].query, wanted["p4"].submitted) == (1, 3, None)
 
 
-def test_what_is_counted_is_what_the_headline_counts(world, tmp_path):
-    arena.run(world, "discovery", "scout", tmp_path / "run", surveys=3)
-    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(world)
+def test_what_is_counted_is_what_the_headline_counts(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", "scout", tmp_path / "run", topics=3)
+    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(synthetic)
     funnels = funnel_of(run, *run.open_corpus(corpus))
     for record in run.episodes():
-        wanted = funnels[record["survey"]]
+        wanted = funnels[record["topic_id"]]
         reach = [each for each in wanted if "reach" in each.stages]
         counted = [each for each in wanted if each.lost is None]
         assert len(counted) / len(reach) == pytest.approx(record["metrics"]["recall@100"])
@@ -76,9 +76,9 @@ def test_what_is_counted_is_what_the_headline_counts(world, tmp_path):
         assert shown / len(reach) == pytest.approx(sum(step["gain"] for step in record["steps"]))
 
 
-def test_observations_are_built_again_from_their_parts(world, tmp_path):
-    arena.run(world, "discovery", "scout", tmp_path / "run", surveys=1)
-    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(world)
+def test_observations_are_built_again_from_their_parts(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", "scout", tmp_path / "run", topics=1)
+    run, corpus = OpenedRun(tmp_path / "run"), Corpus.open(synthetic)
     blocks = unpacked(as_page([tmp_path / "run"], corpus).html)
     texts = [text for name, block in blocks.items() if name.startswith("t") for text in block]
     assert len(texts) == len(set(texts))
@@ -110,14 +110,14 @@ def test_any_json_is_built_again(value):
     assert rebuilt(parts, [*texts]) == text
 
 
-def test_the_page_is_the_same_twice_and_refers_to_nothing(title_run, world):
-    html = as_page([title_run], world, surveys=2).html
-    assert html == as_page([title_run], world, surveys=2).html
+def test_the_page_is_the_same_twice_and_refers_to_nothing(title_run, synthetic):
+    html = as_page([title_run], synthetic, topics=2).html
+    assert html == as_page([title_run], synthetic, topics=2).html
     check_safe(html)
 
 
-def test_without_labels_nothing_depends_on_them(title_run, world):
-    view = as_page([title_run], world, surveys=2, labels=False)
+def test_without_labels_nothing_depends_on_them(title_run, synthetic):
+    view = as_page([title_run], synthetic, topics=2, labels=False)
     blocks = unpacked(view.html)
     assert "This page shows the labels" not in view.html and 'id="funnel"' not in view.html
     assert "recall" not in view.html
@@ -125,19 +125,19 @@ def test_without_labels_nothing_depends_on_them(title_run, world):
         assert refs == []
         (episode,) = episodes.values()
         assert not {"r", "t", "w", "wanted", "later", "metrics", "ranks"} & set(episode)
-    cutoffs = {row[0]: row[2] for row in blocks["index"]["surveys"]}
+    cutoffs = {row[0]: row[2] for row in blocks["index"]["topics"]}
     texts = "".join(text for name, block in blocks.items() if name[0] == "t" for text in block)
     assert max(re.findall(r'"date":"([^"]*)"', texts)) < max(cutoffs.values())
     assert all(episode[3] == [] for episode in blocks["index"]["episodes"])
 
 
-def test_commands(title_run, world, tmp_path, capsys):
+def test_commands(title_run, synthetic, tmp_path, capsys):
     output = tmp_path / "view.html"
-    command = ["view", str(title_run), "--corpus", str(world)]
-    assert main([*command, "--surveys", "2", "--output", str(output), "--watch", "5"]) == 0
+    command = ["view", str(title_run), "--corpus", str(synthetic)]
+    assert main([*command, "--topics", "2", "--output", str(output), "--watch", "5"]) == 0
     assert "2 episodes" in capsys.readouterr().out and output.is_file()
     for bad, said in (
-        (["--surveys", "nobody"], "no survey 'nobody'"),
+        (["--topics", "nobody"], "no topic 'nobody'"),
         (["--watch", "-1"], "give seconds above 0"),
         (["--answers", "nowhere"], "nowhere"),
         (["--output", str(tmp_path / "no" / "v.html")], "there is no directory"),
@@ -151,7 +151,7 @@ def test_commands(title_run, world, tmp_path, capsys):
         and 'id="episodes"' not in html
         and "0 episodes" in capsys.readouterr().out
     )
-    show = ["show", str(title_run), "--corpus", str(world), "--json", "--steps"]
+    show = ["show", str(title_run), "--corpus", str(synthetic), "--json", "--steps"]
     assert main([*show, "1-2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["step"] for line in lines] == [1, 2]
@@ -160,18 +160,18 @@ def test_commands(title_run, world, tmp_path, capsys):
         assert f"--steps {bad}" in capsys.readouterr().err.replace("'", "")
 
 
-def test_of_too_many_episodes_the_first_are_on_the_page(title_run, world, monkeypatch):
+def test_of_too_many_episodes_the_first_are_on_the_page(title_run, synthetic, monkeypatch):
     monkeypatch.setattr("arena.results.viewing.page.MOST_EPISODES", 3)
-    page = as_page(arena.compare([title_run]), world)
+    page = as_page(arena.compare([title_run]), synthetic)
     assert page.episodes == 3
-    assert "The episodes of 5 surveys are not on the page" in page.html
-    assert "of the corpus <bdi>" in page.html and "8 surveys" in page.html
-    assert as_page([title_run], world, surveys=4).episodes == 4  # who chooses gets all
+    assert "The episodes of 5 topics are not on the page" in page.html
+    assert "of the corpus <bdi>" in page.html and "8 topics" in page.html
+    assert as_page([title_run], synthetic, topics=4).episodes == 4  # who chooses gets all
 
 
-def test_runs_that_cannot_be_compared_have_their_means(title_run, world, tmp_path):
-    arena.run(world, "organization", "random", tmp_path / "maps", surveys=2)
-    page = as_page([title_run, tmp_path / "maps"], world)
+def test_runs_that_cannot_be_compared_have_their_means(title_run, synthetic, tmp_path):
+    arena.run(synthetic, "organization", "random", tmp_path / "maps", topics=2)
+    page = as_page([title_run, tmp_path / "maps"], synthetic)
     assert page.episodes == 10 and "they differ in task" in page.html
     mean = json.loads((title_run / "metrics.json").read_text())["mean"]["recall@100"]
     foot = page.html[page.html.index("<tfoot>") :]
@@ -179,12 +179,12 @@ def test_runs_that_cannot_be_compared_have_their_means(title_run, world, tmp_pat
 
 
 def test_no_oracle_has_a_star(title_run, tmp_path):
-    """Better on all of eight surveys: p is 2 / 2**8, of three comparisons twice that or less."""
-    surveys = json.loads((title_run / "manifest.json").read_text())["surveys"]
+    """Better on all of eight topics: p is 2 / 2**8, of three comparisons twice that or less."""
+    topics = json.loads((title_run / "manifest.json").read_text())["topics"]
     runs = []
     for name, value in (("base", 0.1), ("mine", 0.2), ("oracle", 0.3)):
         named = {"agent": name}
-        scores = {"recall@10": dict.fromkeys(surveys, value)}
+        scores = {"recall@10": dict.fromkeys(topics, value)}
         runs.append(forge(title_run, tmp_path / name, scores, lambda m, new=named: m.update(new)))
     html = as_page(runs).html
     mine, oracle = (row for row in html.split("<tr>")[1:] if "0.0156" in row)
@@ -198,11 +198,11 @@ def tree(label, papers=(), *children):
 
 
 class OwnMap(NamedTuple):
-    """Labels of a survey that has this map."""
+    """Labels of a topic that has this map."""
 
     own: MindMap
 
-    def mind_map(self, survey_id):
+    def mind_map(self, topic_id):
         return self.own
 
 
@@ -226,10 +226,10 @@ def test_citations_of_a_report_have_their_standing(tiny):
     text = "Known [@p3; @p8; @nowhere; @p1]."
     panel = ANSWERS.get("report").panel(text, TaskSet(tiny), "s1")
     assert panel["cited"] == {
-        "p3": ("+", "cited by the survey"),
-        "p8": ("!", "not before the survey"),
+        "p3": ("+", "cited by the topic"),
+        "p8": ("!", "not before the topic"),
         "nowhere": ("!", "not in the corpus"),
-        "p1": ("", "not cited by the survey"),
+        "p1": ("", "not cited by the topic"),
     }
     assert ANSWERS.get("report").panel(text, None, "s1")["cited"] == {}
 
@@ -263,17 +263,17 @@ def test_what_a_model_wrote_and_used(tiny, play):
     ]  # fmt: skip
 
 
-def test_rollouts_of_a_door_are_seen(tiny, tmp_path, capsys):
+def test_rollouts_of_a_integration_are_seen(tiny, tmp_path, capsys):
     folder, totals = tmp_path / "rollouts", []
     sessions = Sessions.make(tiny, record=folder, max_steps=7)
     for query in ("encoders", "neural passages"):
-        session = sessions.open(query, survey="s1")
+        session = sessions.open(query, topic_id="s1")
         session.step(call("search", query=query, k=9))
         session.step(call("select", paper_ids=["p3"]))
         totals.append(sessions.close(query))
     lines = (folder / "rollouts.jsonl").read_text().splitlines()
     assert [set(json.loads(line)) for line in lines] == [
-        {"task", "settings", "survey", "topic", "cutoff", "actions"}
+        {"task", "settings", "topic_id", "topic", "cutoff", "actions"}
     ] * 2  # no reward, gain or score
     output = tmp_path / "view.html"
     assert main(["view", str(folder), "--corpus", str(tiny), "--output", str(output)]) == 0
@@ -299,7 +299,7 @@ def test_rollouts_are_watched_while_a_trainer_records(tiny, tmp_path, capsys, mo
         if len(waits) > 3:
             raise KeyboardInterrupt
         if len(waits) < 3:  # no episode ended before the third look
-            session = sessions.open(survey="s1")
+            session = sessions.open(topic_id="s1")
             session.step(call("search", query="encoders", k=len(waits)))
             session.finish()
 

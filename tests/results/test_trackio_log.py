@@ -1,4 +1,4 @@
-"""Runs as a project of trackio, read by its own commands (`make doors`)."""
+"""Runs as a project of trackio, read by its own commands (`make integrations`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import arena
 from arena.runs.directory import OpenedRun
 from arena.session import Sessions
 
-pytest.importorskip("trackio", reason="its pins exclude those of the other tests: make doors")
+pytest.importorskip(
+    "trackio", reason="its pins exclude those of the other tests: make integrations"
+)
 
 
 @pytest.fixture
@@ -31,10 +33,12 @@ def command(tmp_path):
     return command
 
 
-def test_trackio_reads_every_episode(world, tmp_path, command):
-    arena.run(world, "discovery", "title", tmp_path / "run", surveys=3)
+def test_trackio_reads_every_episode(synthetic, tmp_path, command):
+    arena.run(synthetic, "discovery", "title", tmp_path / "run", topics=3)
     for _ in range(2):  # the second export replaces the first
-        command("arena", "export", "trackio", tmp_path / "run", "--corpus", world, "--project", "p")
+        command(
+            "arena", "export", "trackio", tmp_path / "run", "--corpus", synthetic, "--project", "p"
+        )
     of = ("--project", "p", "--run", "title, bm25", "--json")
     found = json.loads(command("trackio.cli", "get", "metric", *of, "--metric", "recall@100"))
     records = list(OpenedRun(tmp_path / "run").episodes())
@@ -44,16 +48,16 @@ def test_trackio_reads_every_episode(world, tmp_path, command):
     assert found["values"] == sorted(found["values"], key=lambda each: each["timestamp"])
     assert json.loads(command("trackio.cli", "get", "run", *of))["config"]["agent"] == "title"
     traces = json.loads(command("trackio.cli", "list", "traces", *of))["traces"]
-    by_survey = {trace["metadata"]["survey"]: trace["messages"] for trace in traces}
-    assert by_survey.keys() == {record["survey"] for record in records}
-    for messages in by_survey.values():
+    by_topic = {trace["metadata"]["topic_id"]: trace["messages"] for trace in traces}
+    assert by_topic.keys() == {record["topic_id"] for record in records}
+    for messages in by_topic.values():
         assert [m["role"] for m in messages] == ["user", "assistant", "tool", "assistant"]
         assert messages[1]["tool_calls"][0]["function"]["name"] == "search"
 
 
 def test_rollouts_of_a_trainer_are_read(tiny, tmp_path, command):
     sessions = Sessions.make(tiny, record=tmp_path / "rollouts")
-    session = sessions.open(survey="s1")
+    session = sessions.open(topic_id="s1")
     session.step(call("search", query="encoders", k=9))
     total = session.finish()
     words = ("export", "trackio", tmp_path / "rollouts", "--corpus", tiny, "--project")

@@ -57,13 +57,13 @@ def visit(browser, request):
 
 
 @pytest.fixture(scope="module")
-def page(world, tmp_path_factory):
-    """Two runs of two surveys; their path, and the ids of the surveys."""
+def page(synthetic, tmp_path_factory):
+    """Two runs of two topics; their path, and the ids of the topics."""
     directory = tmp_path_factory.mktemp("view")
     for agent in ("title", "scout"):
-        arena.run(world, "discovery", agent, directory / agent, surveys=2)
+        arena.run(synthetic, "discovery", agent, directory / agent, topics=2)
     path = directory / "view.html"
-    path.write_text(as_page([directory / "title", directory / "scout"], world).html, "utf-8")
+    path.write_text(as_page([directory / "title", directory / "scout"], synthetic).html, "utf-8")
     return path
 
 
@@ -71,7 +71,7 @@ NOW = "#steps .step[aria-current]"
 
 
 def first(page) -> str:
-    return next(OpenedRun(page.parent / "scout").episodes())["survey"]
+    return next(OpenedRun(page.parent / "scout").episodes())["topic_id"]
 
 
 def step(page, number, run="scout, bm25") -> str:
@@ -133,9 +133,9 @@ def test_steps_of_a_kind_are_a_group_and_long_lists_are_cut(page, visit):
     assert tab.locator("#course text").all_text_contents()[-1] == f"step {last}"
 
 
-def test_the_script_builds_what_the_agent_saw(page, world, visit):
+def test_the_script_builds_what_the_agent_saw(page, synthetic, visit):
     tab = visit(page, step(page, 1))
-    run, corpus = OpenedRun(page.parent / "scout"), Corpus.open(world)
+    run, corpus = OpenedRun(page.parent / "scout"), Corpus.open(synthetic)
     ((_, steps),) = replay_episodes(run, corpus, {first(page)})
     built = tab.evaluate("loadAll().then(() => current.own.o.map(build))")
     score = r'(?<="score":)[^}]+'
@@ -159,8 +159,8 @@ def test_missed_papers_are_listed(page, visit):
         int(tab.locator(f"#funnel tr:last-child td:nth-child({n}) b").inner_text()) for n in (2, 3)
     )
     assert gained - lost == scout - title
-    one = tab.locator("#of-survey option").nth(1).get_attribute("value")
-    tab.select_option("#of-survey", one)
+    one = tab.locator("#of-topic option").nth(1).get_attribute("value")
+    tab.select_option("#of-topic", one)
     assert int(tab.locator("#funnel tr:last-child td:nth-child(3) b").inner_text()) < scout
     assert sum(map(int, tab.locator("#difference td:nth-child(2)").all_inner_texts())) < gained
     tab.locator("#difference td:nth-child(2) button").first.click()
@@ -183,7 +183,7 @@ def test_filter_and_search(page, visit):
     tab.select_option("#tool", "submit")
     tab.click("#search button")
     tab.wait_for_selector("#hits li >> nth=3")
-    assert tab.inner_text("#found") == "4 steps"  # two runs of two surveys
+    assert tab.inner_text("#found") == "4 steps"  # two runs of two topics
     tab.locator("#hits a").first.click()
     tab.locator(f"{NOW} .call code", has_text="submit").wait_for()
 
@@ -249,7 +249,7 @@ class Several(Agent):
 
 
 def test_lists_of_several_queries_are_shown(tiny, tmp_path, visit):
-    arena.run(tiny, "discovery", Several, tmp_path / "run", surveys=["s1"])
+    arena.run(tiny, "discovery", Several, tmp_path / "run", topics=["s1"])
     path = tmp_path / "view.html"
     path.write_text(as_page([f"several={tmp_path / 'run'}"], tiny).html, "utf-8")
     tab = visit(path, "#e/several/s1/1")
@@ -282,20 +282,20 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     assert tab.locator("#hits a").get_attribute("href").endswith("/2")
 
 
-def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(
-    world, tmp_path, visit
+def test_maps_stand_beside_the_topics_own_and_pages_without_labels_have_none(
+    synthetic, tmp_path, visit
 ):
     runs, path = [tmp_path / "random", tmp_path / "oracle"], tmp_path / "view.html"
     for run in runs:
-        arena.run(world, "organization", run.name, run, surveys=1)
-    path.write_text(as_page(runs, world).html, "utf-8")
+        arena.run(synthetic, "organization", run.name, run, topics=1)
+    path.write_text(as_page(runs, synthetic).html, "utf-8")
     tab = visit(path, "#s1")
     assert not tab.locator("#missed").count()  # an episode begins with the papers
-    assert tab.locator("#survey h4", has_text="the survey's own").count() == 2
-    told = tab.locator("#survey .two .legend").all_inner_texts()[2:]  # of the oracle
+    assert tab.locator("#topic h4", has_text="the survey's own").count() == 2
+    told = tab.locator("#topic .two .legend").all_inner_texts()[2:]  # of the oracle
     assert told[0] == told[1]
     assert re.match(r"(\d+) of \1 headings match; \d+ papers? under .*, 0 elsewhere, 0 o", told[0])
-    path.write_text(as_page(runs, world, labels=False).html, "utf-8")
+    path.write_text(as_page(runs, synthetic, labels=False).html, "utf-8")
     tab = visit(path, "#episodes")
     tab.locator("#list td a").first.click()
     wait_at(tab, "step 1 ")
@@ -306,15 +306,15 @@ def test_maps_stand_beside_the_surveys_own_and_pages_without_labels_have_none(
     assert heads.all_inner_texts() == ["Answer, organization", "submitted"]
 
 
-def test_citations_of_a_report_are_verified(world, tmp_path, visit):
-    arena.run(world, "report", "oracle", tmp_path / "run", surveys=1)
+def test_citations_of_a_report_are_verified(synthetic, tmp_path, visit):
+    arena.run(synthetic, "report", "oracle", tmp_path / "run", topics=1)
     path = tmp_path / "view.html"
-    path.write_text(as_page([tmp_path / "run"], world).html, "utf-8")
+    path.write_text(as_page([tmp_path / "run"], synthetic).html, "utf-8")
     tab = visit(path, "#s1")
-    told = tab.inner_text("#survey .legend >> nth=1")
-    assert re.fullmatch(r"Cited papers: \d+ cited by the survey", told)
-    good = tab.locator("#survey .text button.paper.good").count()
-    assert good >= int(told.split()[2]) and not tab.locator("#survey button.paper.bad").count()
+    told = tab.inner_text("#topic .legend >> nth=1")
+    assert re.fullmatch(r"Cited papers: \d+ cited by the topic", told)
+    good = tab.locator("#topic .text button.paper.good").count()
+    assert good >= int(told.split()[2]) and not tab.locator("#topic button.paper.bad").count()
 
 
 def test_ids_of_arxiv_and_doi_are_links(page, visit):
@@ -358,12 +358,12 @@ def test_a_hostile_corpus_runs_nothing(tmp_path, visit):
         {"id": i, "title": f"graphs {title}", "date": "2019", "abstract": POISON * 20}
         for i, title in titles.items()
     ]
-    survey = {
+    topic = {
         "id": HOSTILE, "title": f"graphs {POISON} {TURNED} {long}", "date": "2020-06",
         "references": [*titles, f"{HOSTILE}2"],
         "mind_map": {"label": POISON, "children": [{"label": TURNED}]},
     }  # fmt: skip
-    build(Memory(papers, [survey]), tmp_path / "corpus")
+    build(Memory(papers, [topic]), tmp_path / "corpus")
     arena.run(tmp_path / "corpus", "report", Poisoner, tmp_path / "run")
     name = POISON[:60].replace("=", "")  # NAME=DIR
     html = as_page([f"{name}={tmp_path / 'run'}"], tmp_path / "corpus").html
@@ -372,7 +372,7 @@ def test_a_hostile_corpus_runs_nothing(tmp_path, visit):
     tab.locator("#funnel button.lost").first.click()
     tab.wait_for_selector("#lost tbody tr")
     tab.goto((tmp_path / "view.html").as_uri() + "#s1")
-    tab.wait_for_selector("#survey:not([hidden]) #aligned")
+    tab.wait_for_selector("#topic:not([hidden]) #aligned")
     assert "\u202e" not in tab.inner_text("body") and tab.is_hidden("#trouble")
     tab.goto((tmp_path / "view.html").as_uri() + "#episodes")
     tab.locator("#list td a").click()

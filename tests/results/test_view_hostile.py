@@ -100,7 +100,7 @@ def test_every_step_of_a_hostile_agent_and_all_others_are_shown(
 ):  # fmt: skip
     runs = {"hostile": Hostile, "other": "random"}
     for name, agent in runs.items():
-        arena.run(tiny, task, agent, tmp_path / name, surveys=["s1"])
+        arena.run(tiny, task, agent, tmp_path / name, topics=["s1"])
     records = {name: next(OpenedRun(tmp_path / name).episodes()) for name in runs}
     steps, others = (len(record["steps"]) for record in records.values())
     assert steps >= 37
@@ -133,7 +133,7 @@ def test_every_step_of_a_hostile_agent_and_all_others_are_shown(
 
 
 def test_a_step_that_cannot_be_drawn_costs_itself(tiny, tmp_path, visit):  # noqa: F811
-    arena.run(tiny, "discovery", "title", tmp_path / "title", surveys=["s1"])
+    arena.run(tiny, "discovery", "title", tmp_path / "title", topics=["s1"])
     path = tmp_path / "view.html"
     path.write_text(as_page([tmp_path / "title"], tiny).html, "utf-8")
     tab = visit(path, "#e/title%2C%20bm25/s1/1")
@@ -183,7 +183,7 @@ def test_the_prompt_of_an_agent_in_a_file_and_why_its_answer_was_not_read(
     agent, store = f"{tmp_path / 'asker.py'}:Asker", tmp_path / "answers.db"
     with LLMServer(["<b>seven</b>", "seven"]) as server:
         given = {"model": "m", "base_url": server.url, "store": str(store)}
-        arena.run(tiny, "discovery", agent, tmp_path / "run", surveys=["s1"], agent_options=given)
+        arena.run(tiny, "discovery", agent, tmp_path / "run", topics=["s1"], agent_options=given)
     path = tmp_path / "view.html"
     path.write_text(as_page([f"asks={tmp_path / 'run'}"], tiny, answers=store).html, "utf-8")
     tab = visit(path, "#e/asks/s1/1")

@@ -102,11 +102,11 @@ def test_what_was_encoded_is_not_encoded_again(
     assert contents(directory) == whole
 
 
-def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> None:
+def test_processes_of_this_machine(synthetic: Path, tmp_path: Path, capsys: Any) -> None:
     """The real encoder in two processes."""
     found = []
     for name, workers in (("one", "1"), ("two", "2")):
-        corpus = shutil.copytree(world, tmp_path / name)
+        corpus = shutil.copytree(synthetic, tmp_path / name)
         assert main(["index", str(corpus), "--engine", "dense", "--name", "mine",
                      "--workers", workers]) == 0  # fmt: skip
         found.append(contents(corpus / "index/mine"))

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import Memory
-from test_no_future import check_views, world_facts
+from test_no_future import check_views, synthetic_facts
 
 import arena
 from arena.retrieval import RETRIEVERS, Combiner, Request, Scope
 from corpus_builder.build import build
 from corpus_builder.index import build_index
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 ENGINES = ("bm25", "lucene", "dense")
 WITHOUT_JAVA = ("bm25", "dense")
@@ -39,18 +39,22 @@ def test_no_engine_is_left_out():
 
 @pytest.fixture(scope="session")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The world of conftest.py with an index of every engine."""
-    from corpus_builder.sources.world import WorldSource
+    """The synthetic corpus of conftest.py with an index of every engine."""
+    from corpus_builder.sources.synthetic import SyntheticSource
 
     directory = tmp_path_factory.mktemp("everything") / "corpus"
-    build(WorldSource(WorldConfig(seed=7, papers=600, surveys=8)), directory, engines=WITHOUT_JAVA)
+    build(
+        SyntheticSource(SyntheticConfig(seed=7, papers=600, surveys=8)),
+        directory,
+        engines=WITHOUT_JAVA,
+    )
     return directory
 
 
 @pytest.fixture(scope="session", params=CUTOFFS)
 def cut_off(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """A cutoff, and a corpus of the papers before it alone: the future was never built."""
-    made = World(WorldConfig(seed=7, papers=600, surveys=8))
+    made = SyntheticCorpus(SyntheticConfig(seed=7, papers=600, surveys=8))
     past = [paper for paper in made.papers() if day_of(paper["date"]) < request.param]
     directory = tmp_path_factory.mktemp("past") / "corpus"
     build(Memory(past, list(made.surveys())), directory, engines=WITHOUT_JAVA)
@@ -104,7 +108,7 @@ def test_random_cutoffs(everything, name, monkeypatch):
     engine = corpus.retriever(name)
     at = corpus.at
     monkeypatch.setattr(corpus, "at", lambda *args, **more: at(*args, **more, retriever=engine))
-    assert check_views(corpus, *world_facts(), 60) > 500
+    assert check_views(corpus, *synthetic_facts(), 60) > 500
 
 
 def requests(end: int) -> Iterator[Request]:
@@ -179,10 +183,10 @@ def test_any_text_is_a_query(everything, name, query):
 @pytest.mark.parametrize("name", NAMES, indirect=True)
 def test_episodes_and_runs_work(everything, name, tmp_path):
     summary = arena.run(
-        everything, "discovery", "title", tmp_path / "one", surveys=3, retriever=name
+        everything, "discovery", "title", tmp_path / "one", topics=3, retriever=name
     )
     assert summary["mean"]["recall@100"] > 0.1
-    again = arena.run(everything, "discovery", "title", tmp_path / "two", surveys=3, retriever=name)
+    again = arena.run(everything, "discovery", "title", tmp_path / "two", topics=3, retriever=name)
     assert summary == again
     for file in ("run.trec", "metrics.json", "trajectories.jsonl", "manifest.json"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()

@@ -31,12 +31,12 @@ from corpus_builder.index import build_index
 
 @pytest.fixture(scope="module")
 def titled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A world with two indexes: bm25 over all fields, and titles."""
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    """A synthetic corpus with two indexes: bm25 over all fields, and titles."""
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
     directory = tmp_path_factory.mktemp("titled") / "corpus"
-    build(WorldSource(WorldConfig(seed=7, papers=400, surveys=4)), directory)
+    build(SyntheticSource(SyntheticConfig(seed=7, papers=400, surveys=4)), directory)
     build_index(directory, "bm25", name="titles", fields=["title"])
     return directory
 

@@ -14,8 +14,8 @@ from arena.retrieval import Scope
 from arena_engines.retrievers.lucene import LuceneRetriever
 from corpus_builder.build import build as build_corpus
 from corpus_builder.manifest import verify
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
+from corpus_builder.sources.synthetic import SyntheticSource
+from corpus_builder.synthetic import SyntheticConfig
 
 pytestmark = pytest.mark.slow  # Java
 
@@ -54,7 +54,7 @@ def test_what_the_manifest_says(tmp_path, writers):
 
 
 def test_two_builds_give_the_same_bytes(tmp_path):
-    source = WorldSource(WorldConfig(seed=3, papers=300, surveys=3))
+    source = SyntheticSource(SyntheticConfig(seed=3, papers=300, surveys=3))
     for name in ("first", "second"):
         build_corpus(source, tmp_path / name, engines=("bm25", "lucene"))
     first, second = contents(tmp_path / "first"), contents(tmp_path / "second")

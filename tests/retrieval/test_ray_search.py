@@ -19,8 +19,8 @@ from arena.tasks import TaskSet
 from arena_engines.cluster import versions
 from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 from corpus_builder.build import build
-from corpus_builder.sources.world import WorldSource
-from corpus_builder.world import WorldConfig
+from corpus_builder.sources.synthetic import SyntheticSource
+from corpus_builder.synthetic import SyntheticConfig
 
 WORDS = [
     "membrane", "selective", "erosion", "knots", "lattice", "seepage", "of", "a", "the", "zzzz"
@@ -31,7 +31,9 @@ ENGINES = ("bm25", "dense")
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("ray") / "corpus"
-    build(WorldSource(WorldConfig(seed=7, papers=300, surveys=4)), directory, engines=ENGINES)
+    build(
+        SyntheticSource(SyntheticConfig(seed=7, papers=300, surveys=4)), directory, engines=ENGINES
+    )
     return directory
 
 
@@ -193,10 +195,8 @@ except ArenaError as error:
 
 @pytest.mark.slow
 def test_episodes_on_a_cluster(small: Path, driver: Driver, tmp_path: Path) -> None:
-    surveys = TaskSet(arena.Corpus.open(small)).surveys
-    (tmp_path / "breaks.py").write_text(
-        BREAKS.format(length=len(surveys[sorted(surveys)[1]].title))
-    )
+    topics = TaskSet(arena.Corpus.open(small)).topics
+    (tmp_path / "breaks.py").write_text(BREAKS.format(length=len(topics[sorted(topics)[1]].text)))
     for agent, failure in (("scout", None), (f"{tmp_path}/breaks.py:Breaks", "enough")):
         said = []
         for executor in ("local", "ray"):

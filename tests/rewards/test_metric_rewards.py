@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import arena_surveys, call, make_env, playing
+from helpers import arena_topics, call, make_env, playing
 
 from arena.errors import DataError, UnknownNameError
 from arena.metrics import METRICS
@@ -12,7 +12,7 @@ from arena.mindmap import MindMap, evaluate
 from arena.tasks import TaskSet
 
 DISCOVERY, ORGANIZATION, SURVEY = (
-    f"arena/{name}-v0" for name in ("Discovery", "Organization", "Survey")
+    f"arena/{name}-v0" for name in ("Discovery", "Organization", "Pipeline")
 )
 RHENIUM = {"label": "Dense", "children": [{"label": "Rhenium", "papers": ["p:day"]}]}
 
@@ -47,18 +47,18 @@ def test_a_distance_is_paid_as_its_negative(mini, children, paid):
     assert not np.signbit(value) or value < 0  # no -0.0
 
 
-def test_every_mind_map_metric_pays_what_it_scores(world):
+def test_every_mind_map_metric_pays_what_it_scores(synthetic):
     """Of a flat map with half of the papers, compared with `evaluate`."""
-    tasks = TaskSet(world)
-    survey = sorted(arena_surveys(world))[0]
-    papers = list(tasks.gold(survey).gains)
+    tasks = TaskSet(synthetic)
+    topic = sorted(arena_topics(synthetic))[0]
+    papers = list(tasks.gold(topic).gains)
     half = papers[: len(papers) // 2]
     children = [{"label": "one", "papers": half[::2]}, {"label": "two", "papers": half[1::2]}]
     mine = MindMap("x", tuple(MindMap(c["label"], papers=tuple(c["papers"])) for c in children))
     maps = [each for name in METRICS.names() if (each := METRICS.get(name)).kind == "map"]
     names = [each.name for each in maps if "extractor" not in each.needs]
-    expected = evaluate(mine, tasks.mind_map(survey), names)
-    env = playing(world, survey, ORGANIZATION, reward="+".join(names))
+    expected = evaluate(mine, tasks.mind_map(topic), names)
+    env = playing(synthetic, topic, ORGANIZATION, reward="+".join(names))
     *_, info = env.step(call("organize", mind_map={"label": "x", "children": children}))
     distances = {"tree_edit_distance", "tree_semantic_distance", "normalised_ted"}
     assert info["reward_terms"] == pytest.approx(

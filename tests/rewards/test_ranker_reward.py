@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from helpers import arena_surveys, call, playing
+from helpers import arena_topics, call, playing
 
 import arena
 from arena.errors import DataError
@@ -27,9 +27,9 @@ def ranker(tmp_path):
     return str(path)
 
 
-def paid(world, ranker, *actions):
+def paid(synthetic, ranker, *actions):
     env = playing(
-        world, min(arena_surveys(world)), reward="ranker",
+        synthetic, min(arena_topics(synthetic)), reward="ranker",
         reward_options={"ranker": {"file": ranker}},
     )  # fmt: skip
     topic, rewards = env.unwrapped.restore(env.unwrapped.save())["topic"], []
@@ -43,51 +43,53 @@ def paid(world, ranker, *actions):
     return rewards
 
 
-def test_it_is_paid_at_the_end_for_hits_of_the_topic_alone(world, ranker):
+def test_it_is_paid_at_the_end_for_hits_of_the_topic_alone(synthetic, ranker):
     topic = call("search", query="TOPIC", k=30)
     other = call("search", query="membrane", k=100)
-    assert paid(world, ranker, topic, call("finish")) == [0, 0.3]
-    assert paid(world, ranker, other, topic, topic, call("finish")) == [0, 0, 0, 0.3]
-    assert paid(world, ranker, other, call("finish")) == [0, 0]
+    assert paid(synthetic, ranker, topic, call("finish")) == [0, 0.3]
+    assert paid(synthetic, ranker, other, topic, topic, call("finish")) == [0, 0, 0, 0.3]
+    assert paid(synthetic, ranker, other, call("finish")) == [0, 0]
     page = call("search", query="TOPIC", k=30, offset=30)
-    assert paid(world, ranker, topic, page, call("finish")) == [0, 0, 0.3]
-    assert paid(world, ranker, call("finish")) == [0]
+    assert paid(synthetic, ranker, topic, page, call("finish")) == [0, 0, 0.3]
+    assert paid(synthetic, ranker, call("finish")) == [0]
 
 
-def test_no_label_changes_it(world, ranker, monkeypatch):
+def test_no_label_changes_it(synthetic, ranker, monkeypatch):
     actions = call("search", query="TOPIC", k=30), call("finish")
     gold = TaskSet.gold
 
-    def other(self, survey):
-        labels = gold(self, survey)
+    def other(self, topic):
+        labels = gold(self, topic)
         return labels._replace(gains=dict(list(labels.gains.items())[:1]))
 
     monkeypatch.setattr(TaskSet, "gold", other)
-    assert paid(world, ranker, *actions) == [0, 0.3]
+    assert paid(synthetic, ranker, *actions) == [0, 0.3]
 
 
-def test_links_of_a_paper_reach_the_ranker(world):
-    survey = min(arena_surveys(world))
-    search = call("search", query=arena_surveys(world)[survey]["title"].lower(), k=5)
-    best = json.loads(playing(world, survey).step(search)[0]["result"])["hits"][0]["id"]
-    without = paid(world, "learned", search, call("finish"))[-1]
-    linked = paid(world, "learned", search, call("references", paper_id=best), call("finish"))[-1]
+def test_links_of_a_paper_reach_the_ranker(synthetic):
+    topic = min(arena_topics(synthetic))
+    search = call("search", query=arena_topics(synthetic)[topic]["title"].lower(), k=5)
+    best = json.loads(playing(synthetic, topic).step(search)[0]["result"])["hits"][0]["id"]
+    without = paid(synthetic, "learned", search, call("finish"))[-1]
+    linked = paid(synthetic, "learned", search, call("references", paper_id=best), call("finish"))[
+        -1
+    ]
     assert 0 < without < 1 and linked != without
 
 
-def test_a_run_names_the_file(world, ranker, tmp_path):
+def test_a_run_names_the_file(synthetic, ranker, tmp_path):
     options = {"ranker": {"file": ranker}}
     arena.run(
-        world, "discovery", "title", tmp_path / "run", surveys=1, reward="ranker",
+        synthetic, "discovery", "title", tmp_path / "run", topics=1, reward="ranker",
         reward_options=options,
     )  # fmt: skip
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert len(manifest["sha256"]["reward files"][0]) == 64
 
 
-def test_it_needs_lists_and_a_file(world, tmp_path):
+def test_it_needs_lists_and_a_file(synthetic, tmp_path):
     with pytest.raises(DataError, match="reads lists of papers, which observation='pool' does not"):
-        playing(world, "x", reward="gain+ranker", observation="pool")
+        playing(synthetic, "x", reward="gain+ranker", observation="pool")
     options = {"ranker": {"file": str(tmp_path / "no.json")}}
     with pytest.raises(DataError, match="there is no ranker"):
-        playing(world, "x", reward="ranker", reward_options=options)
+        playing(synthetic, "x", reward="ranker", reward_options=options)

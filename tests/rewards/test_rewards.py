@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import get_type_hints
 
 import pytest
-from helpers import act, arena_surveys, call, gold_of, make_env, playing, within_reach
+from helpers import act, arena_topics, call, gold_of, make_env, playing, within_reach
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,10 +39,10 @@ def played(env, actions) -> list[tuple]:
 
 
 @pytest.fixture(scope="module")
-def small(world):
-    """What policies choose from: a survey of `world`, its papers in reach and its gold."""
-    survey = sorted(arena_surveys(world))[2]
-    return survey, within_reach(world, survey), sorted(gold_of(world, survey))
+def small(synthetic):
+    """What policies choose from: a survey of `synthetic`, its papers in reach and its gold."""
+    topic = sorted(arena_topics(synthetic))[2]
+    return topic, within_reach(synthetic, topic), sorted(gold_of(synthetic, topic))
 
 
 # A policy: calls with numbers that stand for words and papers.
@@ -56,9 +56,9 @@ moves = st.lists(
 ends = st.sampled_from(["submit", "finish", "go on"])
 
 
-def actions_of(world, small, chosen, end):
-    survey, papers, gold = small
-    words = arena_surveys(world)[survey]["title"].split()
+def actions_of(synthetic, small, chosen, end):
+    topic, papers, gold = small
+    words = arena_topics(synthetic)[topic]["title"].split()
     actions = []
     for tool, number in chosen:
         paper = (gold if number % 2 else papers)[number % len(gold if number % 2 else papers)]
@@ -77,12 +77,12 @@ def actions_of(world, small, chosen, end):
 
 
 @given(chosen=moves, end=ends)
-def test_gain_adds_up_to_the_recall_of_what_was_shown(world, small, chosen, end):
-    survey, _, gold = small
-    env = playing(world, survey, reward="gain")
+def test_gain_adds_up_to_the_recall_of_what_was_shown(synthetic, small, chosen, end):
+    topic, _, gold = small
+    env = playing(synthetic, topic, reward="gain")
     shown, seen_before = set(), set()
     total = 0.0
-    for step in played(env, actions_of(world, small, chosen, end)):
+    for step in played(env, actions_of(synthetic, small, chosen, end)):
         shown |= shown_ids(step[0]["result"])
         new = (shown & set(gold)) - seen_before
         seen_before |= new
@@ -131,7 +131,7 @@ def test_final_pays_the_headline_at_the_end_alone(mini):
     characters=st.sampled_from([300, 3_000, 10**6]),
 )
 def test_shaping_leaves_every_return_as_it_was(
-    world, small, chosen, end, discount, weight, steps, searches, characters
+    synthetic, small, chosen, end, discount, weight, steps, searches, characters
 ):
     """Whatever a policy does, its discounted return is that of `final`.
 
@@ -140,12 +140,13 @@ def test_shaping_leaves_every_return_as_it_was(
     with finish, or cut off by any of the budgets.
     """
     options = {"max_steps": steps, "max_searches": searches, "max_characters": characters}
-    chosen_actions = [*actions_of(world, small, chosen, end), *[None] * steps]  # on to an end
+    chosen_actions = [*actions_of(synthetic, small, chosen, end), *[None] * steps]  # on to an end
     shaping = {"shaped": {"discount": discount, "weight": weight}}
     shaped = played(
-        playing(world, small[0], reward="shaped", reward_options=shaping, **options), chosen_actions
+        playing(synthetic, small[0], reward="shaped", reward_options=shaping, **options),
+        chosen_actions,
     )
-    final = played(playing(world, small[0], reward="final", **options), chosen_actions)
+    final = played(playing(synthetic, small[0], reward="final", **options), chosen_actions)
     assert final[-1][2] or final[-1][3]
     assert [s[0] for s in shaped] == [s[0] for s in final]
 
@@ -209,22 +210,23 @@ def test_cost_by_hand(mini):
 
 
 @pytest.mark.parametrize(
-    "name", ["arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0"]
+    "name",
+    ["arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Pipeline-v0"],
 )
-def test_a_sum_is_the_sum(world, name):
+def test_a_sum_is_the_sum(synthetic, name):
     """Every term of every reward is there, with the value that it has alone."""
-    survey = sorted(arena_surveys(world))[0]
-    query = arena_surveys(world)[survey]["title"]
+    topic = sorted(arena_topics(synthetic))[0]
+    query = arena_topics(synthetic)[topic]["title"]
     actions = [call("search", query=query, k=50), None, call("finish")]
     alone: list[dict[str, float]] = [{} for _ in actions]
     for reward in ALL.split("+"):
         for terms, step in zip(
-            alone, played(playing(world, survey, name, reward=reward), actions), strict=True
+            alone, played(playing(synthetic, topic, name, reward=reward), actions), strict=True
         ):
             terms |= step[4]["reward_terms"]
             assert step[1] == sum(step[4]["reward_terms"].values())
             assert all(type(value) is float for value in step[4]["reward_terms"].values())
-    together = played(playing(world, survey, name, reward=ALL), actions)
+    together = played(playing(synthetic, topic, name, reward=ALL), actions)
     assert [step[4]["reward_terms"] for step in together] == alone
     assert [step[1] for step in together] == pytest.approx([math.fsum(t.values()) for t in alone])
     assert sorted(alone[0]) == [
@@ -239,17 +241,17 @@ def test_a_sum_is_the_sum(world, name):
         ("arena/Discovery-v0", {"gain"}),
         ("arena/Selection-v0", {"gain"}),
         ("arena/Organization-v0", {"final"}),
-        ("arena/Survey-v0", {"gain", "final"}),
+        ("arena/Pipeline-v0", {"gain", "final"}),
     ],
 )
-def test_the_default_of_each_task(world, name, terms):
-    env = make_env(world, name)
+def test_the_default_of_each_task(synthetic, name, terms):
+    env = make_env(synthetic, name)
     env.reset(seed=1)
     assert set(env.step(None)[4]["reward_terms"]) == terms
 
 
-def test_a_survey_without_gold_pays_nothing(mini):
-    for name in ("arena/Discovery-v0", "arena/Organization-v0", "arena/Survey-v0"):
+def test_a_topic_without_gold_pays_nothing(mini):
+    for name in ("arena/Discovery-v0", "arena/Organization-v0", "arena/Pipeline-v0"):
         env = playing(mini, "sv:3", name, reward=ALL)
         act(env, "search", query="index")
         *_, info = env.step(call("finish"))
@@ -273,27 +275,27 @@ def test_a_reward_reads_no_more_than_progress_tells():
         ("shaped", {"shaped": {"discount": 1.01}}, "discount=1.01: give a number from 0 to 1"),
     ],
 )  # fmt: skip
-def test_wrong_names_and_options_are_refused(world, name, options, message):
+def test_wrong_names_and_options_are_refused(synthetic, name, options, message):
     with pytest.raises((DataError, UnknownNameError), match=message):
         make_rewards(name, options)
     with pytest.raises((DataError, UnknownNameError), match=message):
-        make_env(world, reward=name, reward_options=options)
+        make_env(synthetic, reward=name, reward_options=options)
 
 
 @pytest.mark.parametrize("given", [["gain", REWARDS.get("cost")], REWARDS.get("cost"), len])
-def test_a_class_is_no_reward(world, given):
+def test_a_class_is_no_reward(synthetic, given):
     with pytest.raises(DataError, match=r"reward=.*, an object of a Reward \(not its class\)"):
-        make_env(world, reward=given)
+        make_env(synthetic, reward=given)
 
 
 def test_every_reward_is_tested_here():
     assert REWARDS.names() == sorted([*ALL.split("+"), "citation_gain", "ranker"])
 
 
-def test_citation_gain_pays_each_reference_once(world, small):
-    survey, papers, gold = small
-    env = make_env(world, "arena/Report-v0", reward="citation_gain")
-    env.reset(options={"survey": survey})
+def test_citation_gain_pays_each_reference_once(synthetic, small):
+    topic, papers, gold = small
+    env = make_env(synthetic, "arena/Report-v0", reward="citation_gain")
+    env.reset(options={"topic_id": topic})
     other = next(paper for paper in papers if paper not in gold)
     steps = [
         (call("write", heading="A", text=f"So [@{gold[0]}; @{gold[1]}; @{other}; @nope]."), 2),

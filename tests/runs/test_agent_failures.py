@@ -49,13 +49,13 @@ class Failing(Title):
 
 @pytest.mark.parametrize("raises", ["SystemExit(0)", "GeneratorExit()", "ValueError('no')"])
 @pytest.mark.parametrize("method", ["__init__", "act", "notes", "prompts", "prepare"])
-def test_a_failure_of_the_agent_is_the_agents(world, tmp_path, capsys, method, raises):
+def test_a_failure_of_the_agent_is_the_agents(synthetic, tmp_path, capsys, method, raises):
     file = tmp_path / "failing.py"
     file.write_text(FAILING)
     output = tmp_path / "run"
     command = [
-        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Failing",
-        "--output", str(output), "--surveys", "4", "--agent-option", f"method={method}",
+        "run", "--corpus", str(synthetic), "--task", "discovery", "--agent", f"{file}:Failing",
+        "--output", str(output), "--topics", "4", "--agent-option", f"method={method}",
         "--agent-option", f"raises={raises}",
     ]  # fmt: skip
     assert arena.cli.main(command) == 2
@@ -68,15 +68,15 @@ def test_a_failure_of_the_agent_is_the_agents(world, tmp_path, capsys, method, r
         assert f"in {method}()" in error
         assert not output.exists()
     else:
-        assert " on survey 'w" in error
+        assert " on topic 'w" in error
         assert len((output / "trajectories.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_a_mended_agent_begins_where_no_episode_was_played(world, tmp_path, capsys):
+def test_a_mended_agent_begins_where_no_episode_was_played(synthetic, tmp_path, capsys):
     file, output = tmp_path / "mine.py", tmp_path / "run"
     command = [
-        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Mine",
-        "--output", str(output), "--surveys", "1",
+        "run", "--corpus", str(synthetic), "--task", "discovery", "--agent", f"{file}:Mine",
+        "--output", str(output), "--topics", "1",
     ]  # fmt: skip
     body = "import arena\nclass Mine(arena.Researcher):\n    def discover(self, desk):\n        "
     file.write_text(body + "yield from desk.nothing()\n")
@@ -94,9 +94,9 @@ class Interrupted(Agent):
         raise KeyboardInterrupt
 
 
-def test_ctrl_c_stays_ctrl_c(world, tmp_path):
+def test_ctrl_c_stays_ctrl_c(synthetic, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        arena.run(world, "discovery", Interrupted, tmp_path / "run")
+        arena.run(synthetic, "discovery", Interrupted, tmp_path / "run")
 
 
 class NoSeed(Agent):
@@ -113,15 +113,15 @@ class NoSeed(Agent):
 SEEDS: list[int] = []
 
 
-def test_an_agent_need_not_take_a_seed(world, tmp_path):
-    arena.run(world, "discovery", NoSeed, tmp_path / "run", agent_options={"n": 3}, surveys=2)
+def test_an_agent_need_not_take_a_seed(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", NoSeed, tmp_path / "run", agent_options={"n": 3}, topics=2)
     lines = (tmp_path / "run/trajectories.jsonl").read_text().splitlines()
     assert [json.loads(line)["seed"] for line in lines] == SEEDS
     assert len(set(SEEDS)) == 2
     with pytest.raises(DataError, match=r"the agent 'NoSeed' has no option 'm'. Known: n"):
-        arena.run(world, "discovery", NoSeed, tmp_path / "x", agent_options={"m": 3})
+        arena.run(synthetic, "discovery", NoSeed, tmp_path / "x", agent_options={"m": 3})
     with pytest.raises(DataError, match="the agent 'NoSeed' has no option 'seed'"):
-        arena.run(world, "discovery", NoSeed, tmp_path / "x", agent_options={"seed": 3})
+        arena.run(synthetic, "discovery", NoSeed, tmp_path / "x", agent_options={"seed": 3})
 
 
 class Looks(Researcher):
@@ -136,9 +136,9 @@ class Indexes(Researcher):
 
 
 @pytest.mark.parametrize("agent", [Looks, Indexes])
-def test_a_forgotten_yield_from_explains_itself(world, tmp_path, agent):
+def test_a_forgotten_yield_from_explains_itself(synthetic, tmp_path, agent):
     with pytest.raises(AgentError, match=r"Is a `yield from` missing .*`hits = yield from desk"):
-        arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
+        arena.run(synthetic, "discovery", agent, tmp_path / "run", topics=1)
 
 
 class Meddles(Agent):
@@ -162,9 +162,9 @@ class Meddles(Agent):
         return {"tool": "finish", "arguments": {}}
 
 
-def test_an_episode_shows_nothing_of_those_before(world, tmp_path):
+def test_an_episode_shows_nothing_of_those_before(synthetic, tmp_path):
     Meddles.seen.clear()
-    arena.run(world, "organization", Meddles, tmp_path / "run", agent_options={"words": ["a"]})
+    arena.run(synthetic, "organization", Meddles, tmp_path / "run", agent_options={"words": ["a"]})
     received, cutoffs = zip(*Meddles.seen, strict=True)
     assert len(set(received)) == 1
     assert list(cutoffs) == sorted(cutoffs)
@@ -186,12 +186,14 @@ class Remembers(arena.Agent):
 
 
 @pytest.mark.slow
-def test_a_process_for_each_episode(world, tmp_path):
+def test_a_process_for_each_episode(synthetic, tmp_path):
     file = tmp_path / "remembers.py"
     file.write_text(REMEMBERS % "0")
-    arena.run(world, "discovery", f"{file}:Remembers", tmp_path / "one", surveys=2)
+    arena.run(synthetic, "discovery", f"{file}:Remembers", tmp_path / "one", topics=2)
     assert [record["notes"]["seen"] for record in records(tmp_path / "one")] == [1, 2]
-    arena.run(world, "discovery", f"{file}:Remembers", tmp_path / "each", surveys=2, isolate=True)
+    arena.run(
+        synthetic, "discovery", f"{file}:Remembers", tmp_path / "each", topics=2, isolate=True
+    )
     assert [record["notes"]["seen"] for record in records(tmp_path / "each")] == [1, 1]
 
 
@@ -200,14 +202,14 @@ def records(run: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["discovery", "survey"])
-def test_several_at_once_write_the_same_files(world, tmp_path, task):
-    arena.run(world, task, "random", tmp_path / "one")
-    arena.run(world, task, "random", tmp_path / "two", jobs=2)
+@pytest.mark.parametrize("task", ["discovery", "pipeline"])
+def test_several_at_once_write_the_same_files(synthetic, tmp_path, task):
+    arena.run(synthetic, task, "random", tmp_path / "one")
+    arena.run(synthetic, task, "random", tmp_path / "two", jobs=2)
     assert run_contents(tmp_path / "one") == run_contents(tmp_path / "two")
     # More episodes than processes, each process for one episode.
-    arena.run(world, task, "random", tmp_path / "alone", jobs=2, isolate=True, surveys=3)
-    arena.run(world, task, "random", tmp_path / "three", surveys=3)
+    arena.run(synthetic, task, "random", tmp_path / "alone", jobs=2, isolate=True, topics=3)
+    arena.run(synthetic, task, "random", tmp_path / "three", topics=3)
     assert run_contents(tmp_path / "three") == run_contents(tmp_path / "alone")
 
 
@@ -221,31 +223,31 @@ class Ends(arena.Agent):
 
 
 @pytest.mark.slow
-def test_an_agent_that_ends_its_process(world, tmp_path):
+def test_an_agent_that_ends_its_process(synthetic, tmp_path):
     file = tmp_path / "ends.py"
     file.write_text(ENDS)
-    with pytest.raises(AgentError, match=r"'Ends' failed on survey 'w.*: its process ended"):
-        arena.run(world, "discovery", f"{file}:Ends", tmp_path / "run", jobs=2)
+    with pytest.raises(AgentError, match=r"'Ends' failed on topic 'w.*: its process ended"):
+        arena.run(synthetic, "discovery", f"{file}:Ends", tmp_path / "run", jobs=2)
 
 
-def test_an_agent_that_no_other_process_can_make(world, tmp_path):
+def test_an_agent_that_no_other_process_can_make(synthetic, tmp_path):
     class Local(AGENTS.get("title")):  # type: ignore[misc]
         pass
 
     with pytest.raises(DataError, match=r"'.*Local' cannot be sent to another process"):
-        arena.run(world, "discovery", Local, tmp_path / "run", jobs=2)
+        arena.run(synthetic, "discovery", Local, tmp_path / "run", jobs=2)
     with pytest.raises(DataError, match="jobs=0: give an integer >= 1"):
-        arena.run(world, "discovery", "title", tmp_path / "run", jobs=0)
+        arena.run(synthetic, "discovery", "title", tmp_path / "run", jobs=0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("error", "code"), [("SystemExit", 2), ("KeyboardInterrupt", 130)])
-def test_a_failure_in_another_process_is_one_line(world, tmp_path, error, code):
+def test_a_failure_in_another_process_is_one_line(synthetic, tmp_path, error, code):
     file = tmp_path / "fails.py"
     file.write_text(
         f"import arena\n\nclass Fails(arena.Agent):\n    def act(self, _):\n        raise {error}\n"
     )
-    command = ["run", "--corpus", world, "--task", "discovery", "--agent", f"{file}:Fails"]
+    command = ["run", "--corpus", synthetic, "--task", "discovery", "--agent", f"{file}:Fails"]
     process = subprocess.run(
         [sys.executable, "-m", "arena", *command, "--jobs", "2", "--output", tmp_path / "run"],
         stderr=subprocess.PIPE,

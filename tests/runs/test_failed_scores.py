@@ -21,30 +21,30 @@ WHERE = (
 )
 
 
-def test_a_run_goes_past_answers_that_cannot_be_scored(world, tmp_path, monkeypatch, capsys):
+def test_a_run_goes_past_answers_that_cannot_be_scored(synthetic, tmp_path, monkeypatch, capsys):
     output = tmp_path / "run"
-    command = ["run", "--corpus", str(world), "--task", "report", "--agent", "title"]
+    command = ["run", "--corpus", str(synthetic), "--task", "report", "--agent", "title"]
     with monkeypatch.context() as patched:
         patched.setattr("arena.report.read_report", _failing)
-        assert arena.cli.main([*command, "--output", str(output), "--surveys", "2"]) == 0
+        assert arena.cli.main([*command, "--output", str(output), "--topics", "2"]) == 0
     assert f"2 answers failed to be scored, left out of every mean. The first: {WHERE}." in (
         capsys.readouterr().out
     )
     summary = json.loads((output / "metrics.json").read_bytes())
-    assert [entry["failed"] for entry in summary["per_survey"].values()] == [WHERE] * 2
+    assert [entry["failed"] for entry in summary["per_topic"].values()] == [WHERE] * 2
     assert set(summary["mean"].values()) == {None}
     assert (summary["counts"]["failed"], summary["counts"]["not_scored"]) == (2, 0)
     lines = (output / "trajectories.jsonl").read_text().splitlines()
     assert [(record["metrics"], record["failed"]) for record in map(json.loads, lines)] == [
         ({}, WHERE)
     ] * 2
-    scored = arena.rescore(output, world)
+    scored = arena.rescore(output, synthetic)
     assert scored["mean"]["reference_recall"] > 0
     assert "failed" not in scored["counts"]
 
 
 def test_an_exception_while_an_action_is_read_is_an_observation_and_recorded(
-    world, tmp_path, monkeypatch, capsys
+    synthetic, tmp_path, monkeypatch, capsys
 ):
     class Once(Agent):
         """Submits a map; then one again."""
@@ -61,18 +61,18 @@ def test_an_exception_while_an_action_is_read_is_an_observation_and_recorded(
         return plain(value, tree)
 
     monkeypatch.setattr(reading, "read_value", failing)
-    summary = arena.run(world, "organization", Once, tmp_path / "run", surveys=1)
+    summary = arena.run(synthetic, "organization", Once, tmp_path / "run", topics=1)
     (record,) = map(json.loads, (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines())
     where = record["steps"][0]["defect"]
     assert where.startswith("a defect of the reader: IndexError: 'no such place' (test_failed_")
     assert [step.get("error") for step in record["steps"]] == [where, where, None]
-    (row,) = summary["per_survey"].values()
+    (row,) = summary["per_topic"].values()
     assert row["remark"] == f"the map files no paper; 2 actions could not be read, by {where}"
     assert (summary["counts"]["scored"], row["steps"]) == (1, 3)
 
 
-def test_a_report_that_is_too_complex_is_an_observation_and_costs_nothing(world, monkeypatch):
-    env = gymnasium.make("arena/Report-v0", corpus=world)
+def test_a_report_that_is_too_complex_is_an_observation_and_costs_nothing(synthetic, monkeypatch):
+    env = gymnasium.make("arena/Report-v0", corpus=synthetic)
     first, _ = env.reset(seed=1)
     monkeypatch.setattr(counted, "STEPS", 0)
     monkeypatch.setattr(counted, "_FREE", 100)

@@ -28,14 +28,14 @@ def slow(body):
     return Trouble(200, answer, slow=0.02 + len(str(body)) % 7 / 50)
 
 
-def test_the_files_do_not_depend_on_the_threads(world, tmp_path, monkeypatch):
+def test_the_files_do_not_depend_on_the_threads(synthetic, tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_LLM_MODE", "live")
 
     def play(name, **options):
         with LLMServer(slow) as server:
             model = {"model": "scripted", "base_url": server.url}
             arena.run(
-                world, "discovery", "self-rag", tmp_path / name, agent_options=model, **options
+                synthetic, "discovery", "self-rag", tmp_path / name, agent_options=model, **options
             )
         return server.most_at_once
 
@@ -60,15 +60,15 @@ class Fails(AGENTS.get("title")):
         return super().act(observation)
 
 
-def test_episodes_before_a_failure_are_kept_and_the_same_command_continues(world, tmp_path):
+def test_episodes_before_a_failure_are_kept_and_the_same_command_continues(synthetic, tmp_path):
     whole, run = tmp_path / "whole", tmp_path / "run"
-    arena.run(world, "discovery", Fails, whole, parallel=1)
-    order = [json.loads(line)["survey"] for line in lines_of(whole)]
-    bad = TaskSet(world).survey(order[3]).title.lower()
-    with pytest.raises(AgentError, match=r"failed on survey .*a bad day"):
-        arena.run(world, "discovery", Fails, run, agent_options={"bad": bad})
+    arena.run(synthetic, "discovery", Fails, whole, parallel=1)
+    order = [json.loads(line)["topic_id"] for line in lines_of(whole)]
+    bad = TaskSet(synthetic).topic(order[3]).text.lower()
+    with pytest.raises(AgentError, match=r"failed on topic .*a bad day"):
+        arena.run(synthetic, "discovery", Fails, run, agent_options={"bad": bad})
     assert lines_of(run) == lines_of(whole)[:3]
-    arena.run(world, "discovery", Fails, run)
+    arena.run(synthetic, "discovery", Fails, run)
     assert files(run) == files(whole)
 
 
@@ -76,10 +76,10 @@ def lines_of(run: Path) -> list[bytes]:
     return (run / "trajectories.jsonl").read_bytes().splitlines()
 
 
-def test_threads_and_processes_are_not_mixed(world, tmp_path):
+def test_threads_and_processes_are_not_mixed(synthetic, tmp_path):
     for options in ({"jobs": 2}, {"isolate": True}, {"executor": "ray"}):
         with pytest.raises(DataError, match="give parallel, or jobs, isolate or executor"):
-            arena.run(world, "discovery", "title", tmp_path / "run", parallel=2, **options)
+            arena.run(synthetic, "discovery", "title", tmp_path / "run", parallel=2, **options)
 
 
 THREADS = """
@@ -105,12 +105,12 @@ arena.run(sys.argv[1], "discovery", Threads, sys.argv[2], parallel=int(sys.argv[
 
 @pytest.mark.parametrize(("parallel", "threads"), [(8, 1), (1, 2)])
 def test_linear_algebra_has_one_thread_whichever_episode_ends_first(
-    world, tmp_path, parallel, threads
+    synthetic, tmp_path, parallel, threads
 ):
     """One after the other, it has its own number again outside of `one_thread`."""
     asked = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"}
     environment = {name: value for name, value in os.environ.items() if name not in asked}
-    command = [sys.executable, "-c", THREADS, str(world), str(tmp_path / "run"), str(parallel)]
+    command = [sys.executable, "-c", THREADS, str(synthetic), str(tmp_path / "run"), str(parallel)]
     subprocess.run(command, env=environment, check=True)
     notes = [json.loads(line)["notes"] for line in lines_of(tmp_path / "run")]
     assert notes == [{"threads": threads}] * 8

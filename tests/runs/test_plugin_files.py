@@ -84,11 +84,11 @@ def arena_command(*words, **environment):
     return subprocess.run(command, env=env, capture_output=True, text=True)
 
 
-def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
+def test_everything_of_a_file(synthetic, tmp_path, file, capsys, monkeypatch):
     output = tmp_path / "run"
     command = [
-        "run", "--corpus", str(world), "--task", f"{file}:quick", "--agent", f"{file}:Shouts",
-        "--reward", f"{file}:Steps+gain", "--env-option", f"tools={file}:shout", "--surveys", "2",
+        "run", "--corpus", str(synthetic), "--task", f"{file}:quick", "--agent", f"{file}:Shouts",
+        "--reward", f"{file}:Steps+gain", "--env-option", f"tools={file}:shout", "--topics", "2",
         "--metric", f"{file}:found@5", "--metric", "map", "--output", str(output),
     ]  # fmt: skip
     assert arena.cli.main(command) == 0, capsys.readouterr().err
@@ -108,7 +108,7 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     first = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
     assert [step["reward"] for step in first["steps"]] == [1.0, 1.0]
     # Another process has to be given the file, and says so; opened runs execute nothing.
-    replay = ["replay", output, "--corpus", world]
+    replay = ["replay", output, "--corpus", synthetic]
     for done in (
         arena_command(*replay, ARENA_PLUGINS=str(file)), arena_command("--plugin", file, *replay),
         arena_command(*replay, f"--plugin={file}"),
@@ -128,15 +128,15 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     assert "arena/Quick-v0" in arena_command("list", "environments", "--plugin", file).stdout
 
 
-def test_a_changed_plug_in(world, tmp_path, file):
+def test_a_changed_plug_in(synthetic, tmp_path, file):
     """A replay says so and goes on; a run that was begun is another run."""
     mine, output = tmp_path / file.name, tmp_path / "run"
     mine.write_text(PLUGINS)
-    run = ["run", "--corpus", world, "--task", f"{mine}:quick", "--agent", "title", "--surveys",
+    run = ["run", "--corpus", synthetic, "--task", f"{mine}:quick", "--agent", "title", "--topics",
            "2", "--output", output]  # fmt: skip
     assert arena_command(*run).returncode == 0
     mine.write_text(PLUGINS.replace("A quick one", "Another text"))
-    replayed = arena_command("replay", output, "--corpus", world, "--plugin", mine)
+    replayed = arena_command("replay", output, "--corpus", synthetic, "--plugin", mine)
     assert replayed.returncode == 0, replayed.stderr
     assert f"The plug-in {mine.name} has changed since the run (task quick)." in replayed.stdout
     resumed = arena_command(*run)
@@ -144,12 +144,12 @@ def test_a_changed_plug_in(world, tmp_path, file):
     assert "contains another run (it differs in sha256 of code" in resumed.stderr
 
 
-def test_a_tool_that_one_environment_used_appears_in_no_other(world, tmp_path, file):
+def test_a_tool_that_one_environment_used_appears_in_no_other(synthetic, tmp_path, file):
     """What a process did before changes nothing (D6)."""
     runs = []
     for name, tools in (("before", []), ("used", [f"{file}:shout"]), ("after", [])):
         agent = plugins.load_file(file).Shouts
-        arena.run(world, "discovery", agent, tmp_path / name, surveys=2, tools=tools)
+        arena.run(synthetic, "discovery", agent, tmp_path / name, topics=2, tools=tools)
         lines = (tmp_path / name / "trajectories.jsonl").read_text().splitlines()
         runs.append([step["action"] for line in lines for step in json.loads(line)["steps"]])
     before, used, after = runs
@@ -166,20 +166,30 @@ def test_a_tool_that_one_environment_used_appears_in_no_other(world, tmp_path, f
         (["--task", "discovery", "--encoder", "static"], "encoder=minilm"),
     ],
 )
-def test_what_the_command_line_says_twice_and_differently(world, tmp_path, capsys, option, setting):
-    command = ["run", "--corpus", str(world), "--agent", "title", "--output", str(tmp_path / "run")]
+def test_what_the_command_line_says_twice_and_differently(
+    synthetic, tmp_path, capsys, option, setting
+):
+    command = [
+        "run",
+        "--corpus",
+        str(synthetic),
+        "--agent",
+        "title",
+        "--output",
+        str(tmp_path / "run"),
+    ]
     assert arena.cli.main([*command, *option, "--env-option", setting]) == 2
     error = capsys.readouterr().err
     assert f"{option[-2]} {option[-1]} and --env-option {setting} say different things" in error
     assert not (tmp_path / "run").exists()
 
 
-def test_what_is_opened_loads_no_file(world, tmp_path):
+def test_what_is_opened_loads_no_file(synthetic, tmp_path):
     """A corpus or a run from elsewhere cannot have a file executed by naming it."""
     evil, corpus, run = tmp_path / "evil.py", tmp_path / "corpus", tmp_path / "run"
     evil.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\nclass Evil: ...\n")
-    shutil.copytree(world, corpus)
-    arena.run(world, "discovery", "title", run, surveys=1)
+    shutil.copytree(synthetic, corpus)
+    arena.run(synthetic, "discovery", "title", run, topics=1)
     manifest = corpus / "index" / "bm25" / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"engine": f"{evil}:Evil"}))
     with pytest.raises(CorpusError, match="names the plug-in"):
@@ -190,30 +200,30 @@ def test_what_is_opened_loads_no_file(world, tmp_path):
         changed = recorded | {"environment": recorded["environment"] | part}
         (run / "manifest.json").write_text(json.dumps(changed))
         with pytest.raises(CorpusError, match="names the plug-in"):
-            arena.replay(run, world)
+            arena.replay(run, synthetic)
     assert not (tmp_path / "executed").exists()
 
 
-def test_metrics_beside_those_of_the_task(world, tmp_path):
+def test_metrics_beside_those_of_the_task(synthetic, tmp_path):
     names = ["map", "f1@10", "r-precision", "success@5", "ari"]
-    run = arena.run(world, "survey", "random", tmp_path / "run", surveys=3, metrics=names)
-    again = arena.rescore(tmp_path / "run", world, names)
+    run = arena.run(synthetic, "pipeline", "random", tmp_path / "run", topics=3, metrics=names)
+    again = arena.rescore(tmp_path / "run", synthetic, names)
     assert list(run["mean"])[-9:] == list(again["mean"])
     assert {name: run["mean"][name] for name in again["mean"]} == again["mean"]
     assert "selection.map" in run["mean"]
     # Other metrics play nothing again.
     trajectories = (tmp_path / "run/trajectories.jsonl").read_bytes()
-    plain = arena.run(world, "survey", "random", tmp_path / "run", surveys=3)
+    plain = arena.run(synthetic, "pipeline", "random", tmp_path / "run", topics=3)
     assert list(plain["mean"]) == list(run["mean"])[:-9]
     assert (tmp_path / "run/trajectories.jsonl").read_bytes() == trajectories
     with pytest.raises(arena.errors.UnknownNameError, match="Did you mean 'map'"):
-        arena.run(world, "survey", "random", tmp_path / "x", metrics=["mapp"])
+        arena.run(synthetic, "pipeline", "random", tmp_path / "x", metrics=["mapp"])
     with pytest.raises(DataError, match="'ari' scores a map"):
-        arena.run(world, "discovery", "random", tmp_path / "x", metrics=["ari"])
+        arena.run(synthetic, "discovery", "random", tmp_path / "x", metrics=["ari"])
     assert not (tmp_path / "x").exists()
 
 
-def test_a_metric_with_a_direction_is_one_file(world, tmp_path):
+def test_a_metric_with_a_direction_is_one_file(synthetic, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
         "from arena.metrics import metric\n"
@@ -223,12 +233,12 @@ def test_a_metric_with_a_direction_is_one_file(world, tmp_path):
     )
     name, runs = METRICS.resolve(f"{file}:hallucinations"), {}
     for agent in ("random", "title"):
-        options = {"surveys": 3, "metrics": [name], "reward": name}
-        runs[agent] = arena.run(world, "report", agent, tmp_path / agent, **options)
+        options = {"topics": 3, "metrics": [name], "reward": name}
+        runs[agent] = arena.run(synthetic, "report", agent, tmp_path / agent, **options)
     random, title = (run["mean"]["hallucinations"] for run in runs.values())
     assert random > title > 0
     for run in runs.values():
-        for entry in run["per_survey"].values():
+        for entry in run["per_topic"].values():
             assert entry["return"] == -entry["hallucinations"]
     found = arena.compare([tmp_path / "random", tmp_path / "title"], metrics=["hallucinations"])
     assert "title, bm25 has a better mean hallucinations (lower is better)" in verdict(found)
@@ -236,14 +246,14 @@ def test_a_metric_with_a_direction_is_one_file(world, tmp_path):
     assert (difference.wins, difference.losses) == (3, 0)
 
 
-def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):
+def test_a_failure_of_a_plug_in_names_its_file(synthetic, tmp_path, capsys):
     file = tmp_path / "divides.py"
     file.write_text(
         "from arena.metrics import metric\n@metric('divides', 'ranking')\n"
         "def divides(ranking, gains, context):\n    return 1 / 0\n"
     )
-    command = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title"]
-    options = ["--surveys", "1", "--metric", f"{file}:divides", "--output", str(tmp_path / "run")]
+    command = ["run", "--corpus", str(synthetic), "--task", "discovery", "--agent", "title"]
+    options = ["--topics", "1", "--metric", f"{file}:divides", "--output", str(tmp_path / "run")]
     assert arena.cli.main([*command, *options]) == 2
     assert capsys.readouterr().err == (
         f"arena: error: {str(file)!r} line 4: ZeroDivisionError: division by zero\n"
@@ -265,7 +275,7 @@ class Mine(Agent):
 """
 
 
-def test_what_an_agent_imports_counts_as_the_agent(world, tmp_path):
+def test_what_an_agent_imports_counts_as_the_agent(synthetic, tmp_path):
     """In processes of their own, as a person would, who changes a file between two commands."""
     (tmp_path / "mine.py").write_text(HELPED)
     helper = tmp_path / "helper_of_mine.py"
@@ -273,9 +283,10 @@ def test_what_an_agent_imports_counts_as_the_agent(world, tmp_path):
     def run(k: int) -> subprocess.CompletedProcess[str]:
         helper.write_text(f"K = {k}\n")
         return subprocess.run(
-            [sys.executable, "-m", "arena", "run", "--corpus", str(world), "--task", "discovery",
+            [sys.executable, "-m", "arena", "run", "--corpus", str(synthetic),
+             "--task", "discovery",
              "--agent", f"{tmp_path}/mine.py:Mine", "--output", str(tmp_path / "run"),
-             "--surveys", "2"],
+             "--topics", "2"],
             capture_output=True, text=True,
         )  # fmt: skip
 

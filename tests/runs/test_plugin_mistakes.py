@@ -135,7 +135,7 @@ def test_a_wrong_value_names_the_plug_in(mini, tmp_path, file, capsys, options, 
 
 def test_numbers_of_numpy_are_numbers(mini, tmp_path, file):
     options = {"metrics": ["of_numpy"], "reward": f"gain+{file}:Numpy"}
-    summary = run(mini, "discovery", "title", tmp_path / "run", surveys=["sv:1"], **options)
+    summary = run(mini, "discovery", "title", tmp_path / "run", topics=["sv:1"], **options)
     assert summary["mean"]["of_numpy"] == 0.25
     (line,) = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
     assert json.loads(line)["steps"][-1]["reward_terms"]["numpy"] == 0.5
@@ -144,7 +144,7 @@ def test_numbers_of_numpy_are_numbers(mini, tmp_path, file):
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
-        ("none", "the tool none returned None. It must return a dict, Shown or Search"),
+        ("none", "the tool none returned None. It must return a dict, ToolResult or Search"),
         ("set", "the tool set returned {'p.', 'p.'}. It must return a dict"),
         ("sets", "the tool sets returned {'found': .*. It must return a dict of values of JSON"),
     ],
@@ -162,7 +162,7 @@ def test_a_ranking_keeps_what_any_tool_showed(mini, tmp_path, file):
             desk.ranking = ["p:leap", "p:same"]
 
     made = tmp_path / "run"
-    run(mini, EnvConfig(task="discovery", tools=["titles"]), Looks, made, surveys=["sv:1"])
+    run(mini, EnvConfig(task="discovery", tools=["titles"]), Looks, made, topics=["sv:1"])
     (line,) = (made / "trajectories.jsonl").read_text().splitlines()
     assert json.loads(line)["answers"] == {"discovery": ["p:leap"]}
 

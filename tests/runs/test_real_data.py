@@ -48,7 +48,7 @@ def assert_same_top(hits: list[arena.Hit], ids: list[str], scores: np.ndarray, k
 @pytest.mark.slow
 def test_all_titles_against_bm25s_with_corpus_statistics(real_data, real_corpus, papers):
     corpus = arena.Corpus.open(real_corpus)
-    titles = [survey["title"].lower() for survey in real_data.read().surveys]
+    titles = [topic["title"].lower() for topic in real_data.read().surveys]
     assert len(titles) == 76
     view = corpus.at("9999", retriever=corpus.retriever("bm25", statistics="corpus"))
     ids = [corpus._store.ids[number] for number, _, _ in papers]
@@ -62,23 +62,23 @@ def test_all_titles_against_bm25s_with_corpus_statistics(real_data, real_corpus,
 def test_titles_at_their_cutoff_against_bm25s_over_the_visible_papers(
     real_data, real_corpus, papers
 ):
-    """Statistics of the day: bm25s indexes only what existed before each survey."""
+    """Statistics of the day: bm25s indexes only what existed before each topic."""
     corpus = arena.Corpus.open(real_corpus)
-    surveys = sorted(real_data.read().surveys, key=lambda s: (s["date"], s["id"]))
-    for survey in surveys[:: len(surveys) // 5]:
-        view = corpus.at(survey["date"], exclude=[survey["id"]])
+    topics = sorted(real_data.read().surveys, key=lambda s: (s["date"], s["id"]))
+    for topic in topics[:: len(topics) // 5]:
+        view = corpus.at(topic["date"], exclude=[topic["id"]])
         visible = [(number, text) for number, day, text in papers if day < view.cutoff]
         ids = [corpus._store.ids[number] for number, _ in visible]
-        (scores,) = bm25s_scores([text for _, text in visible], [survey["title"].lower()])
-        assert_same_top(view.search(survey["title"].lower(), 100), ids, scores, 100)
+        (scores,) = bm25s_scores([text for _, text in visible], [topic["title"].lower()])
+        assert_same_top(view.search(topic["title"].lower(), 100), ids, scores, 100)
 
 
 def test_the_title_baseline(real_data, real_corpus, tmp_path):
-    """Every survey is reported; the ones without a reachable reference are counted, not scored."""
+    """Every topic is reported; the ones without a reachable reference are counted, not scored."""
     summary = arena.run(real_corpus, "discovery", "title", tmp_path / "title")
-    assert summary["counts"]["surveys"] == 76
+    assert summary["counts"]["topics"] == 76
     assert summary["counts"]["scored"] == 74
-    unscored = [s for s, entry in summary["per_survey"].items() if not entry["gold"]]
+    unscored = [s for s, entry in summary["per_topic"].items() if not entry["gold"]]
     assert unscored == ["reportbench:2101.01507", "reportbench:2204.10325"]  # they list none
     assert 0.3 < summary["mean"]["recall@100"] < summary["ceiling"]["recall@100"] < 1
     best = arena.run(real_corpus, "discovery", "oracle", tmp_path / "oracle")

@@ -1,4 +1,4 @@
-"""Runs that play each survey several times: seeds, means, the best, pass@k, resuming."""
+"""Runs that play each topic several times: seeds, means, the best, pass@k, resuming."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from arena.tasks import open_task
 
 
 @pytest.fixture(scope="module")
-def run(world, tmp_path_factory):
+def run(synthetic, tmp_path_factory):
     output = tmp_path_factory.mktemp("repeats") / "run"
     summary = arena.run(
-        world, "discovery", "random", output, surveys=3, repeats=4, success="recall@100>=.2"
+        synthetic, "discovery", "random", output, topics=3, repeats=4, success="recall@100>=.2"
     )
     return output, summary
 
@@ -33,8 +33,8 @@ def test_metrics_by_hand(run):
     played = records(output)
     assert [r["repeat"] for r in played] == [0, 1, 2, 3] * 3
     assert len({r["seed"] for r in played}) == 12
-    for survey, row in summary["per_survey"].items():
-        scores = [r["metrics"]["recall@100"] for r in played if r["survey"] == survey]
+    for topic, row in summary["per_topic"].items():
+        scores = [r["metrics"]["recall@100"] for r in played if r["topic_id"] == topic]
         assert row["recall@100"] == pytest.approx(sum(scores) / 4)
         assert row["best@4.recall@100"] == max(scores)
         assert row["successes"] == sum(score >= 0.2 for score in scores)
@@ -42,8 +42,10 @@ def test_metrics_by_hand(run):
         assert row["pass@4"] == float(row["successes"] > 0)
         assert len(row["submitted_each"]) == 4
         assert row["submitted_each"][0] == row["submitted"]
-        assert row["steps"] == sum(r["spent"]["steps"] for r in played if r["survey"] == survey) / 4
-    found = [row["successes"] for row in summary["per_survey"].values()]
+        assert (
+            row["steps"] == sum(r["spent"]["steps"] for r in played if r["topic_id"] == topic) / 4
+        )
+    found = [row["successes"] for row in summary["per_topic"].values()]
     assert summary["profile"] == {
         "success": "recall@100>=0.2",
         "never": found.count(0),
@@ -68,40 +70,40 @@ def test_pass_at_is_the_share_of_draws_with_a_success(n):
         assert pass_at(j, n, c) == pytest.approx(sum(map(any, draws)) / len(draws))
 
 
-def test_a_seed_is_that_of_survey_and_repeat(run, world, tmp_path):
+def test_a_seed_is_that_of_topic_and_repeat(run, synthetic, tmp_path):
     output, _ = run
-    (survey,) = {r["survey"] for r in records(output)[4:8]}
-    arena.run(world, "discovery", "random", tmp_path, surveys=[survey], repeats=2)
+    (topic,) = {r["topic_id"] for r in records(output)[4:8]}
+    arena.run(synthetic, "discovery", "random", tmp_path, topics=[topic], repeats=2)
     assert [r["seed"] for r in records(tmp_path)] == [r["seed"] for r in records(output)[4:6]]
 
 
-def test_a_run_resumes_within_a_survey(run, world, tmp_path):
+def test_a_run_resumes_within_a_topic(run, synthetic, tmp_path):
     output, summary = run
-    again = {"surveys": 3, "repeats": 4}
-    arena.run(world, "discovery", "random", tmp_path, **again)
+    again = {"topics": 3, "repeats": 4}
+    arena.run(synthetic, "discovery", "random", tmp_path, **again)
     lines = (output / "trajectories.jsonl").read_bytes().splitlines(keepends=True)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     manifest.pop("files")
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "trajectories.jsonl").write_bytes(b"".join(lines[:6]) + lines[6][:50])
     resumed = arena.run(
-        world, "discovery", "random", tmp_path, **again, jobs=2, success="recall@100>=.2"
+        synthetic, "discovery", "random", tmp_path, **again, jobs=2, success="recall@100>=.2"
     )
     assert resumed == summary
     both = [run_contents(each) for each in (output, tmp_path)]
     assert both[0].pop("machine.json") and both[1].pop("machine.json")
     assert both[0] == both[1]
     with pytest.raises(CorpusError, match="it differs in repeats"):
-        arena.run(world, "discovery", "random", tmp_path, surveys=3)
+        arena.run(synthetic, "discovery", "random", tmp_path, topics=3)
 
 
-def test_it_is_replayed_rescored_and_compared(run, world, title_run, tmp_path):
+def test_it_is_replayed_rescored_and_compared(run, synthetic, title_run, tmp_path):
     output, summary = run
-    report = arena.replay(output, world)
+    report = arena.replay(output, synthetic)
     assert (report.equal, report.episodes) == (True, 12)
-    assert arena.rescore(output, world)["mean"] == summary["mean"]
+    assert arena.rescore(output, synthetic)["mean"] == summary["mean"]
     title = tmp_path / "title"
-    arena.run(world, "discovery", "title", title, surveys=3)
+    arena.run(synthetic, "discovery", "title", title, topics=3)
     comparison = arena.compare([title, output])
     assert [each.metric for each in comparison.metrics][:2] == ["recall@10", "recall@100"]
     assert not any("@4" in each.metric for each in comparison.metrics)
@@ -121,6 +123,6 @@ def test_it_is_replayed_rescored_and_compared(run, world, title_run, tmp_path):
     ],
     ids=range(4),
 )
-def test_a_bad_success_is_refused(world, tmp_path, success, message):
+def test_a_bad_success_is_refused(synthetic, tmp_path, success, message):
     with pytest.raises(DataError, match=message):
-        arena.run(world, "discovery", "title", tmp_path, repeats=2, success=success)
+        arena.run(synthetic, "discovery", "title", tmp_path, repeats=2, success=success)

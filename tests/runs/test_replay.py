@@ -66,9 +66,9 @@ def wrapped(junk: Any) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def answer(world):
+def answer(synthetic):
     """What an environment answers to an action, in an episode of its own."""
-    env = make_env(world, "arena/Organization-v0", references="found", max_steps=5)
+    env = make_env(synthetic, "arena/Organization-v0", references="run", max_steps=5)
 
     def ask(action: object) -> tuple[str, Any]:
         env.reset(seed=1)
@@ -145,24 +145,24 @@ class Junk(Agent):
         return {"calls": 3, "tokens": {"in": 10, "out": 5}}
 
 
-@pytest.mark.parametrize("task", ["discovery", "selection", "organization", "survey"])
+@pytest.mark.parametrize("task", ["discovery", "selection", "organization", "pipeline"])
 @pytest.mark.parametrize("agent", ["title", "random", "clustering", "oracle"])
-def test_every_baseline_replays(world, tmp_path, task, agent):
-    summary = arena.run(world, task, agent, tmp_path / "run", surveys=3)
-    report = replay(tmp_path / "run", world)
-    steps = sum(entry["steps"] for entry in summary["per_survey"].values())
+def test_every_baseline_replays(synthetic, tmp_path, task, agent):
+    summary = arena.run(synthetic, task, agent, tmp_path / "run", topics=3)
+    report = replay(tmp_path / "run", synthetic)
+    steps = sum(entry["steps"] for entry in summary["per_topic"].values())
     assert report == (3, steps, None, [], [])
     before = run_contents(tmp_path / "run")
-    assert replay(tmp_path / "run", world) == report  # twice in a row
+    assert replay(tmp_path / "run", synthetic) == report  # twice in a row
     assert run_contents(tmp_path / "run") == before
 
 
-def test_junk_replays(world, tmp_path):
-    options = {"surveys": 1, "max_steps": 300, "max_searches": 200}
+def test_junk_replays(synthetic, tmp_path):
+    options = {"topics": 1, "max_steps": 300, "max_searches": 200}
     for name in "ab":
-        arena.run(world, "survey", Junk, tmp_path / name, **options)
+        arena.run(synthetic, "pipeline", Junk, tmp_path / name, **options)
     assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
-    report = replay(tmp_path / "a", world)
+    report = replay(tmp_path / "a", synthetic)
     assert report.difference is None
     assert report.steps >= 100
     [line] = (tmp_path / "a/trajectories.jsonl").read_bytes().splitlines()
@@ -170,10 +170,10 @@ def test_junk_replays(world, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def finished(world, tmp_path_factory):
+def finished(synthetic, tmp_path_factory):
     """A finished run of two episodes of several steps."""
     output = tmp_path_factory.mktemp("finished") / "run"
-    arena.run(world, "discovery", "random", output, surveys=2)
+    arena.run(synthetic, "discovery", "random", output, topics=2)
     return output
 
 
@@ -185,7 +185,7 @@ def changed(finished, tmp_path, change):
     record = json.loads(second)
     change(record)
     path.write_text(f"{first}\n{json.dumps(record)}\n")
-    return tmp_path / "run", record["survey"]
+    return tmp_path / "run", record["topic_id"]
 
 
 def another_query(record):
@@ -222,18 +222,18 @@ CHANGES: dict[str, tuple[Any, int, str]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_line_is_reported_with_its_step(world, finished, tmp_path, name):
+def test_a_changed_line_is_reported_with_its_step(synthetic, finished, tmp_path, name):
     change, step, what = CHANGES[name]
-    run, survey = changed(finished, tmp_path, change)
-    report = replay(run, world)
+    run, topic = changed(finished, tmp_path, change)
+    report = replay(run, synthetic)
     assert report.difference is not None
-    assert (report.difference.survey, report.difference.step) == (survey, step)
+    assert (report.difference.topic_id, report.difference.step) == (topic, step)
     assert report.difference.what == what
     assert report.episodes == 2
 
 
-def test_the_command(world, finished, tmp_path, capsys):
-    options = ["--corpus", str(world)]
+def test_the_command(synthetic, finished, tmp_path, capsys):
+    options = ["--corpus", str(synthetic)]
     assert arena.cli.main(["replay", str(finished), *options]) == 0
     assert capsys.readouterr() == ("All equal: 2 episodes, 22 steps.\n", "")
     assert arena.cli.main(["replay", str(finished), *options, "--json"]) == 0
@@ -241,13 +241,13 @@ def test_the_command(world, finished, tmp_path, capsys):
         "equal": True, "episodes": 2, "steps": 22, "difference": None,
         "changed": [], "remarks": [],
     }  # fmt: skip
-    run, survey = changed(finished, tmp_path, another_query)
+    run, topic = changed(finished, tmp_path, another_query)
     with pytest.raises(SystemExit, match=r"^1$"):
         arena.cli.main(["replay", str(run), *options])
     out, error = capsys.readouterr()
     assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith("arena replay: survey")
-    assert f"survey '{survey}', step 3" in error
+    assert error.startswith("arena replay: topic")
+    assert f"topic '{topic}', step 3" in error
     assert '"query": "zirconium"' in error
     assert "the observation differs" in error
     with pytest.raises(SystemExit, match=r"^1$"):
@@ -275,16 +275,16 @@ def edited(finished, tmp_path, **changes):
 
 
 @pytest.mark.parametrize("name", ["corpus", "tasks", "index"])
-def test_another_corpus_index_or_task_set_is_refused(world, finished, tmp_path, name):
+def test_another_corpus_index_or_task_set_is_refused(synthetic, finished, tmp_path, name):
     run = edited(finished, tmp_path, sha256={name: "0" * 64})
     what = {"tasks": "task set"}.get(name, name)
     with pytest.raises(CorpusError, match=f"was run with another {what}"):
-        replay(run, world)
+        replay(run, synthetic)
 
 
-def test_changed_code_is_a_remark_and_not_a_difference(world, finished, tmp_path):
+def test_changed_code_is_a_remark_and_not_a_difference(synthetic, finished, tmp_path):
     run = edited(finished, tmp_path, sha256={"environment": "0" * 64}, arena="0.0.1")
-    report = replay(run, world)
+    report = replay(run, synthetic)
     assert report.difference is None
     told = " ".join(report.remarks)
     assert "by release 0.0.1" in told
@@ -292,27 +292,27 @@ def test_changed_code_is_a_remark_and_not_a_difference(world, finished, tmp_path
 
 
 @pytest.mark.parametrize("cut", [-1, -40, 0])
-def test_a_last_line_that_was_cut_off(world, finished, tmp_path, cut):
+def test_a_last_line_that_was_cut_off(synthetic, finished, tmp_path, cut):
     shutil.copytree(finished, tmp_path / "run")
     path = tmp_path / "run" / "trajectories.jsonl"
     first, second = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + second[: cut or 30])
-    report = replay(tmp_path / "run", world)
+    report = replay(tmp_path / "run", synthetic)
     assert (report.episodes, report.difference) == (1, None)
     assert report.remarks == [
         "The last line is incomplete and was skipped.",
         "The run has 1 of its 2 episodes.",
     ]
-    arena.run(world, "discovery", "random", tmp_path / "run", surveys=2)  # recovers it
+    arena.run(synthetic, "discovery", "random", tmp_path / "run", topics=2)  # recovers it
     assert run_contents(tmp_path / "run") == run_contents(finished)
 
 
-def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
+def test_directories_without_a_run_are_refused(synthetic, mini, finished, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "file", tmp_path / "empty", tmp_path / "absent", mini):
         with pytest.raises(CorpusError, match="contains no run"):
-            replay(path, world)
+            replay(path, synthetic)
     run = tmp_path / "run"
     shutil.copytree(finished, run)
     path = run / "trajectories.jsonl"
@@ -327,25 +327,25 @@ def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
     ):
         path.write_bytes(content)
         with pytest.raises(error, match=message):
-            replay(run, world)
+            replay(run, synthetic)
     path.unlink()
     with pytest.raises(CorpusError, match="contains no episode"):
-        replay(run, world)
+        replay(run, synthetic)
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
     with pytest.raises(CorpusError, match="has version 1, this release reads 2"):
-        replay(run, world)
+        replay(run, synthetic)
 
 
-def test_a_run_with_everything_set_replays(world, tmp_path):
+def test_a_run_with_everything_set_replays(synthetic, tmp_path):
     """Reward and its options, engines, budgets, the engine's options: all from the manifest."""
-    shutil.copytree(world, tmp_path / "corpus")
+    shutil.copytree(synthetic, tmp_path / "corpus")
     from corpus_builder.index import build_index
 
     build_index(tmp_path / "corpus", "bm25", name="titles", fields=["title"])
     output = tmp_path / "run"
     arena.run(
-        tmp_path / "corpus", "discovery", Asks, output, surveys=2,
+        tmp_path / "corpus", "discovery", Asks, output, topics=2,
         retriever="hybrid(bm25, titles)", retriever_options={"bm25": {"statistics": "corpus"}},
         retrievers=["titles"], reward="shaped+cost",
         reward_options={"cost": {"per_search": 0.5}, "shaped": {"discount": 0.9}},
@@ -376,23 +376,23 @@ class Asks(Agent):
         return call("submit", paper_ids=[hit["id"] for hit in hits])
 
 
-def test_a_run_keeps_its_starting_papers(world, tmp_path):
-    arena.run(world, "discovery", "title", tmp_path / "title", surveys=3)
+def test_a_run_keeps_its_starting_papers(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", "title", tmp_path / "title", topics=3)
     output = tmp_path / "run"
-    options = {"references": "found", "found": str(tmp_path / "title")}
-    arena.run(world, "organization", "oracle", output, surveys=2, **options)
+    options = {"references": "run", "start_from": str(tmp_path / "title")}
+    arena.run(synthetic, "organization", "oracle", output, topics=2, **options)
     manifest = (output / "manifest.json").read_text()
     assert str(tmp_path) not in manifest
-    again = {"references": "found", "found": tmp_path / "title" / "run.trec"}
-    arena.run(world, "organization", "oracle", tmp_path / "b", surveys=2, **again)
+    again = {"references": "run", "start_from": tmp_path / "title" / "run.trec"}
+    arena.run(synthetic, "organization", "oracle", tmp_path / "b", topics=2, **again)
     assert run_contents(tmp_path / "b") == run_contents(output)
-    found = json.loads((output / "found.json").read_text())
+    found = json.loads((output / "start_from.json").read_text())
     lines = [line.split() for line in (tmp_path / "title/run.trec").read_text().splitlines()]
     assert found == {s: [line[2] for line in lines if line[0] == s] for s in found}
     assert len(found) == 2
     shutil.rmtree(tmp_path / "title")
-    assert replay(output, world).difference is None
+    assert replay(output, synthetic).difference is None
     next(iter(found.values())).pop()
-    (output / "found.json").write_text(json.dumps(found))
-    with pytest.raises(CorpusError, match=r"found.json' is not as the run left it"):
-        replay(output, world)
+    (output / "start_from.json").write_text(json.dumps(found))
+    with pytest.raises(CorpusError, match=r"start_from.json' is not as the run left it"):
+        replay(output, synthetic)

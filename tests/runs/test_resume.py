@@ -21,10 +21,10 @@ from corpus_builder.manifest import verify
 @pytest.mark.parametrize(
     "cut", [0, 1, -1, -40, "half a line", "junk", "a field is missing", "an id stands twice"]
 )
-def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title_run, tmp_path, cut):
+def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(synthetic, title_run, tmp_path, cut):
     """What a kill leaves: a manifest, some lines, perhaps part of one, no result files."""
     output = tmp_path / "run"
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     path = output / "trajectories.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     kept = b"".join(lines[:3])
@@ -42,7 +42,7 @@ def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title_run, tmp_
     manifest = json.loads((output / "manifest.json").read_text())
     del manifest["files"]
     (output / "manifest.json").write_text(json.dumps(manifest))
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
 
 
@@ -61,10 +61,10 @@ arena.run(sys.argv[1], "discovery", "title", sys.argv[2])
 
 
 @pytest.mark.slow
-def test_a_killed_process(world, title_run, tmp_path):
+def test_a_killed_process(synthetic, title_run, tmp_path):
     """One run meets both: a kill as it begins, and Ctrl-C as it continues."""
     output = tmp_path / "run"
-    command = [sys.executable, "-c", SLOW, str(world), str(output)]
+    command = [sys.executable, "-c", SLOW, str(synthetic), str(output)]
     for kind in (signal.SIGKILL, signal.SIGINT):
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
             deadline = time.monotonic() + 60
@@ -77,36 +77,36 @@ def test_a_killed_process(world, title_run, tmp_path):
             process.send_signal(kind)
     assert 1 <= len(path.read_bytes().splitlines()) < 8
     assert not (output / "metrics.json").exists()
-    report = replay(output, world)
+    report = replay(output, synthetic)
     assert report.difference is None
     assert report.episodes == path.read_bytes().count(b"\n")
     assert f"The run has {report.episodes} of its 8 episodes." in report.remarks
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
 
 
-def test_another_run_is_not_overwritten(world, title_run, tmp_path):
+def test_another_run_is_not_overwritten(synthetic, title_run, tmp_path):
     output = tmp_path / "run"
-    arena.run(world, "discovery", "title", output, surveys=2)
+    arena.run(synthetic, "discovery", "title", output, topics=2)
     before = run_contents(output)
     with pytest.raises(CorpusError, match=r"differs in agent"):
-        arena.run(world, "discovery", "random", output, surveys=2)
-    with pytest.raises(CorpusError, match="differs in surveys"):
-        arena.run(world, "discovery", "title", output)
+        arena.run(synthetic, "discovery", "random", output, topics=2)
+    with pytest.raises(CorpusError, match="differs in topics"):
+        arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == before
     (output / "judgements").mkdir()
     (output / "judgements" / "taxobench.json").write_text("{}")  # of the run that goes
-    arena.run(world, "discovery", "title", output, overwrite=True)
+    arena.run(synthetic, "discovery", "title", output, overwrite=True)
     assert not (output / "judgements" / "taxobench.json").exists()
     assert run_contents(output) == run_contents(title_run)
 
 
-def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
+def test_a_directory_of_something_else_is_left_alone(synthetic, tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(CorpusError, match="contains other files"):
-        arena.run(world, "discovery", "title", tmp_path, overwrite=True)
+        arena.run(synthetic, "discovery", "title", tmp_path, overwrite=True)
     with pytest.raises(CorpusError, match="is a file"):
-        arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
+        arena.run(synthetic, "discovery", "title", tmp_path / "thesis.tex")
     assert run_contents(tmp_path) == {"thesis.tex": b"years of work"}
 
 
@@ -120,24 +120,24 @@ def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
     assert not verify(corpus)["problems"]
 
 
-def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
+def test_leftovers_of_a_kill_are_cleared(synthetic, title_run, tmp_path):
     from arena.kit.files import TEMPORARY_SUFFIX
 
     output = tmp_path / "run"
     output.mkdir()
     (output / f".0123{TEMPORARY_SUFFIX}").write_text("half a manif")
     (output / ".lock").write_text("")
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
     # --overwrite, killed after the results are gone and before the manifest is
     for name in RUN_FILES - {"manifest.json"}:
         (output / name).unlink()
     (output / f".4567{TEMPORARY_SUFFIX}").write_text("half a line")
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
 
 
-def test_two_processes_do_not_write_one_run(world, tmp_path):
+def test_two_processes_do_not_write_one_run(synthetic, tmp_path):
     from arena.kit.workdir import exclusive_lock
 
     output = tmp_path / "run"
@@ -146,29 +146,29 @@ def test_two_processes_do_not_write_one_run(world, tmp_path):
         exclusive_lock(output / ".lock", output),
         pytest.raises(ArenaError, match="another process is writing"),
     ):
-        arena.run(world, "discovery", "title", output)
-    arena.run(world, "discovery", "title", output, surveys=1)
+        arena.run(synthetic, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output, topics=1)
 
 
-def test_a_changed_episode_of_a_finished_run_is_not_signed_again(world, tmp_path):
+def test_a_changed_episode_of_a_finished_run_is_not_signed_again(synthetic, tmp_path):
     output = tmp_path / "run"
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     path = output / "trajectories.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b'"truncated":false', b'"truncated":true ', 1))
     before = run_contents(output)
     with pytest.raises(CorpusError, match="is not as the run left it"):
-        arena.run(world, "discovery", "title", output)
+        arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == before
     path.write_bytes(whole[:-40])  # cut off, not changed: it is played again
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("change", ["junk", "gone"])
-def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, change):
+def test_a_broken_line_does_not_cost_the_episodes_after_it(synthetic, tmp_path, change):
     output = tmp_path / "run"
-    arena.run(world, "discovery", "title", output)
+    arena.run(synthetic, "discovery", "title", output)
     manifest = json.loads((output / "manifest.json").read_text())
     del manifest["files"]  # as a kill leaves it
     (output / "manifest.json").write_text(json.dumps(manifest))
@@ -177,6 +177,6 @@ def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, chan
     lines[2:3] = [b"garbage\n"] if change == "junk" else []
     path.write_bytes(b"".join(lines))
     with pytest.raises(CorpusError, match="line 3 is not as the run wrote it"):
-        arena.run(world, "discovery", "title", output)
+        arena.run(synthetic, "discovery", "title", output)
     assert path.read_bytes() == b"".join(lines)
-    arena.run(world, "discovery", "title", output, overwrite=True)
+    arena.run(synthetic, "discovery", "title", output, overwrite=True)

@@ -22,7 +22,7 @@ from arena.results.viewing import as_page
 from arena.tasks import TaskSet
 
 
-def test_the_files(world, title_run):
+def test_the_files(synthetic, title_run):
     assert set(run_contents(title_run)) == RUN_FILES
     manifest = json.loads((title_run / "manifest.json").read_text())
     assert set(manifest["sha256"]) == {
@@ -39,12 +39,12 @@ def test_the_files(world, title_run):
     commit = subprocess.run(head, capture_output=True, text=True).stdout.strip()
     assert machine["commit"] == (commit or None)
     summary = json.loads((title_run / "metrics.json").read_text())
-    surveys = pq.read_table(world / "tasks/surveys.parquet").to_pylist()
-    assert list(summary["per_survey"]) == sorted(s["id"] for s in surveys)
+    topics = pq.read_table(synthetic / "tasks/topics.parquet").to_pylist()
+    assert list(summary["per_topic"]) == sorted(s["id"] for s in topics)
     for line in (title_run / "trajectories.jsonl").read_text().splitlines():
         record = json.loads(line)
         query = record["steps"][0]["action"]["arguments"]["query"]
-        assert query in {s["title"].lower() for s in surveys}
+        assert query in {s["title"].lower() for s in topics}
         assert record["spent"] | {"characters": 0} == {
             "steps": 2, "searches": 1, "reads": 0, "characters": 0,
         }  # fmt: skip
@@ -53,21 +53,21 @@ def test_the_files(world, title_run):
         assert record["steps"][-1]["reward"] == 0
         assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
         assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
-        assert summary["per_survey"][record["survey"]]["return"] == record["steps"][0]["reward"]
+        assert summary["per_topic"][record["topic_id"]]["return"] == record["steps"][0]["reward"]
 
 
 def test_the_means_by_hand(title_run):
     """Recall and precision from the two TREC files alone."""
     gold: dict[str, set[str]] = {}
     for line in (title_run / "qrels.trec").read_text().splitlines():
-        survey, _, paper, gain = line.split()
+        topic, _, paper, gain = line.split()
         assert gain in "12"
-        gold.setdefault(survey, set()).add(paper)
-    ranked: dict[str, list[str]] = {survey: [] for survey in gold}
+        gold.setdefault(topic, set()).add(paper)
+    ranked: dict[str, list[str]] = {topic: [] for topic in gold}
     for line in (title_run / "run.trec").read_text().splitlines():
-        survey, _, paper, rank, _, tag = line.split()
-        ranked[survey].append(paper)
-        assert (len(ranked[survey]), tag) == (int(rank), "title")
+        topic, _, paper, rank, _, tag = line.split()
+        ranked[topic].append(paper)
+        assert (len(ranked[topic]), tag) == (int(rank), "title")
     summary = json.loads((title_run / "metrics.json").read_text())
     for k in (10, 100):
         found = {s: len(gold[s] & set(ranked[s][:k])) for s in gold}
@@ -81,19 +81,19 @@ def test_the_means_by_hand(title_run):
     assert summary["counts"]["gold"] == sum(map(len, gold.values()))
 
 
-def test_the_same_run_twice_gives_the_same_bytes(world, title_run, tmp_path):
-    arena.run(world, "discovery", "title", tmp_path / "again")
+def test_the_same_run_twice_gives_the_same_bytes(synthetic, title_run, tmp_path):
+    arena.run(synthetic, "discovery", "title", tmp_path / "again")
     assert run_contents(tmp_path / "again") == run_contents(title_run)
     before = run_contents(title_run)
-    arena.run(world, "discovery", "title", title_run)  # complete: nothing to do
+    arena.run(synthetic, "discovery", "title", title_run)  # complete: nothing to do
     assert run_contents(title_run) == before
 
 
-def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
+def test_only_a_timed_run_has_a_file_with_a_clock(synthetic, title_run, tmp_path):
     output = tmp_path / "timed"
     seconds = []
     for _ in range(2):
-        arena.run(world, "discovery", "title", output, timed=True)
+        arena.run(synthetic, "discovery", "title", output, timed=True)
         seconds.append(json.loads((output / "timing.json").read_text())["seconds"])
     assert 0 < seconds[0] < 60
     assert seconds[1] == seconds[0]  # there was nothing to play
@@ -108,58 +108,62 @@ def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
     assert run_contents(output) == run_contents(title_run)
 
 
-def test_the_seed_and_the_place_of_an_episode_count(world, tmp_path):
-    arena.run(world, "discovery", "random", tmp_path / "a", seed=1)
-    arena.run(world, "discovery", "random", tmp_path / "b", seed=1)
-    arena.run(world, "discovery", "random", tmp_path / "c", seed=2)
+def test_the_seed_and_the_place_of_an_episode_count(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", "random", tmp_path / "a", seed=1)
+    arena.run(synthetic, "discovery", "random", tmp_path / "b", seed=1)
+    arena.run(synthetic, "discovery", "random", tmp_path / "c", seed=2)
     assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
     assert (tmp_path / "a/run.trec").read_bytes() != (tmp_path / "c/run.trec").read_bytes()
     records = read_records(tmp_path / "a")
     assert len({record["seed"] for record in records}) == 8
-    arena.run(world, "discovery", "random", tmp_path / "d", seed=1, surveys=[records[-1]["survey"]])
+    arena.run(
+        synthetic, "discovery", "random", tmp_path / "d", seed=1, topics=[records[-1]["topic_id"]]
+    )
     [alone] = read_records(tmp_path / "d")
-    assert alone["seed"] == records[0]["seed"]  # the place alone: no survey can be told by it
+    assert alone["seed"] == records[0]["seed"]  # the place alone: no topic can be told by it
 
 
 def read_records(run):
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 
 
-def test_episodes_are_played_in_order_of_their_cutoffs(world, tmp_path):
-    arena.run(world, "discovery", "title", tmp_path / "run")
-    dates = {r["id"]: r["date"] for r in pq.read_table(world / "tasks/surveys.parquet").to_pylist()}
-    played = [record["survey"] for record in read_records(tmp_path / "run")]
-    assert played == sorted(dates, key=lambda survey: (dates[survey], survey)) != sorted(dates)
-    assert json.loads((tmp_path / "run/manifest.json").read_text())["surveys"] == played
+def test_episodes_are_played_in_order_of_their_cutoffs(synthetic, tmp_path):
+    arena.run(synthetic, "discovery", "title", tmp_path / "run")
+    dates = {
+        r["id"]: r["date"] for r in pq.read_table(synthetic / "tasks/topics.parquet").to_pylist()
+    }
+    played = [record["topic_id"] for record in read_records(tmp_path / "run")]
+    assert played == sorted(dates, key=lambda topic: (dates[topic], topic)) != sorted(dates)
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["topics"] == played
 
 
-def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
-    for task in ("discovery", "selection", "organization", "survey"):
-        best = arena.run(world, task, "oracle", tmp_path / f"{task}-oracle")
+def test_the_oracle_reaches_the_ceiling_and_random_does_not(synthetic, tmp_path):
+    for task in ("discovery", "selection", "organization", "pipeline"):
+        best = arena.run(synthetic, task, "oracle", tmp_path / f"{task}-oracle")
         assert best["mean"] == best["ceiling"]
-        floor = arena.run(world, task, "random", tmp_path / f"{task}-random")
+        floor = arena.run(synthetic, task, "random", tmp_path / f"{task}-random")
         distances = {name for name in best["mean"] if "distance" in name}
         assert all(best["mean"][name] == 0 < floor["mean"][name] for name in distances)
         scores = best["mean"].keys() - distances
         assert all(floor["mean"][name] < 0.9 * best["mean"][name] for name in scores)
 
 
-def test_an_agent_that_never_submits_scores_zero(world, tmp_path, monkeypatch):
+def test_an_agent_that_never_submits_scores_zero(synthetic, tmp_path, monkeypatch):
     monkeypatch.setattr(AGENTS.get("title"), "act", lambda self, observation: "no idea")
-    summary = arena.run(world, "discovery", "title", tmp_path / "run")
+    summary = arena.run(synthetic, "discovery", "title", tmp_path / "run")
     assert set(summary["mean"].values()) == {0.0}
-    assert all(entry["truncated"] for entry in summary["per_survey"].values())
+    assert all(entry["truncated"] for entry in summary["per_topic"].values())
     assert (tmp_path / "run/run.trec").read_bytes() == b""
-    assert arena.score(world, "discovery", tmp_path / "run/run.trec")["mean"] == summary["mean"]
+    assert arena.score(synthetic, "discovery", tmp_path / "run/run.trec")["mean"] == summary["mean"]
 
 
-def test_a_run_over_surveys_without_gold(mini, tmp_path):
+def test_a_run_over_topics_without_gold(mini, tmp_path):
     unscored = [
-        row["survey"]
+        row["topic_id"]
         for row in pq.read_table(mini / "tasks/mind_maps.parquet").to_pylist()
-        if not TaskSet(mini).gold(row["survey"]).gains
+        if not TaskSet(mini).gold(row["topic_id"]).gains
     ]
-    summary = arena.run(mini, "discovery", "title", tmp_path / "run", surveys=unscored)
+    summary = arena.run(mini, "discovery", "title", tmp_path / "run", topics=unscored)
     assert summary["counts"]["scored"] == 0
     assert summary["counts"]["not_scored"] == len(unscored) > 0
     assert set(summary["mean"].values()) == {None}
@@ -178,9 +182,9 @@ class Noted(Agent):
         return self.told
 
 
-def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
+def test_the_notes_of_an_agent(synthetic, tmp_path, monkeypatch):
     monkeypatch.setattr(Noted, "told", {"calls": 2, "tokens": {"out": 7, "in": 9}})
-    arena.run(world, "discovery", Noted, tmp_path / "run", surveys=1)
+    arena.run(synthetic, "discovery", Noted, tmp_path / "run", topics=1)
     record = json.loads((tmp_path / "run/trajectories.jsonl").read_text())
     assert record["notes"] == {"calls": 2, "tokens": {"in": 9, "out": 7}}
     loop: list[Any] = []
@@ -188,14 +192,14 @@ def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
     for told in (None, [1], {1, 2}, {"a": {1}}, {"a": float("nan")}, {"a": loop}, {(1,): 2}):
         monkeypatch.setattr(Noted, "told", told)
         with pytest.raises(ArenaError, match=r"'Noted' failed on .*notes\(\) .* not a JSON"):
-            arena.run(world, "discovery", Noted, tmp_path / "bad", surveys=1)
+            arena.run(synthetic, "discovery", Noted, tmp_path / "bad", topics=1)
         assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
 
 
-def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
+def test_the_environment_of_a_run_on_the_command_line(synthetic, tmp_path, capsys):
     command = [
-        "run", "--corpus", str(world), "--task", "organization", "--agent", "oracle",
-        "--surveys", "2", "--output", str(tmp_path / "run"), "--env-option", "references=found",
+        "run", "--corpus", str(synthetic), "--task", "organization", "--agent", "oracle",
+        "--topics", "2", "--output", str(tmp_path / "run"), "--env-option", "references=run",
         "--reward", "final+cost", "--reward-option", 'cost={"per_read": 1}', "--encoder", "minilm",
         "--env-option", "max_reads=3", "--env-option", "max_characters=1000",
     ]  # fmt: skip
@@ -204,8 +208,8 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     manifest = json.loads((tmp_path / "run/manifest.json").read_text())
     assert manifest["environment"] == {
         "retriever": "bm25", "retriever_options": {}, "retrievers": [], "reward": "final+cost",
-        "reward_options": {"cost": {"per_read": 1}}, "encoder": "minilm", "references": "found",
-        "show": "title_abstract", "tools": [],
+        "reward_options": {"cost": {"per_read": 1}}, "encoder": "minilm", "references": "run",
+        "paper_text": "title_abstract", "tools": [],
     }  # fmt: skip
     assert manifest["budget"]["max_reads"] == 3
     assert manifest["budget"]["max_characters"] == 1000
@@ -215,19 +219,19 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_an_agent_typed_into_a_session(world, tmp_path):
+def test_an_agent_typed_into_a_session(synthetic, tmp_path):
     """As in a notebook or `python -`: there is no file, so its bytecode names the code."""
     code = """
 import sys, json, arena
 class Mine(arena.Agent):
     def act(self, observation):
         return {"tool": "submit", "arguments": {"paper_ids": []}} if %s else "x"
-summary = arena.run(sys.argv[1], "discovery", Mine, sys.argv[2], surveys=1)
+summary = arena.run(sys.argv[1], "discovery", Mine, sys.argv[2], topics=1)
 print(summary["sha256"]["code"])
 """
     hashes = []
     for number, condition in enumerate(("True", "True", "observation['topic'] in {'a', 'b', 'c'}")):
-        command = [sys.executable, "-", str(world), str(tmp_path / str(number))]
+        command = [sys.executable, "-", str(synthetic), str(tmp_path / str(number))]
         done = subprocess.run(
             command, input=code % condition, capture_output=True, text=True, check=True
         )
@@ -235,11 +239,11 @@ print(summary["sha256"]["code"])
     assert hashes[0] == hashes[1] != hashes[2]
 
 
-def test_a_run_of_reports(world, tmp_path):
+def test_a_run_of_reports(synthetic, tmp_path):
     """Files, scores from the record alone, a replay, a comparison, and the same bytes twice."""
     runs = []
     for name in ("one", "two"):
-        arena.run(world, "report", "title", tmp_path / name, surveys=2, metrics=["recall@100"])
+        arena.run(synthetic, "report", "title", tmp_path / name, topics=2, metrics=["recall@100"])
         runs.append(run_contents(tmp_path / name))
     assert runs[0] == runs[1]
     first = tmp_path / "one"
@@ -248,28 +252,28 @@ def test_a_run_of_reports(world, tmp_path):
         for name in ("trajectories.jsonl", "reports.jsonl")
     )
     summary = json.loads((first / "metrics.json").read_text())
-    assert {row["survey"]: row["report"] for row in rows} == {
-        record["survey"]: record["answers"]["report"] for record in records
+    assert {row["topic_id"]: row["report"] for row in rows} == {
+        record["topic_id"]: record["answers"]["report"] for record in records
     }
     for record in records:
-        survey, report = record["survey"], record["answers"]["report"]
-        assert (first / f"reports/{survey}.md").read_text(encoding="utf-8") == report
+        topic, report = record["topic_id"], record["answers"]["report"]
+        assert (first / f"reports/{topic}.md").read_text(encoding="utf-8") == report
         cited = re.findall(r"\[@([\w-]+)\]", report)
         lines = (first / "run.trec").read_text().splitlines()
-        assert [line.split()[2] for line in lines if survey in line] == cited
+        assert [line.split()[2] for line in lines if topic in line] == cited
         assert sorted(cited) == record["seen"]
-        of_survey = summary["per_survey"][survey]
-        gold = gold_of(world, survey)
-        assert of_survey["submitted"] == {"report": len(cited)}
-        assert of_survey["unseen_rate"] == 0
-        assert of_survey["reference_recall"] == of_survey["recall@100"]
-        assert of_survey["recall@100"] == len(gold & set(cited)) / len(gold)
-        assert of_survey["written"] == len(report)
+        of_topic = summary["per_topic"][topic]
+        gold = gold_of(synthetic, topic)
+        assert of_topic["submitted"] == {"report": len(cited)}
+        assert of_topic["unseen_rate"] == 0
+        assert of_topic["reference_recall"] == of_topic["recall@100"]
+        assert of_topic["recall@100"] == len(gold & set(cited)) / len(gold)
+        assert of_topic["written"] == len(report)
     assert "max_written" in json.loads((first / "manifest.json").read_text())["budget"]
-    assert arena.replay(first, world).difference is None
-    assert arena.rescore(first, world)["mean"]["unseen_rate"] == 0
-    scored = arena.score(world, "discovery", first / "run.trec", metrics=["recall@100"])
+    assert arena.replay(first, synthetic).difference is None
+    assert arena.rescore(first, synthetic)["mean"]["unseen_rate"] == 0
+    scored = arena.score(synthetic, "discovery", first / "run.trec", metrics=["recall@100"])
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
-    arena.run(world, "report", "oracle", tmp_path / "oracle", surveys=2, metrics=["recall@100"])
+    arena.run(synthetic, "report", "oracle", tmp_path / "oracle", topics=2, metrics=["recall@100"])
     page = as_page(arena.compare([first, tmp_path / "oracle"])).html
     assert f"{len(gold)} of {len(gold)}</td>" in page

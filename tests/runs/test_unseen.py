@@ -31,25 +31,23 @@ def test_ids_that_nothing_showed_are_counted(tiny, tmp_path):
     """Of a hit and a paper known by heart a half was never shown; of no paper there is no share."""
     options = {"known": ["p1"], "hits": 1}
     run = arena.run(
-        tiny, "discovery", Remembers, tmp_path / "half", surveys=["s1"], agent_options=options
+        tiny, "discovery", Remembers, tmp_path / "half", topics=["s1"], agent_options=options
     )
-    assert run["per_survey"]["s1"]["unseen"] == run["unseen"] == 0.5
+    assert run["per_topic"]["s1"]["unseen"] == run["unseen"] == 0.5
     nothing = {"hits": 0}
     run = arena.run(
-        tiny, "discovery", Remembers, tmp_path / "none", surveys=["s1"], agent_options=nothing
+        tiny, "discovery", Remembers, tmp_path / "none", topics=["s1"], agent_options=nothing
     )
-    assert run["per_survey"]["s1"]["unseen"] is run["unseen"] is None
-    assert (
-        arena.run(tiny, "discovery", "oracle", tmp_path / "oracle", surveys=["s1"])["unseen"] == 1
-    )
-    given = arena.run(tiny, "organization", "oracle", tmp_path / "all", surveys=["s1"])
+    assert run["per_topic"]["s1"]["unseen"] is run["unseen"] is None
+    assert arena.run(tiny, "discovery", "oracle", tmp_path / "oracle", topics=["s1"])["unseen"] == 1
+    given = arena.run(tiny, "organization", "oracle", tmp_path / "all", topics=["s1"])
     assert given["unseen"] == 0  # it began with them
     twice = arena.run(
         tiny,
         "discovery",
         Remembers,
         tmp_path / "twice",
-        surveys=["s1"],
+        topics=["s1"],
         agent_options=options,
         repeats=2,
     )

@@ -100,7 +100,7 @@ def test_a_report_that_fails_is_left_out_and_the_others_count(score, monkeypatch
 
     monkeypatch.setattr("arena_suites.reportbench.read_report", failing)
     result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": "bad"})
-    row = result["surveys"]["hep-th/0101001"]
+    row = result["topics"]["hep-th/0101001"]
     assert row["failed"].startswith("IndexError: 'no such place' (test_reportbench.py line ")
     assert (row["reference_precision"], row["gold"]) == (None, 0)
     assert result["mean"]["reference_precision"] == 2 / 5
@@ -125,12 +125,10 @@ PAGES = [
 
 
 def test_pages_stand_for_the_web(score, tmp_path):
-    row = score({"2004.05937.md": WEB})["surveys"]["2004.05937"]
+    row = score({"2004.05937.md": WEB})["topics"]["2004.05937"]
     assert (row["hits"], row["cited"]) == (1, 4)
     lines(tmp_path / "pages.jsonl", PAGES)
-    row = score({"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"))["surveys"][
-        "2004.05937"
-    ]
+    row = score({"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"))["topics"]["2004.05937"]
     # The blog is no work, the journal's title is known
     assert (row["hits"], row["cited"]) == (2, 3)
     assert (row["not_papers"], row["dead_links"], row["cited_statements"]) == (1, 1, 4)
@@ -182,7 +180,7 @@ def test_a_judge_reads_pages_without_a_corpus(score, tmp_path):
         result = score(
             {"2004.05937.md": WEB}, pages=str(tmp_path / "pages.jsonl"), llm_option=option
         )
-    judged = result["surveys"]["2004.05937"]["judgements"]
+    judged = result["topics"]["2004.05937"]["judgements"]
     assert [row["outcome"] for row in judged["cited"]] == [
         "mismatch", "match", "unreachable", "unreachable"
     ]  # fmt: skip
@@ -200,7 +198,7 @@ def test_what_is_no_page_is_refused(score, tmp_path, page):
 def test_a_report_whose_citations_are_not_recognised_is_left_out_and_counted(score):
     unread = "It works {1}.\n\n# References\n\n[1] A. Lee. Depth. 2020."
     result = score({"2004.05937.md": REPORT, "hep-th_0101001.md": unread})
-    row = result["surveys"]["hep-th/0101001"]
+    row = result["topics"]["hep-th/0101001"]
     assert row["unread"].endswith("entries of its list: 1") and "reason" not in row
     assert row["reference_precision"] is None
     assert result["mean"]["reference_precision"] == 2 / 5
@@ -211,7 +209,7 @@ def test_a_report_whose_citations_are_not_recognised_is_left_out_and_counted(sco
 
 def test_every_number_by_hand(score):
     result = score({"2004.05937.md": REPORT})
-    row = result["surveys"]["2004.05937"]
+    row = result["topics"]["2004.05937"]
     # Five works: attention, depth, something, the survey and later nets. Two are in the data.
     wanted = {
         "reference_precision": 2 / 5, "reference_recall": 2 / 4, "reference_f1": 4 / 9,
@@ -222,7 +220,7 @@ def test_every_number_by_hand(score):
         "hits": 2, "cited": 5, "gold": 4, "cutoff": "2021-06-01", "domain": "AI",
     }  # fmt: skip
     assert {key: row[key] for key in wanted} == wanted
-    assert result["surveys"]["hep-th/0101001"]["reason"] == "no report"
+    assert result["topics"]["hep-th/0101001"]["reason"] == "no report"
     assert result["missing"] == ["hep-th/0101001"]
     assert result["mean"]["reference_precision"] == 1 / 5  # the other one counts as 0
     assert result["mean"]["late_rate"] == 1 / 5  # of those that cite something
@@ -234,7 +232,7 @@ def test_every_number_by_hand(score):
 
 def test_the_released_code(score):
     result = score({"2004.05937.md": REPORT}, official=True)
-    row = result["surveys"]["2004.05937"]
+    row = result["topics"]["2004.05937"]
     # An address gives the title of its page, which the data has for the first and third entry.
     # Titles: attention is all you need, deep residual learning, something nobody wrote, a survey
     # of vision, later nets; of five in the data.
@@ -247,8 +245,8 @@ def test_the_released_code(score):
 def test_official_titles_are_exact_without_punctuation(score):
     text = "Objects [1] and nets [2].\n\n## References\n\n[1] End-to-end objects\n[2] Graph-Nets\n"
     ours, theirs = score({"2004.05937.md": text}), score({"2004.05937.md": text}, official=True)
-    assert ours["surveys"]["2004.05937"]["hits"] == 2
-    assert theirs["surveys"]["2004.05937"]["hits"] == 1  # "graphnets" is not "graph nets"
+    assert ours["topics"]["2004.05937"]["hits"] == 2
+    assert theirs["topics"]["2004.05937"]["hits"] == 1  # "graphnets" is not "graph nets"
 
 
 WITHOUT_AUTHORS = """# Vision
@@ -269,7 +267,7 @@ def test_entries_without_authors_are_found_and_those_that_are_not_are_counted(
     score, data, tmp_path, capsys
 ):
     result = score({"2004.05937.md": WITHOUT_AUTHORS}, only=("2004.05937",))
-    row = result["surveys"]["2004.05937"]
+    row = result["topics"]["2004.05937"]
     assert (row["hits"], row["cited"], row["gold"]) == (1, 5, 4)
     assert row["remark"] == "1 of 5 listed entries were found"
     said = (
@@ -285,7 +283,7 @@ def test_entries_without_authors_are_found_and_those_that_are_not_are_counted(
     assert f"a: {said}" in page.read_text(encoding="utf-8")
     assert cli.main([*command, *systems, "--json"]) == 0
     assert f"b: {said}" in json.loads(capsys.readouterr().out)["notes"]
-    official = score({}, only=("2004.05937",), official=True)["surveys"]["2004.05937"]
+    official = score({}, only=("2004.05937",), official=True)["topics"]["2004.05937"]
     assert (official["hits"], "remark" in official) == (0, False)
 
 
@@ -301,7 +299,7 @@ def test_files_by_their_names(score):
         }
     )
     assert not result["missing"]
-    assert result["surveys"]["hep-th/0101001"]["reference_recall"] == 1
+    assert result["topics"]["hep-th/0101001"]["reference_recall"] == 1
     assert result["problems"] == [
         "12004.05937.md: no survey of the data has the id in this name.",
         "9999.00001.md: no survey of the data has the id in this name.",
@@ -322,7 +320,7 @@ def test_files_by_their_names(score):
 @pytest.mark.parametrize("official", [False, True])
 def test_an_unreadable_report_is_a_row_with_its_reason(score, name, text, reason, official):
     result = score({name: text}, official=official)
-    row = result["surveys"]["2004.05937"]
+    row = result["topics"]["2004.05937"]
     assert reason in row["reason"]
     assert row["precision" if official else "reference_precision"] == 0
     assert next(iter(result["mean"].values())) == (None if official else 0)
@@ -360,19 +358,19 @@ def corpus(tmp_path):
 
 
 def test_a_corpus_tells_titles_dates_and_surveys(score, corpus):
-    row = score({"2004.05937.md": WITH_CORPUS}, corpus=corpus)["surveys"]["2004.05937"]
+    row = score({"2004.05937.md": WITH_CORPUS}, corpus=corpus)["topics"]["2004.05937"]
     wanted = {
         "hits": 3, "cited": 6, "late_rate": 1 / 6, "survey_rate": 1 / 6, "self_rate": 0,
         "unresolved_count": 1, "unseen_rate": None, "fabricated_rate": None,
     }  # fmt: skip
     assert {key: row[key] for key in wanted} == wanted
-    without = score({"2004.05937.md": WITH_CORPUS})["surveys"]["2004.05937"]
+    without = score({"2004.05937.md": WITH_CORPUS})["topics"]["2004.05937"]
     assert (without["hits"], without["unresolved_count"]) == (1, 4)
 
 
-def test_a_corpus_of_other_surveys_is_refused(score, world):
+def test_a_corpus_of_other_surveys_is_refused(score, synthetic):
     with pytest.raises(DataError, match="none of these surveys"):
-        score({"2004.05937.md": WITH_CORPUS}, corpus=str(world))
+        score({"2004.05937.md": WITH_CORPUS}, corpus=str(synthetic))
 
 
 def test_a_model_judges_statements_by_the_corpus(score, corpus, tmp_path):
@@ -390,7 +388,7 @@ def test_a_model_judges_statements_by_the_corpus(score, corpus, tmp_path):
         option = {"model": "m", "base_url": server.url, "store": str(tmp_path / "judge.db")}
         result = score({"2004.05937.md": WITH_CORPUS}, corpus=corpus, llm_option=option)
         assert not any("Deep Residual" in json.dumps(body) for body in server.requests)
-    row = result["surveys"]["2004.05937"]
+    row = result["topics"]["2004.05937"]
     assert (row["match_rate"], row["factual_accuracy"], row["claims"]) == (1, 0, 1)
     assert row["match_rate_all"] == 1 / 6
     assert row["judgements"]["cited"][0]["reason"] == "Yes."

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from arena import cli
-from arena.suites import SUITES, Evaluation, Made
+from arena.suites import SUITES, Evaluation, OutputPath
 from arena_suites.experiments import read_experiment
 from corpus_builder.sources import SOURCES
 
@@ -31,7 +31,7 @@ def test_the_list_of_suites(capsys):
 @pytest.mark.parametrize("name", SUITES.names())
 def test_a_suite_scores_one_system_or_compares_several(name):
     options = inspect.signature(SUITES.get(name), eval_str=True).parameters
-    assert [each.annotation for each in options.values()].count(Made) == 1
+    assert [each.annotation for each in options.values()].count(OutputPath) == 1
     assert "only" in options
 
 
@@ -42,7 +42,7 @@ def test_groups_have_means_of_their_own():
     groups = {"a": "X", "b": "X", "c": "X", "d": "Y", "e": "Y"}
     found = Evaluation({"f1": 0.5}, surveys, [], groups=groups, left_out={"c"})
     assert found.group_means() == {
-        "X": {"surveys": 2, "mean": {"f1": 0.75}}, "Y": {"surveys": 1, "mean": {"f1": 0.2}},
+        "X": {"topics": 2, "mean": {"f1": 0.75}}, "Y": {"topics": 1, "mean": {"f1": 0.2}},
     }  # fmt: skip
     assert found.to_json()["groups"] == found.group_means()
     assert found.table()[1][-3:] == [
@@ -82,7 +82,7 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     found = json.loads(capsys.readouterr().out)
     recall = found["metrics"]["leaf_recall"]
     # The third survey of `whole` is missing, so it counts as 0.
-    assert recall["per_survey"]["c"] == {"less": 2 / 3, "whole": 0.0}
+    assert recall["per_topic"]["c"] == {"less": 2 / 3, "whole": 0.0}
     assert [recall["means"][name]["mean"] for name in ("less", "whole")] == [2 / 3, 2 / 3]
     (pair,) = recall["differences"]
     assert (pair["run"], pair["against"]) == ("whole", "less")
@@ -92,7 +92,7 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     # The released scorer leaves it out, so it counts for neither.
     assert systems("--json", "--official", "--baseline", "whole") == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["metrics"]["recall"]["surveys"] == 2
+    assert found["metrics"]["recall"]["topics"] == 2
     assert found["metrics"]["recall"]["means"]["less"]["mean"] == 2 / 3
     assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
 
@@ -116,7 +116,7 @@ def test_a_system_without_a_score_ends_no_comparison(systems, tmp_path, capsys):
     (tmp_path / "less").write_text("")
     assert systems("--official", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["metrics"]["recall"]["surveys"] == 0
+    assert found["metrics"]["recall"]["topics"] == 0
     assert "recall: 0 of 3 surveys have a value for every system." in found["notes"]
     (tmp_path / "whole").write_text("")
     assert systems("--official") == 2

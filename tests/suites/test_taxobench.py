@@ -83,7 +83,7 @@ def test_list_items_and_objects_that_are_titles_are_papers(score):
     trees = [*(GOLD | {"subtopics": [tools | {"papers": o}, planning]} for o in objects),
              GOLD | {"subtopics": [below, planning]}]  # fmt: skip
     lines = ({"id": n, "tree": tree} for n, tree in enumerate([*trees, MARKDOWN]))
-    *rows, markdown = score(*lines, golds=[expert] * 5)["surveys"].values()
+    *rows, markdown = score(*lines, golds=[expert] * 5)["topics"].values()
     for row in rows:
         assert [row[name] for name in NAMES] == [float(name != "normalised_ted") for name in NAMES]
     # ReAct has an item below, and so is a heading; what the expert does not have is one, too.
@@ -111,7 +111,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_prediction_is_a_row_without_a_score(score, name, official):
     result = score(BROKEN[name], official=official)
-    (row,) = result["surveys"].values()
+    (row,) = result["topics"].values()
     assert row["ari"] == 0
     assert row["normalised_ted"] > 0.5 if not official else row["recall"] == 0
     assert all(0 <= row[metric] <= 1 for metric in result["mean"])
@@ -130,7 +130,7 @@ def test_what_the_released_scorer_takes_of_a_prediction(score):
 
     def row(*predictions, official=True):
         result = score(*predictions, official=official)
-        return [result["surveys"]["0"][n] for n in (RELEASED[5:7] if official else NAMES[:2])]
+        return [result["topics"]["0"][n] for n in (RELEASED[5:7] if official else NAMES[:2])]
 
     # Of three papers, and of the two in the tree, or the four that the record lists.
     assert row({"id": 0, "tree": tree}) == [1 / 3, 1 / 2]
@@ -153,7 +153,7 @@ def test_a_row_says_what_its_numbers_hide(score):
     between = "agents tools planning"  # like each of the expert's three labels
     chain = {"name": between, "subtopics": [{"name": between, "papers": ["ReAct"]}]}
     rows = score(*({"id": i, "tree": t} for i, t in enumerate((GOLD, bare, chain))),
-                 golds=(GOLD, GOLD, GOLD))["surveys"]  # fmt: skip
+                 golds=(GOLD, GOLD, GOLD))["topics"]  # fmt: skip
     assert rows["0"]["remark"] == ""
     assert (rows["1"]["normalised_ted"], rows["1"]["node_soft_f1"]) == (0, 1)
     assert rows["1"]["remark"] == "files no paper, which scores of labels do not see"
@@ -203,8 +203,8 @@ def test_the_papers_numbers_leave_out_what_has_no_tree_and_take_f1_of_means(scor
     trees = [{"id": 0, "tree": golds[0]}, {"id": 1, "tree": {"name": "b"}}]
     result = score(*trees, golds=golds, official="paper", encoder="static")
     assert list(result["mean"]) == list(PrintedScores._fields)
-    assert result["surveys"]["0"]["normalised_ted"] == pytest.approx(0, abs=1e-6)
-    assert result["surveys"]["2"]["reason"] == "no prediction"
+    assert result["topics"]["0"]["normalised_ted"] == pytest.approx(0, abs=1e-6)
+    assert result["topics"]["2"]["reason"] == "no prediction"
     recall, precision = (result["mean"][f"node_soft_{name}"] for name in ("recall", "precision"))
     of_means = 2 * recall * precision / (recall + precision)
     assert result["micro"] == {"node_soft_f1": pytest.approx(of_means)}
@@ -292,7 +292,7 @@ def test_a_model_judges_the_trees_too(score, tmp_path):
         made = ({"id": 0, "tree": GOLD}, {"id": 1, "tree": other})
         result = score(*made, golds=(GOLD, GOLD, GOLD), llm_option=option)
     names = list(scores)
-    answered, unread, empty = result["surveys"].values()
+    answered, unread, empty = result["topics"].values()
     judged = [[row[name] for name in names] for row in (answered, unread, empty)]
     assert judged == [[3, 5, 4, 2], [None] * 4, [1, 1, 1, 1]]
     assert [result["mean"][name] for name in names] == [2, 3, 2.5, 1.5]

@@ -10,7 +10,7 @@ from helpers import Memory
 import arena
 from arena.cli import main
 from arena.corpus import Corpus
-from arena.envs import SurveyEnv
+from arena.envs import ResearchEnv
 from corpus_builder.build import build
 
 WORDS = ("graphs", "proteins", "markets", "glaciers", "verbs", "engines")
@@ -21,8 +21,8 @@ PAPERS = [
 ]
 
 
-def survey(word, filed):
-    """Return a survey, whose map has two headings, and files its papers under them if `filed`."""
+def topic(word, filed):
+    """Return a topic, whose map has two headings, and files its papers under them if `filed`."""
     papers = [f"{word}{n}" for n in range(4)]
     headings = [(f"History of {word}", papers[:2]), (f"Uses of {word}", papers[2:])]
     below = [{"name": name, "papers": its if filed else []} for name, its in headings]
@@ -35,15 +35,15 @@ def survey(word, filed):
 @pytest.fixture(scope="module")
 def headings(tmp_path_factory):
     directory = tmp_path_factory.mktemp("headings") / "corpus"
-    build(Memory(PAPERS, [survey(word, False) for word in WORDS]), directory)
+    build(Memory(PAPERS, [topic(word, False) for word in WORDS]), directory)
     return directory
 
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Five surveys whose maps file papers, and one whose map has headings alone."""
+    """Five topics whose maps file papers, and one whose map has headings alone."""
     directory = tmp_path_factory.mktemp("mixed") / "corpus"
-    build(Memory(PAPERS, [survey(word, word != "verbs") for word in WORDS]), directory)
+    build(Memory(PAPERS, [topic(word, word != "verbs") for word in WORDS]), directory)
     return directory
 
 
@@ -54,31 +54,31 @@ def test_without_filed_papers_headings_count(headings, tmp_path):
     assert "left_out" not in oracle
     assert oracle["mean"]["heading_soft_recall"] == pytest.approx(1.0)
     assert random["mean"]["heading_soft_recall"] < 0.9
-    assert [row["return"] for row in oracle["per_survey"].values()] == pytest.approx([1.0] * 6)
+    assert [row["return"] for row in oracle["per_topic"].values()] == pytest.approx([1.0] * 6)
     assert oracle["mean"]["paper_filing_agreement"] is None
 
 
-def test_a_survey_whose_map_files_nothing_is_counted(mixed, tmp_path, capsys):
+def test_a_topic_whose_map_files_nothing_is_counted(mixed, tmp_path, capsys):
     command = ["run", "--corpus", str(mixed), "--task", "organization", "--agent", "oracle"]
     assert main([*command, "--output", str(tmp_path / "run")]) == 0
-    said = "Mean over 5 of 6 surveys (1 without labels that paper_filing_agreement counts)"
+    said = "Mean over 5 of 6 topics (1 without labels that paper_filing_agreement counts)"
     assert said in capsys.readouterr().out
     found = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert found["headlines"] == ["paper_filing_agreement"]
-    assert (found["left_out"], found["counts"]["surveys"], found["counts"]["scored"]) == (1, 5, 5)
+    assert (found["left_out"], found["counts"]["topics"], found["counts"]["scored"]) == (1, 5, 5)
     assert found["mean"]["paper_filing_agreement"] == pytest.approx(1.0)
-    assert "verbs" not in found["per_survey"]
+    assert "verbs" not in found["per_topic"]
     assert arena.replay(tmp_path / "run", mixed).difference is None  # metrics.json, too
 
 
-def test_a_survey_that_is_named_is_played_without_a_score(mixed, tmp_path, capsys):
+def test_a_topic_that_is_named_is_played_without_a_score(mixed, tmp_path, capsys):
     command = ["run", "--corpus", str(mixed), "--task", "organization", "--agent", "oracle",
-               "--surveys", "verbs,graphs"]  # fmt: skip
+               "--topics", "verbs,graphs"]  # fmt: skip
     assert main([*command, "--output", str(tmp_path / "run")]) == 0
-    said = "Mean over 1 of 2 surveys (1 without labels that paper_filing_agreement counts)"
+    said = "Mean over 1 of 2 topics (1 without labels that paper_filing_agreement counts)"
     assert said in capsys.readouterr().out
 
 
 def test_an_environment_draws_what_can_be_scored(mixed, headings):
-    assert len(SurveyEnv(Corpus.open(headings), "organization").topics) == 6
-    assert {*SurveyEnv(Corpus.open(mixed), "organization").topics} == {*WORDS} - {"verbs"}
+    assert len(ResearchEnv(Corpus.open(headings), "organization").topics) == 6
+    assert {*ResearchEnv(Corpus.open(mixed), "organization").topics} == {*WORDS} - {"verbs"}

@@ -38,7 +38,7 @@ def test_the_best_report(article, report, tmp_path):
     task = open_task("report")
     ideal = task.ideal(tasks, "s")
     assert ideal == {"report": report}
-    scores = task.evaluate(ideal, ScoreContext(tasks=tasks, survey="s"))
+    scores = task.evaluate(ideal, ScoreContext(tasks=tasks, topic_id="s"))
     assert (scores["reference_f1"], scores["reference_count"], scores["late_rate"]) == (1, 3, 0)
     summary = arena.run(tmp_path / "corpus", "report", "oracle", tmp_path / "run")
     assert summary["mean"]["reference_f1"] == 1

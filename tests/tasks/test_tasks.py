@@ -36,8 +36,8 @@ def test_two_names_cannot_have_one_environment(monkeypatch):
     assert gymnasium.registry["arena/TwoLists-v0"].kwargs == {"task": "two-lists"}
 
 
-def test_what_papers_are_to_a_survey(tmp_path):
-    """By hand; a paper with the survey's title is the survey under another id."""
+def test_what_papers_are_to_a_topic(tmp_path):
+    """By hand; a paper with the survey's title is the topic under another id."""
     papers = [
         {"id": "a", "title": "Early", "date": "2019-05-01", "arxiv_id": "1905.00001v2"},
         {"id": "b", "title": "Same day", "date": "2020-01-02"},
@@ -46,25 +46,25 @@ def test_what_papers_are_to_a_survey(tmp_path):
         {"id": "e", "title": "Other survey", "date": "2018", "is_survey": True},
         {"id": "s", "title": "Anything", "date": "2021"},
     ]
-    surveys = [
+    topics = [
         {"id": "s", "title": "Reefs, Reviewed", "date": "2020-01-02", "references": ["a"],
          "prompts": {"detailed": "Do.\nThis.", "sentence": "Do this."}, "domain": "Seas",
          "outline": {"Reefs": ["Fish", "Coral"]}, "article": "# Reefs\n\nSo [@a]."},
         {"id": "t", "title": "Dunes", "date": "2021", "references": [], "prompt": "Do. So."},
     ]  # fmt: skip
-    for name, records in (("papers", papers), ("surveys", surveys)):
+    for name, records in (("papers", papers), ("topics", topics)):
         lines = "".join(json.dumps(record) + "\n" for record in records)
         (tmp_path / name).write_text(lines)
-    build(JsonLines(tmp_path / "papers", tmp_path / "surveys"), tmp_path / "corpus")
+    build(JsonLines(tmp_path / "papers", tmp_path / "topics"), tmp_path / "corpus")
     tasks = TaskSet(tmp_path / "corpus")
     assert tasks.citation_status("s", [*"abcdest", "nowhere"]) == {
         "a": "reachable", "b": "late", "c": "undated", "d": "itself", "e": "survey", "s": "itself",
         "t": "late",
     }  # fmt: skip
-    survey = tasks.survey("s")
-    assert list(survey.prompts.items()) == [("sentence", "Do this."), ("detailed", "Do.\nThis.")]
-    assert (survey.domain, tasks.survey("t").domain) == ("Seas", "")
-    assert dict(tasks.survey("t").prompts) == {"paragraph": "Do. So."}
+    topic = tasks.topic("s")
+    assert list(topic.prompts.items()) == [("sentence", "Do this."), ("detailed", "Do.\nThis.")]
+    assert (topic.domain, tasks.topic("t").domain) == ("Seas", "")
+    assert dict(tasks.topic("t").prompts) == {"paragraph": "Do. So."}
     assert tasks.outline("s").labels() == ["Reefs", "Fish", "Coral"]
     assert (tasks.article("s"), tasks.article("t")) == ("# Reefs\n\nSo [@a].", None)
     assert tasks.outline("t") is None
@@ -75,7 +75,7 @@ def test_what_papers_are_to_a_survey(tmp_path):
     ]  # fmt: skip
 
 
-def test_labels_are_read_without_threads(world):
+def test_labels_are_read_without_threads(synthetic):
     """A thread that frees a buffer of Python while Python ends aborts the process."""
     code = (
         "import sys, pathlib, pyarrow.parquet, arena\n"
@@ -88,4 +88,4 @@ def test_labels_are_read_without_threads(world):
         "assert tasks.scorable\n"
         "assert threads() == before\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(world)], check=True)
+    subprocess.run([sys.executable, "-c", code, str(synthetic)], check=True)

@@ -56,7 +56,7 @@ LEAKING = {
     "months": ("leak.date", 'return {"last_date": later(episode).date[:7] + "!"}'),
     "counts": ("leak.date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
     "days": ("leak.date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
-    "surveys": ("leak.survey-title", 'return {"x": [SURVEYS[0]]}'),
+    "topics": ("leak.survey-title", 'return {"x": [SURVEYS[0]]}'),
     "errors": ("leak.paper", 'raise ToolError(f"Not before {later(episode).title} is out.")'),
     "remembers": ("leak.paper", """
     SEEN.extend(hit.id for hit in episode.view.search(WORDS, 30))
@@ -95,12 +95,12 @@ Args:
     {argument}: An id that a search returned.
     first: How many.
 """
-TOOLS.register("{name}")(Tool.of({name}))
+TOOLS.register("{name}")(Tool.from_function({name}))
 '''
 
 
 @pytest.fixture
-def add_tool(world, tmp_path, monkeypatch):
+def add_tool(synthetic, tmp_path, monkeypatch):
     """Add a tool by a module of its own."""
 
     def add(name: str, code: str, argument: str = "paper_id") -> None:
@@ -111,22 +111,22 @@ def add_tool(world, tmp_path, monkeypatch):
         monkeypatch.setattr(TOOLS, "_items", dict(TOOLS._items))
         monkeypatch.delitem(sys.modules, f"tool_{name}", raising=False)
         module = importlib.import_module(f"tool_{name}")
-        module.WHOLE = arena.Corpus.open(world).at("9999-12-31")
-        module.SURVEYS = [survey.title for survey in TaskSet(world).surveys.values()]
+        module.WHOLE = arena.Corpus.open(synthetic).at("9999-12-31")
+        module.SURVEYS = [topic.text for topic in TaskSet(synthetic).topics.values()]
 
     TOOLS.names()
     return add
 
 
 @pytest.mark.parametrize("name", LEAKING)
-def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
+def test_a_leaking_tool_is_found(name, synthetic, add_tool, monkeypatch):
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     check, body = LEAKING[name]
     head = f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}")
     # A decoy is drawn for one action in ten, and for one tool in nine of these.
     actions = 1_200 if check == "leak.decoy" or name == "remembers" else 300
-    report = audit(world, actions, environments=SELECTION, tools=[name])
+    report = audit(synthetic, actions, environments=SELECTION, tools=[name])
     assert check in report.by_check
     if check == "answer.crash":  # a vector that crashes says so for all its episodes
         return
@@ -134,19 +134,19 @@ def test_a_leaking_tool_is_found(name, world, add_tool, monkeypatch):
     assert all(name in finding.action for finding in report.findings)
 
 
-def test_honest_tools_are_clean(world, add_tool, monkeypatch):
+def test_honest_tools_are_clean(synthetic, add_tool, monkeypatch):
     add_tool("note", HONEST["note"], "text")
-    report = audit(world, 0, environments=["tool_note:arena/Selection-v0"], tools=["note"])
+    report = audit(synthetic, 0, environments=["tool_note:arena/Selection-v0"], tools=["note"])
     assert report.findings == []
     for name in HONEST.keys() - {"note"}:
         add_tool(name, HONEST[name], "paper_ids" if name == "abstracts" else "paper_id")
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
-    report = audit(world, 2_500, environments=SELECTION, tools=[*HONEST])
+    report = audit(synthetic, 2_500, environments=SELECTION, tools=[*HONEST])
     assert report.findings == []
     assert min(report.tools[name] for name in HONEST) > 30, report.tools
 
 
-def test_a_task_that_is_added_is_audited(world, monkeypatch):
+def test_a_task_that_is_added_is_audited(synthetic, monkeypatch):
     monkeypatch.setattr(TASKS, "_items", {name: TASKS.get(name) for name in TASKS.names()})
 
     @task("shortlist")
@@ -159,9 +159,9 @@ def test_a_task_that_is_added_is_audited(world, monkeypatch):
 
     monkeypatch.setattr(CorpusView, "__len__", lambda self: int(self._store.searchable_before[-1]))
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
-    report = audit(world, 150)
+    report = audit(synthetic, 150)
     assert any(name.startswith("arena/Shortlist-v0") for name in report.environments)
-    report = audit(world, 20, environments=["arena/Shortlist-v0"])
+    report = audit(synthetic, 20, environments=["arena/Shortlist-v0"])
     assert {name.split()[0] for name in report.environments} == {"arena/Shortlist-v0"}
 
 
@@ -172,16 +172,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.tools import Episode, Shown, Tool
+from arena.tools import Episode, ToolResult, Tool
 
 
-def notice(episode: Episode, paper_id: str) -> Shown:
+def notice(episode: Episode, paper_id: str) -> ToolResult:
     """Show a long text about a paper, which a pool has no room for.
 
     Args:
         paper_id: An id that a search returned.
     """
-    return Shown({"id": paper_id, "notice": 60 * episode.view.paper(paper_id).title}, [paper_id])
+    text = {"id": paper_id, "notice": 60 * episode.view.paper(paper_id).title}
+    return ToolResult(text, [paper_id])
 
 
 def similar(episode: Episode, paper_id: str) -> dict[str, Any]:
@@ -193,7 +194,7 @@ def similar(episode: Episode, paper_id: str) -> dict[str, Any]:
     return {"papers": [h.id for h in episode.view.search(episode.view.paper(paper_id).title, 30)]}
 
 
-NOTICE, SIMILAR = Tool.of(notice), Tool.of(similar)
+NOTICE, SIMILAR = Tool.from_function(notice), Tool.from_function(similar)
 '''
 
 
@@ -205,24 +206,26 @@ def file(tmp_path, monkeypatch):
     return path
 
 
-def test_a_tool_of_a_file_is_played_in_another_process_too(world, file):
+def test_a_tool_of_a_file_is_played_in_another_process_too(synthetic, file):
     name = TOOLS.resolve(f"{file}:NOTICE")
     report = AuditReport()
-    checked = CheckedEnv("arena/Discovery-v0", {"corpus": world, "tools": [name]})
+    checked = CheckedEnv("arena/Discovery-v0", {"corpus": synthetic, "tools": [name]})
     check_contract(checked, report, ["contract.determinism"])
     assert report.findings == []
 
 
-def test_a_tool_of_a_file_is_not_offered_with_the_experts_papers(world, file, monkeypatch):
+def test_a_tool_of_a_file_is_not_offered_with_the_experts_papers(synthetic, file, monkeypatch):
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
-    report = audit(world, 60, environments=["arena/Organization-v0"], tools=[f"{file}:SIMILAR"])
+    report = audit(synthetic, 60, environments=["arena/Organization-v0"], tools=[f"{file}:SIMILAR"])
     assert report.findings == [] and report.tools["similar"]
     assert not any("expert" in name for name in report.environments)
 
 
 @pytest.mark.parametrize("name", ["NOTICE", "SIMILAR"])
-def test_an_honest_tool_is_clean_with_a_pool(world, file, name, monkeypatch):
+def test_an_honest_tool_is_clean_with_a_pool(synthetic, file, name, monkeypatch):
     monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
     options = {"observation": "pool", "max_result_characters": 2_000}
-    report = audit(world, 300, environments=SELECTION, tools=[f"{file}:{name}"], options=options)
+    report = audit(
+        synthetic, 300, environments=SELECTION, tools=[f"{file}:{name}"], options=options
+    )
     assert report.findings == [] and report.tools[name.lower()] > 20

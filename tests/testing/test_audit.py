@@ -21,7 +21,7 @@ from audit_leaks import (
 
 import arena.cli
 from arena.corpus import Corpus
-from arena.envs import SurveyEnv
+from arena.envs import ResearchEnv
 from arena.envs._episode import ScoredEpisode
 from arena.envs._results import PaperPool
 from arena.kit.code import code_sha256
@@ -30,7 +30,7 @@ from arena.testing.auditor import audited_envs
 from arena.testing.checked import CheckedEnv
 from arena.testing.contract import CONTRACT, check_contract
 from arena.testing.stored import StoredCorpus
-from arena.tools import Shown
+from arena.tools import ToolResult
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -57,8 +57,8 @@ def attack(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_world_is_clean_and_everything_is_tried(world):
-    report = audit(world, actions=3_000)
+def test_a_synthetic_is_clean_and_everything_is_tried(synthetic):
+    report = audit(synthetic, actions=3_000)
     assert report.findings == []
     assert report.clean
     assert report.by_check == {}
@@ -70,11 +70,11 @@ def test_a_world_is_clean_and_everything_is_tried(world):
         "write", "submit_report", "malformed",
     }  # fmt: skip
     assert {name.split()[0] for name in report.environments} == {
-        "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0",
+        "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Pipeline-v0",
         "arena/Report-v0", "arena/Question-v0",
     }  # fmt: skip
     assert sum("vector of 4" in name for name in report.environments) == 8 + 5  # with a pool
-    assert report.counts["surveys"] == 8
+    assert report.counts["topics"] == 8
     assert report.counts["cutoffs"] > 200
     for counted in ("scores compared", "papers returned"):
         assert report.counts[counted] > 20_000
@@ -85,14 +85,14 @@ def test_a_world_is_clean_and_everything_is_tried(world):
 def test_a_corpus_of_every_kind_of_record_is_clean(mini, attack):
     report = attack(mini, actions=1_500, seed=3)
     assert report.findings == []
-    assert report.counts["surveys"] == 3
+    assert report.counts["topics"] == 3
 
 
 @pytest.mark.slow
 def test_the_real_papers_are_clean(real_corpus):
     report = audit(real_corpus, actions=1_500)
     assert report.findings == []
-    assert report.counts["surveys"] > 40
+    assert report.counts["topics"] > 40
 
 
 def test_two_audits_are_the_same(mini, attack):
@@ -107,11 +107,11 @@ def test_two_audits_are_the_same(mini, attack):
     assert one["hashes"]["corpus"] == Corpus.open(mini).sha256
 
 
-def test_an_engine_without_a_second_reading_says_so(world, tmp_path, attack):
+def test_an_engine_without_a_second_reading_says_so(synthetic, tmp_path, attack):
     from corpus_builder.index import build_index
 
     copy = tmp_path / "copy"
-    shutil.copytree(world, copy)
+    shutil.copytree(synthetic, copy)
     build_index(copy, "dense")
     build_index(copy, "bm25", name="titles", fields=("title",))
     report = attack(copy, 500, retrievers=["titles", "hybrid(bm25,dense)"])
@@ -123,25 +123,25 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path, attack):
     }  # fmt: skip
 
 
-def test_options_and_papers_that_a_run_found(world, attack):
-    """Episodes that begin with later papers, surveys and ids that never were show none of them."""
-    stored = StoredCorpus(world)
+def test_options_and_papers_that_a_run_found(synthetic, attack):
+    """Episodes that begin with later papers, topics and ids that never were show none of them."""
+    stored = StoredCorpus(synthetic)
     ids = ["nowhere", *(paper.id for paper in stored.papers)]
-    options = {"references": "found", "found": dict.fromkeys(stored.surveys, ids)}
-    report = attack(world, 200, environments=["arena/Organization-v0"], options=options)
+    options = {"references": "run", "start_from": dict.fromkeys(stored.topics, ids)}
+    report = attack(synthetic, 200, environments=["arena/Organization-v0"], options=options)
     assert report.findings == []
-    assert {"found=" in name for name in report.environments} == {True}
+    assert {"start_from=" in name for name in report.environments} == {True}
 
 
-def test_results_that_are_cut_are_no_findings(world, attack):
+def test_results_that_are_cut_are_no_findings(synthetic, attack):
     options = {"max_result_characters": 700}
-    report = attack(world, 90, environments=["arena/Discovery-v0"], options=options)
+    report = attack(synthetic, 90, environments=["arena/Discovery-v0"], options=options)
     assert [str(each) for each in report.findings] == []
 
 
-def test_a_reward_that_reads_results_is_audited_without_a_pool(world, attack):
+def test_a_reward_that_reads_results_is_audited_without_a_pool(synthetic, attack):
     options = {"reward": "ranker"}
-    report = attack(world, 60, environments=["arena/Discovery-v0"], options=options)
+    report = attack(synthetic, 60, environments=["arena/Discovery-v0"], options=options)
     assert report.findings == []
     assert report.environments and not any("pool" in name for name in report.environments)
 
@@ -150,26 +150,26 @@ def test_a_reward_that_reads_results_is_audited_without_a_pool(world, attack):
 
 
 @pytest.mark.parametrize("leak", [one_paper_too_many, a_list_without_end])
-def test_more_than_the_experts_papers_is_found(leak, world, monkeypatch, attack):
-    given = [e for e in alike("arena/Organization-v0", world) if e.references == "expert"]
+def test_more_than_the_experts_papers_is_found(leak, synthetic, monkeypatch, attack):
+    given = [e for e in alike("arena/Organization-v0", synthetic) if e.references == "expert"]
     assert [env.vector for env in given] == [0, 4]
-    assert attack(world, 200, given).findings == []
+    assert attack(synthetic, 200, given).findings == []
     leak(monkeypatch)
-    assert "leak.paper" in attack(world, 200, given).by_check
+    assert "leak.paper" in attack(synthetic, 200, given).by_check
 
 
 @pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])
-def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch, attack):
-    # Organization with its references, Survey alone and as a vector; the others are alike.
-    organization = alike("arena/Organization-v0", world)[0]
-    survey, *_, survey_vector = alike("arena/Survey-v0", world)
+def test_a_leak_is_found_and_named(leak, checks, synthetic, monkeypatch, attack):
+    # Organization with its references, Topic alone and as a vector; the others are alike.
+    organization = alike("arena/Organization-v0", synthetic)[0]
+    topic, *_, pipeline_vector = alike("arena/Pipeline-v0", synthetic)
     leak(monkeypatch)
     if checks <= set(CONTRACT):
         report = AuditReport()
-        for name in ("arena/Survey-v0", "arena/Organization-v0"):
-            check_contract(CheckedEnv(name, {"corpus": world}), report, checks)
+        for name in ("arena/Pipeline-v0", "arena/Organization-v0"):
+            check_contract(CheckedEnv(name, {"corpus": synthetic}), report, checks)
     else:
-        report = attack(world, 600, [organization, survey, survey_vector])
+        report = attack(synthetic, 600, [organization, topic, pipeline_vector])
     assert not report.clean
     assert checks <= set(report.by_check)
     assert {finding.check for finding in report.findings} == set(report.by_check)
@@ -180,39 +180,45 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch, attack):
 @pytest.mark.parametrize(
     ("leak", "checks"), OF_DRAFTS, ids=[leak.__name__ for leak, _ in OF_DRAFTS]
 )
-def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch, attack):
-    audited = alike("arena/Report-v0", world)[:1]
-    assert attack(world, 600, audited).clean
+def test_a_draft_that_leaks_is_found(leak, checks, synthetic, monkeypatch, attack):
+    audited = alike("arena/Report-v0", synthetic)[:1]
+    assert attack(synthetic, 600, audited).clean
     leak(monkeypatch)
-    assert checks <= set(attack(world, 600, audited).by_check)
+    assert checks <= set(attack(synthetic, 600, audited).by_check)
 
 
-def test_a_pool_that_shows_a_hidden_paper_is_found(world, monkeypatch, attack):
-    audited = [each for each in alike("arena/Discovery-v0", world) if "observation='p" in each.name]
-    assert len(audited) == 2 and attack(world, 100, audited).clean
-    real, hidden = PaperPool.result, StoredCorpus(world).papers[-1]
+def test_a_pool_that_shows_a_hidden_paper_is_found(synthetic, monkeypatch, attack):
+    audited = [
+        each for each in alike("arena/Discovery-v0", synthetic) if "observation='p" in each.name
+    ]
+    assert len(audited) == 2 and attack(synthetic, 100, audited).clean
+    real, hidden = PaperPool.result, StoredCorpus(synthetic).papers[-1]
 
     def with_it(self, *given):
         text, papers = real(self, *given)
         whole = json.loads(text)
-        return Shown(json.dumps({**whole, "papers": [*whole["papers"], {"id": hidden.id}]}), papers)
+        return ToolResult(
+            json.dumps({**whole, "papers": [*whole["papers"], {"id": hidden.id}]}), papers
+        )
 
     monkeypatch.setattr(PaperPool, "result", with_it)
-    assert "leak.paper" in attack(world, 100, audited).by_check
+    assert "leak.paper" in attack(synthetic, 100, audited).by_check
 
 
-def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
-    audited = [each for each in alike("arena/Discovery-v0", world) if "max_reads" in each.arguments]
-    real = SurveyEnv.__init__
+def test_a_budget_that_is_not_kept_is_found(synthetic, monkeypatch, attack):
+    audited = [
+        each for each in alike("arena/Discovery-v0", synthetic) if "max_reads" in each.arguments
+    ]
+    real = ResearchEnv.__init__
 
     def init(self, *args, max_reads=100, **options):
         real(self, *args, max_reads=max_reads + 1, **options)
 
-    monkeypatch.setattr(SurveyEnv, "__init__", init)
-    report = attack(world, 30, audited)
+    monkeypatch.setattr(ResearchEnv, "__init__", init)
+    report = attack(synthetic, 30, audited)
     assert set(report.by_check) == {"answer.budget"}
     assert "it begins with" in report.findings[0].what
-    monkeypatch.setattr(SurveyEnv, "__init__", real)
+    monkeypatch.setattr(ResearchEnv, "__init__", real)
     show = ScoredEpisode._show
 
     def generous(self, shown):
@@ -220,22 +226,22 @@ def test_a_budget_that_is_not_kept_is_found(world, monkeypatch, attack):
         self._state.budget["characters"] += 1
 
     monkeypatch.setattr(ScoredEpisode, "_show", generous)
-    report = attack(world, 30, audited)
+    report = attack(synthetic, 30, audited)
     assert set(report.by_check) == {"answer.budget"}
     assert "are left, and should be" in report.findings[0].what
 
 
 @pytest.mark.parametrize("odd", [None, "text", {"a": [1]}, [[{}]]], ids=repr)
-def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, world, monkeypatch, attack):
+def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, synthetic, monkeypatch, attack):
     """Whatever value of JSON stands under each key of a result."""
 
     @in_results
     def leak(play, result):
         result.update(dict.fromkeys(result.keys() - {"message", "error"}, odd))
 
-    audited = alike("arena/Survey-v0", world)[:1]
+    audited = alike("arena/Pipeline-v0", synthetic)[:1]
     leak(monkeypatch)
-    assert attack(world, 300, audited).by_check["answer.result"]
+    assert attack(synthetic, 300, audited).by_check["answer.result"]
 
 
 @pytest.mark.parametrize(

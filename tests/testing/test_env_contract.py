@@ -17,7 +17,7 @@ from gymnasium.utils import EzPickle
 from helpers import reseal
 
 from arena.cli import main
-from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
+from arena.envs import ResearchEnv, ResearchVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet
 from arena.testing import AuditReport, audit
 from arena.testing.checked import CheckedEnv, random_play, record, replay
@@ -25,16 +25,16 @@ from arena.testing.contract import CONTRACT, check_contract
 from arena.testing.values import strings
 
 
-def gold_rows(corpus, survey):
+def gold_rows(corpus, topic):
     rows = pq.read_table(f"{corpus}/tasks/gold.parquet").to_pylist()
-    return [row for row in rows if row["survey"] == survey and row["status"] == "gold"]
+    return [row for row in rows if row["topic_id"] == topic and row["status"] == "gold"]
 
 
-def gold(corpus, survey):
-    return [row["reference"] for row in gold_rows(corpus, survey)]
+def gold(corpus, topic):
+    return [row["reference"] for row in gold_rows(corpus, topic)]
 
 
-class Own(SurveyEnv):
+class Own(ResearchEnv):
     """Pickled by the arguments that it was made with, whatever they are called."""
 
     def __init__(self, corpus, **arguments):
@@ -51,14 +51,14 @@ class Knowing(Own):
 
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
-        self._gold = gold(self._where, info["survey"])
+        self._gold = gold(self._where, info["topic_id"])
         return observation, info
 
 
 # One rule broken by each.
 
 
-class ClosesOnce(SurveyEnv):
+class ClosesOnce(ResearchEnv):
     def close(self):
         if getattr(self, "_closed", False):
             raise RuntimeError("closed already")
@@ -125,7 +125,7 @@ class UnseededSpace(ToolCallSpace):
         return super().sample()
 
 
-class Hashing(SurveyEnv):
+class Hashing(ResearchEnv):
     """Its infos depend on the hashes of strings, which differ between processes."""
 
     def step(self, action):
@@ -133,7 +133,7 @@ class Hashing(SurveyEnv):
         return *outcome, info | {"order": hash("alpha") % 10**6}
 
 
-class Rolling(SurveyEnv):
+class Rolling(ResearchEnv):
     def step(self, action):
         *outcome, info = super().step(action)
         return *outcome, info | {"luck": float(np.random.default_rng().random())}
@@ -151,7 +151,7 @@ class Forgetful(Own):
         return *outcome, info | {"note": self._note}
 
 
-class OddVector(SurveyVectorEnv):
+class OddVector(ResearchVectorEnv):
     def step(self, actions):
         observations, rewards, *rest = super().step(actions)
         return observations, rewards + 0.5, *rest
@@ -172,20 +172,20 @@ class Remembering(Own):
         return observation, info
 
 
-class Generous(SurveyEnv):
+class Generous(ResearchEnv):
     def step(self, action):
         observation, reward, *rest = super().step(action)
         return observation, reward + 1.0, *rest
 
 
-class Misnamed(SurveyEnv):
+class Misnamed(ResearchEnv):
     def step(self, action):
         *outcome, info = super().step(action)
         terms = {f"my_{name}": value for name, value in info["reward_terms"].items()}
         return *outcome, info | {"reward_terms": terms}
 
 
-class NeverOver(SurveyEnv):
+class NeverOver(ResearchEnv):
     """Continues after the end as if nothing had happened."""
 
     def step(self, action):
@@ -197,14 +197,14 @@ class NeverOver(SurveyEnv):
         return self._last
 
 
-class Fragile(SurveyEnv):
+class Fragile(ResearchEnv):
     def step(self, action):
         if isinstance(action, dict) and isinstance(action.get("tool"), list):
             raise TypeError("unhashable type: 'list'")
         return super().step(action)
 
 
-class Charging(SurveyEnv):
+class Charging(ResearchEnv):
     def step(self, action):
         outcome = super().step(action)
         if action is None:
@@ -286,7 +286,7 @@ class KnowsTheTasks(Own):
 
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
-        return observation, info | {"wanted": gold(self._where, info["survey"])}
+        return observation, info | {"wanted": gold(self._where, info["topic_id"])}
 
 
 class Honest(Own):
@@ -304,7 +304,7 @@ class Honest(Own):
         return outcome
 
 
-class Organizing(SurveyEnv):
+class Organizing(ResearchEnv):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, "organization", **arguments)
         EzPickle.__init__(self, corpus, **arguments)
@@ -317,7 +317,7 @@ class MentionsAHeading(Organizing):
 
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
-        tree = self._maps.mind_map(info["survey"])
+        tree = self._maps.mind_map(info["topic_id"])
         result = json.loads(observation["result"]) | {"hint": tree.children[0].label}
         return observation | {"result": json.dumps(result)}, info
 
@@ -331,7 +331,7 @@ class MarksTheInfluential(Organizing):
 
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed, options=options)
-        rows = {row["reference"]: row for row in gold_rows(self._where, info["survey"])}
+        rows = {row["reference"]: row for row in gold_rows(self._where, info["topic_id"])}
         result = json.loads(observation["result"])
         result["references"].sort(key=lambda paper: not rows[paper["id"]]["influential"])
         return observation | {"result": json.dumps(result)}, info
@@ -352,7 +352,7 @@ for _name in (*BROKEN, *LEAKS, "Rolling", "Honest", "KnowsTheTasks"):
         _own, _is_vector = f"{__name__}:{_name}", _name.endswith("Vector")
         gymnasium.register(
             f"test/{_name}-v0",
-            entry_point=SurveyEnv if _is_vector else _own,
+            entry_point=ResearchEnv if _is_vector else _own,
             vector_entry_point=_own if _is_vector else None,
             disable_env_checker=True,
         )
@@ -373,72 +373,72 @@ def test_every_check_has_an_environment_that_breaks_it():
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_an_environment_that_breaks_one_rule_fails_that_check(world, name):
+def test_an_environment_that_breaks_one_rule_fails_that_check(synthetic, name):
     check, detail = BROKEN[name]
     options = {"note": "kept"} if name == "Forgetful" else {}
     all_here = [each.partition(".")[2] for each in CONTRACT]
     if check != "determinism":  # which starts a process: seconds
         all_here.remove("determinism")
-    failed = failing(f"{__name__}:test/{name}-v0", world, all_here, **options)
+    failed = failing(f"{__name__}:test/{name}-v0", synthetic, all_here, **options)
     assert set(failed) == {check}, failed
     assert detail in failed[check]
 
 
 @pytest.mark.parametrize("name", LEAKS)
-def test_a_leak_is_found(world, name):
-    failed = failing(f"test/{name}-v0", world, ["gymnasium", "no-gold"], 3)
+def test_a_leak_is_found(synthetic, name):
+    failed = failing(f"test/{name}-v0", synthetic, ["gymnasium", "no-gold"], 3)
     assert set(failed) == {"no-gold"}, failed
     assert LEAKS[name] in failed["no-gold"]
 
 
-def test_chance_fails_wherever_episodes_are_compared(world):
-    failed = failing("test/Rolling-v0", world, ["determinism", "pickling"])
+def test_chance_fails_wherever_episodes_are_compared(synthetic):
+    failed = failing("test/Rolling-v0", synthetic, ["determinism", "pickling"])
     assert set(failed) == {"determinism", "pickling"}
     assert "info.luck is" in failed["determinism"]
 
 
-@pytest.mark.parametrize("corpus", ["world", "mini"])
+@pytest.mark.parametrize("corpus", ["synthetic", "mini"])
 def test_what_an_agent_knows_anyway_is_no_leak(corpus, request):
     """In a tiny corpus what was shown or selected may well be the gold itself."""
     corpus = request.getfixturevalue(corpus)
     assert failing("test/Honest-v0", corpus, ["no-gold"], 12) == {}
 
 
-def test_references_that_are_given_are_no_leak(world):
-    """With references="found" the episode begins with what a run found."""
-    found = {survey: gold(world, survey)[:4] for survey in TaskSet(world).surveys}
-    for options in ({"references": "oracle"}, {"references": "found", "found": found}):
-        assert failing("arena/Organization-v0", world, ["no-gold"], 6, **options) == {}
+def test_references_that_are_given_are_no_leak(synthetic):
+    """With references="run" the episode begins with what a run found."""
+    found = {topic: gold(synthetic, topic)[:4] for topic in TaskSet(synthetic).topics}
+    for options in ({"references": "oracle"}, {"references": "run", "start_from": found}):
+        assert failing("arena/Organization-v0", synthetic, ["no-gold"], 6, **options) == {}
 
 
-def test_the_labels_of_a_task_set_are_exchanged_too(world, tmp_path):
+def test_the_labels_of_a_task_set_are_exchanged_too(synthetic, tmp_path):
     from corpus_builder.paper_tasks import write_paper_tasks
 
-    write_paper_tasks(world, tmp_path / "tasks", least=3, most=20)
+    write_paper_tasks(synthetic, tmp_path / "tasks", least=3, max_tasks=20)
     options = {"tasks": tmp_path / "tasks"}
-    assert failing("arena/Discovery-v0", world, ["no-gold"], **options) == {}
-    leak = failing("test/KnowsTheTasks-v0", world, ["no-gold"], **options)
+    assert failing("arena/Discovery-v0", synthetic, ["no-gold"], **options) == {}
+    leak = failing("test/KnowsTheTasks-v0", synthetic, ["no-gold"], **options)
     assert "info.wanted" in leak["no-gold"]
 
 
-def test_an_audit_without_actions_checks_the_contract_alone(world, capsys):
+def test_an_audit_without_actions_checks_the_contract_alone(synthetic, capsys):
     name = f"{__name__}:test/Generous-v0"
-    report = audit(world, 0, environments=[name])
+    report = audit(synthetic, 0, environments=[name])
     assert (report.counts["actions"], report.counts["contract checks"]) == (0, len(CONTRACT))
     assert [finding.check for finding in report.findings] == ["contract.rewards"]
     with pytest.raises(SystemExit) as stop:
-        main(["audit", name, "--corpus", str(world), "--actions", "0"])
+        main(["audit", name, "--corpus", str(synthetic), "--actions", "0"])
     assert stop.value.code == 1
     assert f"FOUND contract.rewards: {name}: reward by default" in capsys.readouterr().out
 
 
-def test_a_corpus_without_mind_maps(world, tmp_path):
+def test_a_corpus_without_mind_maps(synthetic, tmp_path):
     """What cannot be scored there is left out of the contract, and the report says so."""
     import hashlib
     import shutil
 
     other = tmp_path / "other"
-    shutil.copytree(world, other)
+    shutil.copytree(synthetic, other)
     path = other / "tasks/mind_maps.parquet"
     table = pq.read_table(path)
     rows = [row | {"mind_map": None} for row in table.to_pylist()]
@@ -454,18 +454,18 @@ def test_a_corpus_without_mind_maps(world, tmp_path):
     assert list(report.settings["left_out"]) == ["arena/Organization-v0"]
 
 
-def test_another_reward_and_other_arguments(world):
+def test_another_reward_and_other_arguments(synthetic):
     options = {"reward": "gain+cost", "reward_options": {"cost": {"per_read": 0.5}}, "max_k": 7}
     checks = ["space", "schema", "pickling", "rewards", "bad-actions", "no-gold"]
-    assert failing("arena/Selection-v0", world, checks, seed=40, **options) == {}
+    assert failing("arena/Selection-v0", synthetic, checks, seed=40, **options) == {}
 
 
 # What the checks are made of.
 
 
-def test_recorded_episodes_do_something(world):
+def test_recorded_episodes_do_something(synthetic):
     """Random play that never found a paper, or submitted nothing, would prove nothing."""
-    checked = CheckedEnv("arena/Survey-v0", {"corpus": world})
+    checked = CheckedEnv("arena/Pipeline-v0", {"corpus": synthetic})
     tools = [action["tool"] for trace in checked.traces for action in trace.actions]
     assert set(tools) == set(checked.tools)
     steps = [step for trace in checked.traces for step in trace.steps]

@@ -24,8 +24,8 @@ def facts(tmp_path_factory):
         {"id": "p:2031-05-02", "title": "Votes Again", "date": "2019-01-02", "venue": "Polls"},
         {"id": "p:late", "title": "Late", "abstract": "Until 2032-05-01.", "date": "2022-01-01"},
     ]
-    survey = {"id": "s", "title": "Polls, a Survey", "date": CUTOFF, "references": ["p:now"]}
-    build(Memory(papers, [survey]), directory)
+    topic = {"id": "s", "title": "Polls, a Survey", "date": CUTOFF, "references": ["p:now"]}
+    build(Memory(papers, [topic]), directory)
     return StoredCorpus(directory)
 
 
@@ -92,8 +92,8 @@ def test_a_title_out_of_reach_is_found_unless_the_agent_has_written_it(tmp_path)
         {"id": "p:now", "title": "Now", "abstract": "Why other words are enough.", "date": "2019"},
         {"id": "p:2", "title": "Other Words are Enough", "date": "2022-01-01"},
     ]
-    survey = {"id": "s", "title": "Polls, a Survey", "date": CUTOFF, "references": ["p:now"]}
-    build(Memory(papers, [survey]), tmp_path / "corpus")
+    topic = {"id": "s", "title": "Polls, a Survey", "date": CUTOFF, "references": ["p:now"]}
+    build(Memory(papers, [topic]), tmp_path / "corpus")
     stored = StoredCorpus(tmp_path / "corpus")
     view = PlainView(stored, CUTOFF, ["s"])
 

@@ -17,8 +17,8 @@ from arena.corpus.view import CorpusView
 from arena.errors import UnknownPaperError
 from arena.tasks import Stage
 from arena.text.identifiers import normal_title
-from arena.tools import TOOLS, Episode, Search, Shown, make_searches
-from corpus_builder.world import World, WorldConfig
+from arena.tools import TOOLS, Episode, Search, ToolResult, make_searches
+from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 
 class Fact(NamedTuple):
@@ -40,7 +40,7 @@ def resolve(date: str | None) -> str | None:
 
 
 def check_views(
-    corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], cutoffs: int
+    corpus: arena.Corpus, facts: dict[str, Fact], topics: list[str], cutoffs: int
 ) -> int:
     """Compare views at random cutoffs with the source; return how many hits were looked at."""
     rng, seen = random.Random(1), 0
@@ -50,16 +50,16 @@ def check_views(
         for reference in fact.references:
             cited_by.setdefault(reference, set()).add(paper_id)
     for _ in range(cutoffs):
-        cutoff, target = rng.choice(days), rng.choice([*surveys, rng.choice(sorted(facts))])
+        cutoff, target = rng.choice(days), rng.choice([*topics, rng.choice(sorted(facts))])
         view = corpus.at(cutoff, exclude=[target])
         existing = {
             paper_id
             for paper_id, fact in facts.items()
             if fact.day and fact.day < cutoff and not fact.hidden and paper_id != target
         }
-        assert {paper_id for paper_id in (*facts, *surveys) if paper_id in view} == existing
+        assert {paper_id for paper_id in (*facts, *topics) if paper_id in view} == existing
         assert len(view) == len(existing)
-        paper_id = rng.choice(sorted(facts))  # a later one or a survey, often
+        paper_id = rng.choice(sorted(facts))  # a later one or a topic, often
         hits = view.search(facts[paper_id].title, 20)
         for hit in hits:
             assert hit.id in existing
@@ -91,13 +91,13 @@ def call(episode: Episode, tool: str, **arguments: Any) -> dict[str, Any]:
     found = TOOLS.get(tool).function(episode, **arguments)
     if isinstance(found, Search):
         (found,) = make_searches([found])
-    result = found.result if isinstance(found, Shown) else found
+    result = found.result if isinstance(found, ToolResult) else found
     return json.loads(result) if isinstance(result, str) else result
 
 
-def world_facts() -> tuple[dict[str, Fact], list[str]]:
-    """The world of conftest.py as its generator says it, before any builder saw it."""
-    made = World(WorldConfig(seed=7, papers=600, surveys=8))
+def synthetic_facts() -> tuple[dict[str, Fact], list[str]]:
+    """The synthetic corpus of conftest.py as its generator says it, before any builder saw it."""
+    made = SyntheticCorpus(SyntheticConfig(seed=7, papers=600, surveys=8))
     facts = {
         p["id"]: Fact(
             p["title"],
@@ -107,11 +107,11 @@ def world_facts() -> tuple[dict[str, Fact], list[str]]:
         )
         for p in made.papers()
     }
-    return facts, [survey["id"] for survey in made.surveys()]
+    return facts, [topic["id"] for topic in made.surveys()]
 
 
-def test_the_world(world):
-    assert check_views(arena.Corpus.open(world), *world_facts(), 400) > 4_000
+def test_the_synthetic_corpus(synthetic):
+    assert check_views(arena.Corpus.open(synthetic), *synthetic_facts(), 400) > 4_000
 
 
 def test_the_real_papers(real_data, real_corpus: Path):
@@ -120,18 +120,18 @@ def test_the_real_papers(real_data, real_corpus: Path):
         p["id"]: Fact(p["title"], resolve(p["date"]), bool(p["is_survey_title"]), frozenset())
         for p in records.papers
     }
-    surveys = [survey["id"] for survey in records.surveys]
-    assert check_views(arena.Corpus.open(real_corpus), facts, surveys, 30) > 300
+    topics = [topic["id"] for topic in records.surveys]
+    assert check_views(arena.Corpus.open(real_corpus), facts, topics, 30) > 300
 
 
-def test_a_broken_view_is_found(world, monkeypatch):
+def test_a_broken_view_is_found(synthetic, monkeypatch):
     """A check that cannot fail proves nothing: let one paper of the cutoff's own day through."""
     from arena.corpus.store import CorpusStore
 
     monkeypatch.setattr(CorpusStore, "end", lambda self, day: end(self, day + 1))
     monkeypatch.setattr("arena.corpus.view._in_scope", lambda *_: True)  # it compares dates, too
     with pytest.raises(AssertionError):
-        test_the_world(world)
+        test_the_synthetic_corpus(synthetic)
 
 
 def end(store: Any, day: int) -> int:
@@ -140,16 +140,16 @@ def end(store: Any, day: int) -> int:
     return int(np.searchsorted(store.days, np.int32(day)))
 
 
-def test_no_text_of_a_survey_is_stored(world):
-    """The abstract and sections of every survey are absent from the whole directory."""
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
-    surveys = {n for n, p in enumerate(papers) if p["is_survey"]}
-    assert surveys
-    assert all(papers[n]["abstract"] == "" for n in surveys)
-    sections = pq.read_table(world / "sections.parquet", columns=["document"])["document"]
-    assert not surveys & set(sections.to_pylist())
-    links = pq.read_table(world / "references.parquet").to_pylist()
-    assert not surveys & {n for row in links for n in (row["document"], row["cited"])}
+def test_no_text_of_a_topic_is_stored(synthetic):
+    """The abstract and sections of every topic are absent from the whole directory."""
+    papers = pq.read_table(synthetic / "papers.parquet").to_pylist()
+    topics = {n for n, p in enumerate(papers) if p["is_survey"]}
+    assert topics
+    assert all(papers[n]["abstract"] == "" for n in topics)
+    sections = pq.read_table(synthetic / "sections.parquet", columns=["document"])["document"]
+    assert not topics & set(sections.to_pylist())
+    links = pq.read_table(synthetic / "references.parquet").to_pylist()
+    assert not topics & {n for row in links for n in (row["document"], row["cited"])}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_no_text_of_a_survey_is_stored(world):
         ("finish", {"submitted"}, None),
     ],
 )  # fmt: skip
-def test_results_are_json_of_known_keys(tool, keys, inside, world):
-    """A new key in a result is a new door: whoever adds one has to think of it here."""
-    view = arena.Corpus.open(world).at("2030")
+def test_results_are_json_of_known_keys(tool, keys, inside, synthetic):
+    """A new key in a result is a new integration: whoever adds one has to think of it here."""
+    view = arena.Corpus.open(synthetic).at("2030")
     paper_id = next(
         hit.id for hit in view.search("lattice", 50)
         if view.references(hit.id) and view.citations(hit.id)

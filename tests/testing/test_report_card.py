@@ -16,8 +16,8 @@ from arena_integrations._report_card import QUESTION, report_card
 DISCOVERY = ["arena/Discovery-v0"]
 
 
-def made(world, **options):
-    card = report_card(Corpus.open(world), AuditReport(), DISCOVERY, surveys=2, **options)
+def made(synthetic, **options):
+    card = report_card(Corpus.open(synthetic), AuditReport(), DISCOVERY, topics=2, **options)
     (task,) = card["tasks"]
     return card, task, {row["reward"]: row for row in task["rewards"]}
 
@@ -27,8 +27,8 @@ def failed(part):
 
 
 @pytest.fixture(scope="module")
-def card(world):
-    return made(world)
+def card(synthetic):
+    return made(synthetic)
 
 
 def test_the_labels_earn_all_and_nothing_earns_nothing(card):
@@ -40,7 +40,7 @@ def test_the_labels_earn_all_and_nothing_earns_nothing(card):
     assert 0 < task["metrics"]["random"] < task["metrics"]["title"] < task["metrics"]["scout"] < 1
     assert rewards["ranker"]["label"] == "ranker (not a metric)"
     assert rewards["final"]["mean"] == pytest.approx(task["metrics"])
-    assert task["surveys"] == 2 and not failed(task)
+    assert task["topics"] == 2 and not failed(task)
 
 
 def test_the_first_line_says_what_a_model_should_score(card):
@@ -51,10 +51,10 @@ def test_the_first_line_says_what_a_model_should_score(card):
         assert f"{task['metrics'][name]:.3f}" in answer
 
 
-def test_a_reward_that_pays_everyone_fails(world, monkeypatch):
+def test_a_reward_that_pays_everyone_fails(synthetic, monkeypatch):
     final = REWARDS.get("final")
     monkeypatch.setattr(final, "terms", lambda self, progress: {"final": float(progress.over)})
-    _, _, rewards = made(world)
+    _, _, rewards = made(synthetic)
     assert failed(rewards["final"]) == {
         "semantic.floor_gap", "statistical.headroom", "arena.unequal_rewards",
         "statistical.training_signal", "statistical.gameability_gap",
@@ -62,22 +62,22 @@ def test_a_reward_that_pays_everyone_fails(world, monkeypatch):
     assert "semantic.floor_gap" not in failed(rewards["gain"])
 
 
-def test_words_of_later_papers_are_found(world, monkeypatch):
+def test_words_of_later_papers_are_found(synthetic, monkeypatch):
     real = CorpusView.__init__
 
     def later(self, store, day, *rest):
         real(self, store, day + 3_000, *rest)
 
     monkeypatch.setattr(CorpusView, "__init__", later)
-    _, task, _ = made(world)
+    _, task, _ = made(synthetic)
     assert failed(task) == {"arena.canary_words"}
 
 
-def test_what_an_audit_has_found_has_the_ids_of_openenv(world):
+def test_what_an_audit_has_found_has_the_ids_of_openenv(synthetic):
     audited = AuditReport()
     audited.add("leak.paper", "", "", "")
     audited.add("contract.no-gold", "", "", "")
-    card = report_card(Corpus.open(world), audited, DISCOVERY, surveys=1)
+    card = report_card(Corpus.open(synthetic), audited, DISCOVERY, topics=1)
     assert failed(card) == {"semantic.no_solution_leakage", "runtime.oracle_containment"}
 
 

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from helpers import arena_surveys, call, make_env, playing, result, within_reach
+from helpers import arena_topics, call, make_env, playing, result, within_reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,10 +59,10 @@ def afterwards(env, action, rest):
     return first, [env.step(later) for later in rest[1:]]
 
 
-def rest_of(world, env):
+def rest_of(synthetic, env):
     """An episode that uses every tool; what it selects, shows and submits depends on its past."""
-    survey = env.reset(seed=1)[1]["survey"]
-    query, papers = arena_surveys(world)[survey]["title"], within_reach(world, survey)
+    topic = env.reset(seed=1)[1]["topic_id"]
+    query, papers = arena_topics(synthetic)[topic]["title"], within_reach(synthetic, topic)
     return [
         call("select", paper_ids=papers[:2]),
         call("search", query=query),
@@ -75,22 +75,22 @@ def rest_of(world, env):
 
 
 @pytest.fixture(scope="module")
-def untouched(world, world_env):
-    rest = rest_of(world, world_env)
-    return rest, undisturbed(world_env, rest)
+def untouched(synthetic, synthetic_env):
+    rest = rest_of(synthetic, synthetic_env)
+    return rest, undisturbed(synthetic_env, rest)
 
 
 @pytest.mark.parametrize(("action", "message"), BAD_ACTIONS, ids=range(len(BAD_ACTIONS)))
-def test_a_bad_action_is_answered(world_env, untouched, action, message):
+def test_a_bad_action_is_answered(synthetic_env, untouched, action, message):
     rest, expected = untouched
-    step, others = afterwards(world_env, action, rest)
+    step, others = afterwards(synthetic_env, action, rest)
     assert message in result(step)["error"]
     assert len(step[0]["result"]) < 600
     assert step[1:4] == (0.0, False, False)
     assert step[0]["budget"] == {
         "steps": 98, "searches": 50, "reads": 100, "characters": 2_000_000,
     }  # fmt: skip
-    assert world_env.observation_space.contains(step[0])
+    assert synthetic_env.observation_space.contains(step[0])
     assert others == expected  # it continues as if nothing had been
 
 
@@ -123,13 +123,13 @@ def test_no_action_breaks_an_episode(whole_env, action, as_text):
 
 
 @pytest.fixture(scope="module")
-def whole_env(world):
-    return make_env(world, "arena/Survey-v0")
+def whole_env(synthetic):
+    return make_env(synthetic, "arena/Pipeline-v0")
 
 
 @pytest.fixture(scope="module")
-def world_env(world):
-    return make_env(world)
+def synthetic_env(synthetic):
+    return make_env(synthetic)
 
 
 ARGUMENTS = '{"query": "membrane", "k": 3}'
@@ -145,15 +145,15 @@ FORMS = [
 ]
 
 
-def test_an_action_may_have_the_form_that_models_write(world):
+def test_an_action_may_have_the_form_that_models_write(synthetic):
     """The same step in a scalar and a vector environment, in a log, and in the space."""
-    env = make_env(world)
-    many = gymnasium.make_vec("arena/Discovery-v0", len(FORMS), corpus=world)
-    survey = sorted(arena_surveys(world))[0]
-    many.reset(options={"survey": survey})
+    env = make_env(synthetic)
+    many = gymnasium.make_vec("arena/Discovery-v0", len(FORMS), corpus=synthetic)
+    topic = sorted(arena_topics(synthetic))[0]
+    many.reset(options={"topic_id": topic})
     observations, rewards, *_ = many.step(FORMS)
     for number, action in enumerate(FORMS):
-        env.reset(options={"survey": survey})
+        env.reset(options={"topic_id": topic})
         observation, reward, *_ = env.step(action)
         assert len(json.loads(observation["result"])["hits"]) == 3
         assert env.action_space.contains(action)
@@ -162,30 +162,30 @@ def test_an_action_may_have_the_form_that_models_write(world):
         assert (observation["result"], reward) == (observations["result"][0], rewards[0])
 
 
-def hidden_from(world, survey):
+def hidden_from(synthetic, topic):
     """One paper of every kind that does not exist in an episode."""
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
-    day = arena_surveys(world)[survey]["date"]
+    papers = pq.read_table(synthetic / "papers.parquet").to_pylist()
+    day = arena_topics(synthetic)[topic]["date"]
     kinds = {
         "too late": [p for p in papers if p["date"] and p["date"] > day and not p["is_survey"]],
         "of the day": [p for p in papers if p["date"] == day and not p["is_survey"]],
         "undated": [p for p in papers if p["date"] is None],
-        "survey": [p for p in papers if p["is_survey"] and p["date"] and p["date"] < day],
+        "topic_id": [p for p in papers if p["is_survey"] and p["date"] and p["date"] < day],
     }
-    return {kind: found[0]["id"] for kind, found in kinds.items() if found} | {"itself": survey}
+    return {kind: found[0]["id"] for kind, found in kinds.items() if found} | {"itself": topic}
 
 
-@pytest.mark.parametrize("corpus", ["mini", "world"])
+@pytest.mark.parametrize("corpus", ["mini", "synthetic"])
 @pytest.mark.parametrize(
     "tool", ["read", "references", "citations", "select", "submit", "organize"]
 )
 def test_hidden_papers_are_unknown(request, corpus, tool):
     """What is answered is, word for word, what an id that never was is answered."""
     directory = request.getfixturevalue(corpus)
-    survey = "sv:1" if corpus == "mini" else sorted(arena_surveys(directory))[0]
-    found = hidden_from(directory, survey)
+    topic = "sv:1" if corpus == "mini" else sorted(arena_topics(directory))[0]
+    found = hidden_from(directory, topic)
     assert len(found) == (5 if corpus == "mini" else 4)
-    there = within_reach(directory, survey)[0]
+    there = within_reach(directory, topic)[0]
 
     def asked(paper):
         arguments = {
@@ -196,7 +196,7 @@ def test_hidden_papers_are_unknown(request, corpus, tool):
             },
         }.get(tool, {"paper_id": paper})
         name = "arena/Organization-v0" if tool == "organize" else "arena/Discovery-v0"
-        step = playing(directory, survey, name).step(call(tool, **arguments))
+        step = playing(directory, topic, name).step(call(tool, **arguments))
         said = [*step[:4], step[4]["reward_terms"]]
         return json.loads(json.dumps(said).replace(paper, "THE ID"))
 
@@ -206,39 +206,39 @@ def test_hidden_papers_are_unknown(request, corpus, tool):
         assert asked(paper) == expected, kind
 
 
-def test_every_page_of_a_hidden_paper_is_unknown(world):
+def test_every_page_of_a_hidden_paper_is_unknown(synthetic):
     """Neither sections nor pages nor an empty budget tell it from an id that never was."""
-    survey = sorted(arena_surveys(world))[0]
-    late = hidden_from(world, survey)["too late"]
+    topic = sorted(arena_topics(synthetic))[0]
+    late = hidden_from(synthetic, topic)["too late"]
     for options in ({}, {"max_reads": 0}, {"max_characters": 0}):
         for tool, more in (("read", "section"), ("read", "page"), ("references", "page")):
             answers = []
             for paper in (late, "never:was"):
-                env = playing(world, survey, **options)
+                env = playing(synthetic, topic, **options)
                 step = env.step(call(tool, paper_id=paper, **{more: 10**6}))
                 assert step[1:4] == (0.0, False, False)
                 answers.append((result(step)["error"].replace(paper, "?"), step[0]["budget"]))
             assert answers[0] == answers[1]
 
 
-def test_a_repeated_id_counts_once(world):
-    env = make_env(world)
+def test_a_repeated_id_counts_once(synthetic):
+    env = make_env(synthetic)
     env.reset(seed=1)
     ids = [hit["id"] for hit in result(env.step(call("search", query="membrane", k=2)))["hits"]]
     info = env.step(call("submit", paper_ids=[ids[0], ids[1], ids[0]]))[4]
     assert info["answers"]["discovery"] == ids
 
 
-def test_a_mapping_is_an_object(world):
-    env = make_env(world)
+def test_a_mapping_is_an_object(synthetic):
+    env = make_env(synthetic)
     env.reset(seed=1)
     arguments = MappingProxyType({"query": "membrane", "k": np.int64(2)})
     action = MappingProxyType({"tool": "search", "arguments": arguments})
     assert len(result(env.step(action))["hits"]) == 2
 
 
-def test_the_space_of_an_environment_knows_its_bounds(world):
-    space = make_env(world, max_k=3, surveys=1).action_space
+def test_the_space_of_an_environment_knows_its_bounds(synthetic):
+    space = make_env(synthetic, max_k=3, topics=1).action_space
     assert space.contains(call("search", query="x", k=3))
     assert not space.contains(call("search", query="x", k=4))
     assert not space.contains(call("search", query="x", retriever="dense"))

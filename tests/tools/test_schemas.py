@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import gymnasium
 import jsonschema
 import pytest
-from helpers import arena_surveys, make_env, playing, result
+from helpers import arena_topics, make_env, playing, result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +25,7 @@ TOOLS_OF = {
     "arena/Organization-v0": [*RESEARCH, "organize", "finish"],
     "arena/Question-v0": [*RESEARCH, "submit", "finish"],
     "arena/Report-v0": [*RESEARCH, "write", "submit_report", "finish"],
-    "arena/Survey-v0": [*RESEARCH, "submit", "organize", "finish"],
+    "arena/Pipeline-v0": [*RESEARCH, "submit", "organize", "finish"],
 }
 
 
@@ -38,8 +38,8 @@ def schemas_of(env) -> dict:
 
 
 @pytest.mark.parametrize("name", environment_ids())
-def test_every_environment_describes_its_tools(world, name):
-    env = make_env(world, name)
+def test_every_environment_describes_its_tools(synthetic, name):
+    env = make_env(synthetic, name)
     described = arena.tool_schemas(env)
     assert [tool["function"]["name"] for tool in described] == TOOLS_OF[name]
     assert json.loads(json.dumps(described)) == described
@@ -61,7 +61,7 @@ def test_every_environment_describes_its_tools(world, name):
     assert arena.tool_schemas(env.unwrapped) == described
     wrapped = gymnasium.wrappers.TimeLimit(env, 5)
     assert arena.tool_schemas(wrapped) == described
-    vectors = gymnasium.make_vec(name, num_envs=2, corpus=world)
+    vectors = gymnasium.make_vec(name, num_envs=2, corpus=synthetic)
     assert arena.tool_schemas(vectors) == described
 
 
@@ -83,14 +83,14 @@ values = (
 
 @settings(max_examples=400, deadline=None)
 @given(
-    tool=st.sampled_from(TOOLS_OF["arena/Survey-v0"]),
+    tool=st.sampled_from(TOOLS_OF["arena/Pipeline-v0"]),
     arguments=st.dictionaries(
         st.sampled_from(["query", "k", "offset", "retriever", "paper_id", "section", "page",
                          "paper_ids", "mind_map", "queries", "fuse", "extra"]), values,
     ),
 )  # fmt: skip
-def test_what_fits_the_schema_is_a_call_and_nothing_else_is(survey_env, tool, arguments):
-    schema = schemas_of(survey_env)[tool]["parameters"]
+def test_what_fits_the_schema_is_a_call_and_nothing_else_is(pipeline_env, tool, arguments):
+    schema = schemas_of(pipeline_env)[tool]["parameters"]
     # Beyond the schema: null is an optional argument left out, a tree may come as its text, an
     # integer as its digits. Short of it: 3.0 is an integer in a schema, but none here.
     allowed = {
@@ -106,13 +106,13 @@ def test_what_fits_the_schema_is_a_call_and_nothing_else_is(survey_env, tool, ar
         isinstance(value, float) and key in schema["properties"] for key, value in allowed.items()
     )
     action = {"tool": tool, "arguments": arguments}
-    assert survey_env.action_space.contains(action) == expected
-    assert survey_env.action_space.contains(json.dumps(action)) == expected
+    assert pipeline_env.action_space.contains(action) == expected
+    assert pipeline_env.action_space.contains(json.dumps(action)) == expected
 
 
 @pytest.fixture(scope="module")
-def survey_env(world):
-    return make_env(world, "arena/Survey-v0")
+def pipeline_env(synthetic):
+    return make_env(synthetic, "arena/Pipeline-v0")
 
 
 def message(*calls) -> dict:
@@ -133,8 +133,8 @@ def message(*calls) -> dict:
         ("search", "[" * 100_000, "is not an object"),
     ],
 )
-def test_a_malformed_call_becomes_an_observation(world, name, arguments, error):
-    env = playing(world, sorted(arena_surveys(world))[0])
+def test_a_malformed_call_becomes_an_observation(synthetic, name, arguments, error):
+    env = playing(synthetic, sorted(arena_topics(synthetic))[0])
     ((call_id, action),) = arena.actions_from(message((name, arguments)))
     assert call_id == "c0"
     step = env.step(action)
@@ -165,9 +165,9 @@ def test_what_is_no_message_is_refused(said):
 
 
 @pytest.mark.parametrize("called", [None, {"id": "x"}])
-def test_a_call_that_is_none_is_answered_too(world, called):
+def test_a_call_that_is_none_is_answered_too(synthetic, called):
     ((_, action),) = arena.actions_from({"tool_calls": [called]})
-    env = playing(world, sorted(arena_surveys(world))[0])
+    env = playing(synthetic, sorted(arena_topics(synthetic))[0])
     assert "no tool None" in result(env.step(action))["error"]
 
 

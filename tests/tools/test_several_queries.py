@@ -1,11 +1,11 @@
-"""A search of several queries: its hits by hand and by single searches, its cost, its doors."""
+"""A search of several queries: its hits by hand and by single searches, its cost, integrations."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from helpers import act, arena_surveys, call, playing
+from helpers import act, arena_topics, call, playing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,9 +14,9 @@ from arena.agents.researcher import Desk
 
 
 @pytest.fixture(scope="module")
-def env(world):
+def env(synthetic):
     endless = {"max_searches": 10**5, "max_steps": 10**5, "max_characters": 10**9}
-    return playing(world, min(arena_surveys(world)), **endless)
+    return playing(synthetic, min(arena_topics(synthetic)), **endless)
 
 
 def test_hits_are_fused_by_hand(mini):
@@ -93,7 +93,7 @@ def test_a_long_result_is_cut_in_every_list(mini):
 
 def test_a_desk_searches_together(mini):
     env = playing(mini, "sv:1", max_searches=3)
-    observation, _ = env.reset(options={"survey": "sv:1"})
+    observation, _ = env.reset(options={"topic_id": "sv:1"})
     desk = Desk(observation, arena.tool_schemas(env))
 
     def play(move):

@@ -10,7 +10,7 @@ from typing import Annotated
 import pyarrow.parquet as pq
 import pytest
 from annotated_types import Ge
-from helpers import act, arena_surveys, call, links, playing, result, within_reach
+from helpers import act, arena_topics, call, links, playing, result, within_reach
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,14 +31,14 @@ def env(mini):
 
 @pytest.fixture(scope="module")
 def engines(tmp_path_factory):
-    """A made-up world with three indexes: of words in all fields, of titles, of vectors."""
+    """A synthetic corpus with three indexes: of words in all fields, of titles, of vectors."""
     from corpus_builder.build import build
     from corpus_builder.index import build_index
-    from corpus_builder.sources.world import WorldSource
-    from corpus_builder.world import WorldConfig
+    from corpus_builder.sources.synthetic import SyntheticSource
+    from corpus_builder.synthetic import SyntheticConfig
 
     directory = tmp_path_factory.mktemp("engines") / "corpus"
-    build(WorldSource(WorldConfig(seed=5, papers=300, surveys=3)), directory)
+    build(SyntheticSource(SyntheticConfig(seed=5, papers=300, surveys=3)), directory)
     build_index(directory, "bm25", name="titles", fields=["title"])
     build_index(directory, "dense", options={"encoder": "static"})
     return directory
@@ -73,7 +73,7 @@ def test_what_search_passes_over(env):
         "message": "No more papers match.",
     }
     nothing = {"hits": [], "message": "Nothing matches. Try other words."}
-    assert act(env, "search", query="zirconium") == nothing  # only surveys have it
+    assert act(env, "search", query="zirconium") == nothing  # only topics have it
     assert act(env, "search", query="dense later", k=9)["hits"][0]["id"] == "p:day"
     assert act(env, "search", query="  ") == nothing
 
@@ -81,14 +81,14 @@ def test_what_search_passes_over(env):
 @pytest.fixture(scope="module", params=["bm25", "titles", "dense", "hybrid(bm25,dense)"])
 def searching(engines, request):
     """An environment for all examples of an engine."""
-    survey = sorted(arena_surveys(engines))[0]
-    return playing(engines, survey, retriever=request.param, max_steps=1000, max_searches=1000)
+    topic = sorted(arena_topics(engines))[0]
+    return playing(engines, topic, retriever=request.param, max_steps=1000, max_searches=1000)
 
 
 @given(data=st.data())
 def test_pages_of_a_search_are_one_long_search(engines, searching, data):
-    env, survey = searching, sorted(arena_surveys(engines))[0]
-    words = env.reset(options={"survey": survey})[0]["topic"].split()
+    env, topic = searching, sorted(arena_topics(engines))[0]
+    words = env.reset(options={"topic_id": topic})[0]["topic"].split()
     query = " ".join(data.draw(st.lists(st.sampled_from(words), min_size=1, max_size=4)))
     k = data.draw(st.integers(1, 40))
     long = act(env, "search", query=query, k=40)["hits"]
@@ -100,17 +100,17 @@ def test_pages_of_a_search_are_one_long_search(engines, searching, data):
 
 def test_the_retriever_may_be_named(engines):
     names = ["titles", "hybrid(bm25,titles)", "dense"]
-    survey, row = sorted(arena_surveys(engines).items())[0]
-    env = playing(engines, survey, retrievers=names, max_searches=100)
+    topic, row = sorted(arena_topics(engines).items())[0]
+    env = playing(engines, topic, retrievers=names, max_searches=100)
     corpus, query = arena.Corpus.open(engines), row["title"]
     for name in [None, "bm25", *names]:
-        view = corpus.at(row["date"].isoformat(), exclude=[survey], retriever=name or "bm25")
+        view = corpus.at(row["date"].isoformat(), exclude=[topic], retriever=name or "bm25")
         found = act(env, "search", query=query, k=20, retriever=name)["hits"]
         assert [tuple(hit.values()) for hit in found] == view.search(query, 20)
     papers = {p["id"]: p for p in pq.read_table(engines / "papers.parquet").to_pylist()}
     word = next(  # in an abstract and in no title
         word
-        for paper in within_reach(engines, survey)
+        for paper in within_reach(engines, topic)
         for word in papers[paper]["abstract"].lower().rstrip(".").split()
         if word.isalpha()
         and len(word) > 7
@@ -122,7 +122,7 @@ def test_the_retriever_may_be_named(engines):
     assert wrong == "no retriever 'titels'. Did you mean 'titles'?"
     assert (
         "no retriever 'titles'"
-        in act(playing(engines, survey), "search", query=word, retriever="titles")["error"]
+        in act(playing(engines, topic), "search", query=word, retriever="titles")["error"]
     )
 
 
@@ -148,7 +148,7 @@ def test_read_by_hand(env):
     bare = act(env, "read", paper_id="p:leap")
     assert (bare["text"], bare["characters"], bare["pages"]) == ("", 0, 1)
     assert bare["sections"] == ["Abstract"]
-    assert act(env, "read", paper_id="12345")["cited_by"] == 0  # p:same is of the survey's day
+    assert act(env, "read", paper_id="12345")["cited_by"] == 0  # p:same is of the topic's day
     assert act(env, "read", paper_id="p:day", section=3)["error"] == (
         "section=3 does not exist. 'p:day' has sections 0 to 2."
     )
@@ -157,15 +157,15 @@ def test_read_by_hand(env):
     )
 
 
-def test_reading_gives_the_whole_text_in_pages(world, monkeypatch):
+def test_reading_gives_the_whole_text_in_pages(synthetic, monkeypatch):
     monkeypatch.setattr("arena.tools.read.PAGE", 100)
-    survey = sorted(arena_surveys(world))[0]
-    env = playing(world, survey, max_steps=10_000, max_reads=10_000)
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
-    sections = pq.read_table(world / "sections.parquet").to_pylist()
+    topic = sorted(arena_topics(synthetic))[0]
+    env = playing(synthetic, topic, max_steps=10_000, max_reads=10_000)
+    papers = pq.read_table(synthetic / "papers.parquet").to_pylist()
+    sections = pq.read_table(synthetic / "sections.parquet").to_pylist()
     number = next(s["document"] for s in sections if papers[s["document"]]["searchable"])
     paper = papers[number]
-    assert paper["id"] in within_reach(world, survey)
+    assert paper["id"] in within_reach(synthetic, topic)
     texts = [paper["abstract"], *(s["text"] for s in sections if s["document"] == number)]
     assert max(map(len, texts)) > 300
     for section, text in enumerate(texts):
@@ -200,7 +200,7 @@ def test_references_by_hand(env):
     ]
     # It cites p:day, and besides a survey, a task, an undated paper and an unknown one.
     assert [p["id"] for p in act(env, "references", paper_id="12345")["references"]] == ["p:day"]
-    # p:same cites it, on the day of the survey.
+    # p:same cites it, on the day of the topic.
     assert act(env, "citations", paper_id="12345") == {
         "id": "12345", "total": 0, "page": 1, "pages": 1, "citations": [],
     }  # fmt: skip
@@ -210,11 +210,11 @@ def test_references_by_hand(env):
 
 
 @pytest.mark.parametrize("per_page", [100, 3])
-def test_links_are_those_of_the_file_up_to_the_cutoff(world, monkeypatch, per_page):
+def test_links_are_those_of_the_file_up_to_the_cutoff(synthetic, monkeypatch, per_page):
     monkeypatch.setattr("arena.tools.links.PER_PAGE", per_page)
-    survey = sorted(arena_surveys(world))[3]
-    env = playing(world, survey, max_steps=10**5, max_reads=10**5)
-    there, pairs = within_reach(world, survey), links(world)
+    topic = sorted(arena_topics(synthetic))[3]
+    env = playing(synthetic, topic, max_steps=10**5, max_reads=10**5)
+    there, pairs = within_reach(synthetic, topic), links(synthetic)
     known = set(there)
     hidden = {paper for pair in pairs for paper in pair} - known
     assert hidden & {citing for citing, cited in pairs if cited in known}  # else this shows little
@@ -404,7 +404,7 @@ def test_a_function_becomes_a_tool():
             Nothing.
         """
 
-    tool = Tool.of(venue)
+    tool = Tool.from_function(venue)
     assert tool.description == "Say where a paper appeared. More on this."
     assert tool.usage() == "venue(paper_id, depth?, of?)"
     assert tool.schema == {
@@ -433,6 +433,6 @@ def test_a_function_that_is_no_tool_is_refused():
         """Nothing on it."""
 
     with pytest.raises(DataError, match=r"odd: paper is annotated <class 'float'>\. Give one"):
-        Tool.of(odd)
+        Tool.from_function(odd)
     with pytest.raises(DataError, match="silent: describe 'paper' under 'Args:'"):
-        Tool.of(silent)
+        Tool.from_function(silent)

@@ -30,8 +30,8 @@ def headings(tree: MindMap) -> list[str]:
 _MOST = 32_768  # labels whose vectors or entities are kept
 
 
-class Kept:
-    """An encoder or an extractor, and what it made of labels; the attributes are the plug-in's."""
+class CachedModel:
+    """Caches what an encoder or extractor returned for each label; has its attributes."""
 
     def __init__(self, source: Any) -> None:
         self.source = source
@@ -41,7 +41,7 @@ class Kept:
         return getattr(self.source, name)
 
 
-_shared: dict[tuple[str, str, str], Kept] = {}
+_shared: dict[tuple[str, str, str], CachedModel] = {}
 
 
 def forget_labels() -> None:
@@ -49,25 +49,25 @@ def forget_labels() -> None:
     _shared.clear()
 
 
-def kept(kind: str, plugin: Any, options: Mapping[str, Any] | None = None) -> Kept:
+def kept(kind: str, plugin: Any, options: Mapping[str, Any] | None = None) -> CachedModel:
     """Return an encoder or extractor that keeps what it makes.
 
     All scoring in this process shares that of a name and its `options`, which only an extractor
     has; an object keeps nothing from one score to the next: the caller may change it between them.
     """
-    if isinstance(plugin, Kept):
+    if isinstance(plugin, CachedModel):
         return plugin
     if not isinstance(plugin, str):
         if not hasattr(plugin, "queries" if kind == "encoder" else "entities"):
             raise DataError(f"{kind} {clip(plugin)}: expected the name of one, or an {kind}.")
-        return Kept(plugin)
+        return CachedModel(plugin)
     key = kind, plugin, json.dumps(options or {}, sort_keys=True)
     if key not in _shared:
         if kind == "extractor":
             made: Any = make_extractor(plugin, options or {})
         else:
             made = make_label_encoder(plugin)
-        return _shared.setdefault(key, Kept(made))
+        return _shared.setdefault(key, CachedModel(made))
     return _shared[key]
 
 

@@ -95,8 +95,8 @@ def node_soft_f1(predicted: MindMap, gold: MindMap, context: ScoreContext) -> fl
     union count less than its parts.
 
     Paper: equation 9.
-    Released: not in the scorer; ``soft_f1.py`` takes the means of a model over its surveys.
-    Here: of each survey.
+    Released: not in the scorer; ``soft_f1.py`` takes the means of a model over its topics.
+    Here: of each topic.
     """
     ours, theirs, shared = _node_cardinalities(predicted, gold, context.encoder)
     return 2 * shared / (ours + theirs)
@@ -127,7 +127,7 @@ def heading_entity_recall(predicted: MindMap, gold: MindMap, context: ScoreConte
 
     Paper: ResearchArena, section 5; FLAIR.
     Released: no metrics in the authors' code.
-    Here: that formula; any extractor, ``spacy`` by default. A survey without an entity has none.
+    Here: that formula; any extractor, ``spacy`` by default. A topic without an entity has none.
     """
     wanted = entities(headings(gold), context.extractor)
     found = entities(headings(predicted), context.extractor)

@@ -10,7 +10,7 @@ from arena.text.identifiers import normal_title
 
 
 class ReportGold(NamedTuple):
-    """What a report is scored against.
+    """The labels that a report is scored against.
 
     Attributes:
         gains: Id of each reference of the survey in reach -> 2 if it is influential, else 1.

@@ -106,7 +106,7 @@ def document_importance(report: Report, gold: ReportGold, context: ScoreContext)
 
 
 def _median(papers: Iterable[str], context: ScoreContext) -> float | None:
-    facts = context.tasks.facts(context.survey, papers) if context.tasks else {}
+    facts = context.tasks.facts(context.topic_id, papers) if context.tasks else {}
     counts = [each.citations for each in facts.values() if each.citations is not None]
     return median(counts) if counts else None
 

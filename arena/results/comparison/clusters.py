@@ -1,6 +1,6 @@
 """Clusters: topics that depend on each other, such as surveys of one subject.
 
-Whole clusters are resampled and flipped: as single topics, 120 surveys on 23 subjects would reject
+Whole clusters are resampled and flipped: as single topics, 120 topics on 23 subjects would reject
 about every sixth true null hypothesis at 5 %.
 """
 
@@ -21,7 +21,7 @@ FEWEST = 7
 
 
 def clusters_of(topics: Mapping[str, Mapping[str, Any]], by: str = CLUSTERS[0]) -> dict[str, str]:
-    """Return topic -> its cluster, of the rows of ``per_survey`` in ``metrics.json``.
+    """Return topic -> its cluster, of the rows of ``per_topic`` in ``metrics.json``.
 
     By default surveys of one subject of a synthetic corpus are a cluster, and questions of one
     paper that asks; every other topic is its own. By ``"domain"`` those of one domain are.
@@ -38,11 +38,11 @@ def numbered(clusters: Iterable[str]) -> NDArray[np.int64]:
     return np.unique(list(clusters), return_inverse=True)[1].astype(np.int64)
 
 
-def in_clusters(topics: int, clusters: int, unit: str = "survey") -> str:
+def in_clusters(topics: int, clusters: int, unit: str = "topic") -> str:
     """Return how many topics there are, and in how many clusters if these are fewer.
 
     >>> in_clusters(120, 23), in_clusters(8, 8, "question")
-    ('120 surveys in 23 clusters', '8 questions')
+    ('120 topics in 23 clusters', '8 questions')
     """
     inside = f" in {count(clusters, 'cluster')}" if clusters < topics else ""
     return count(topics, unit) + inside

@@ -1,4 +1,4 @@
-"""Compare runs survey by survey: means, intervals, paired tests; docs/comparing.md."""
+"""Compare runs topic by topic: means, intervals, paired tests; docs/comparing.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OF_ONE = "Labels are checked of the runs over the given corpus alone."
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its confidence interval; the ends are None for fewer than two surveys."""
+    """A mean with its confidence interval; the ends are None for fewer than two topics."""
 
     mean: float
     low: float | None
@@ -48,20 +48,20 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """One run against another by one metric, paired by survey.
+    """One run against another by one metric, paired by topic.
 
     Attributes:
         run: Name of the run.
         against: Name of the run that it is compared with.
         difference: Mean of ``run - against``.
-        low: Lower end of its confidence interval, None for fewer than two surveys.
+        low: Lower end of its confidence interval, None for fewer than two topics.
         high: Upper end.
         p: Two-sided p of the test, None if it is not defined.
         corrected: `p` after Holm's correction for all comparisons by this metric.
         significant: Whether `corrected` is at most 1 - level; False without a best direction.
-        wins: Surveys on which `run` is better; None without a best direction.
-        ties: Surveys on which both are equal to 1e-12, likewise.
-        losses: The other surveys, likewise.
+        wins: Topics on which `run` is better; None without a best direction.
+        ties: Topics on which both are equal to 1e-12, likewise.
+        losses: The other topics, likewise.
     """
 
     run: str
@@ -84,18 +84,18 @@ class MetricComparison:
     Attributes:
         metric: Name of the metric.
         lower_is_better: Whether less is better; None for a count without a best direction.
-        surveys: The surveys that every run has a value for; everything here is over them.
+        topics: The topics that every run has a value for; everything here is over them.
         clusters: How many clusters they are in, see `clusters_of`; below `FEWEST` nothing is
             tested.
         ceiling: Mean score of the labels themselves, None if unknown.
-        values: Run -> its values in the order of `surveys`.
+        values: Run -> its values in the order of `topics`.
         means: Run -> mean with interval.
         differences: Differences of the compared pairs.
     """
 
     metric: str
     lower_is_better: bool | None
-    surveys: tuple[str, ...]
+    topics: tuple[str, ...]
     clusters: int
     ceiling: float | None
     values: Mapping[str, tuple[float, ...]]
@@ -113,13 +113,13 @@ class Comparison:
         baseline: The name that the others are compared with.
         test, level: As `compare` takes them.
         metrics: One comparison per metric, in the order of the task.
-        headline: The metric of the verdict, which the page draws survey by survey.
-        surveys: The surveys that all runs played, in order.
-        gold: Survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
+        headline: The metric of the verdict, which the page draws topic by topic.
+        topics: The topics that all runs played, in order.
+        gold: Topic -> paper -> 2 (influential) or 1, of the references in reach; empty where a
             task has no ranking.
         notes: Remarks for a reader, such as differences between runs that may be compared all the
             same.
-        parts: Words such as "dated before 2024-01-01" -> the headline over those surveys alone; see
+        parts: Words such as "dated before 2024-01-01" -> the headline over those topics alone; see
             `split_by_day`.
         clusters: What a cluster shares, as `compare` takes it.
     """
@@ -131,7 +131,7 @@ class Comparison:
     level: float
     metrics: tuple[MetricComparison, ...]
     headline: str
-    surveys: tuple[str, ...]
+    topics: tuple[str, ...]
     gold: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
     parts: Mapping[str, MetricComparison] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class Comparison:
     @cached_property
     def curves(self) -> dict[str, tuple[float, ...]]:
         """Run -> mean share of references shown after 0, 1, 2, ... searches."""
-        scored = sorted(survey for survey, gains in self.gold.items() if gains)
+        scored = sorted(topic for topic, gains in self.gold.items() if gains)
         counting = [run for run in self.runs if scored and run.why_no_curve is None]
         return {run.name: run.curve(scored) for run in counting}
 
@@ -161,19 +161,19 @@ class Comparison:
 
     @property
     def unit(self) -> str:
-        """Kind of topic of these runs: survey, paper or question."""
-        return str(self.runs[0].metrics.get("unit", "survey"))
+        """Kind of topic of these runs: topic, paper or question."""
+        return str(self.runs[0].metrics.get("unit", "topic"))
 
     @property
     def clustered(self) -> int:
         """In how many clusters the topics are."""
-        rows = self.runs[0].metrics["per_survey"]
-        return len({*clusters_of({s: rows[s] for s in self.surveys}, self.clusters).values()})
+        rows = self.runs[0].metrics["per_topic"]
+        return len({*clusters_of({s: rows[s] for s in self.topics}, self.clusters).values()})
 
     @property
     def over(self) -> str:
         """How many topics there are, and in how many clusters."""
-        return in_clusters(len(self.surveys), self.clustered, self.unit)
+        return in_clusters(len(self.topics), self.clustered, self.unit)
 
     @property
     def played(self) -> bool:
@@ -182,7 +182,7 @@ class Comparison:
 
     @property
     def guessed(self) -> list[str]:
-        """The surveys whose date is guessed."""
+        """The topics whose date is guessed."""
         return list(self.runs[0].metrics.get("dates_guessed", ()))
 
 
@@ -197,7 +197,7 @@ def compare(
     corpus: Corpus | str | Path | None = None,
     plugins: Sequence[str | Path] = (),
 ) -> Comparison:
-    """Compare finished runs, survey by survey.
+    """Compare finished runs, topic by topic.
 
     Args:
         runs: Directories that `arena.run` wrote, each alone or as ``NAME=DIR``. By default a run
@@ -210,22 +210,22 @@ def compare(
         test: ``"fisher"`` (randomization of signs) or ``"student"`` (paired t).
         level: Level of the confidence intervals, in (0, 1); a p of at most 1 - level, by Holm's
             correction for the number of comparisons by one metric, is significant.
-        common: Compare the surveys that all runs played, where they did not play the same.
+        common: Compare the topics that all runs played, where they did not play the same.
         clusters: What topics share that are resampled and flipped together: ``"cluster"``, the
             subject of synthetic surveys and the paper that asks a question, or ``"domain"``.
         corpus: The corpus of the runs, by whose labels their headlines are scored again; also to
             score files of answers, and runs by `metrics` that they did not report, and for ceilings
-            of `common` surveys. Without it rankings are scored again by the labels in the runs.
+            of `common` topics. Without it rankings are scored again by the labels in the runs.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
 
     Returns:
         The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
-        is taken over the surveys that every run has a value for.
+        is taken over the topics that every run has a value for.
 
     Raises:
         CorpusError: A directory contains no run, or one that is unfinished or was changed, or that
             states scores which its answers do not get.
-        DataError: Runs differ in corpus, task set, task, surveys, metrics or encoder, one is
+        DataError: Runs differ in corpus, task set, task, topics, metrics or encoder, one is
             given twice, or an option is out of its range.
         UnknownNameError: The baseline or a metric is unknown.
     """
@@ -233,7 +233,7 @@ def compare(
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
     _check_options(test, level)
-    opened = None if corpus is None else Corpus.of(corpus)
+    opened = None if corpus is None else Corpus.resolve(corpus)
     compared = _read(runs, common, opened, metrics or ())
     first = next(run for run in compared if run.opened)
     names = [run.name for run in compared]
@@ -263,7 +263,7 @@ def compare(
         level,
         tuple(tables),
         headline if headline in chosen else chosen[0],
-        tuple(sorted(first.metrics["per_survey"])),
+        tuple(sorted(first.metrics["per_topic"])),
         first.gold,
         tuple(notes),
         clusters=clusters,
@@ -283,7 +283,7 @@ def _read(
         raise DataError("files of answers are scored on the task of a run: name a run, too.")
     opened = open_runs(played, common, corpus, metrics)
     every = [run for system in opened.values() for run, _ in system]
-    total = sum(len(run.manifest["surveys"]) * run.repeats for run in every)
+    total = sum(len(run.manifest["topics"]) * run.repeats for run in every)
     with progress(total=total, desc="reading runs", unit="episode") as bar:
         pooled = [
             pool([read_compared_run(name, *one, bar.update) for one in system])
@@ -316,11 +316,11 @@ def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
 
 
 def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None) -> Comparison:
-    """Return a comparison with the headline apart for surveys dated before a day, and from it on.
+    """Return a comparison with the headline apart for topics dated before a day, and from it on.
 
     Args:
         comparison: The comparison.
-        corpus: The corpus of the runs, which has the dates of the surveys.
+        corpus: The corpus of the runs, which has the dates of the topics.
         day: First day of which a model knows nothing: its cutoff, as `Corpus.at` takes one. By
             default the latest ``model_cutoff`` of the agents; where none has one, nothing is split.
     """
@@ -334,9 +334,9 @@ def split_by_day(comparison: Comparison, corpus: Corpus, day: str | None = None)
     how = (comparison.test, comparison.level, comparison.clusters)
     parts: dict[str, MetricComparison] = {}
     for words, early in ((f"dated before {day}", True), (f"dated {day} or later", False)):
-        chosen = [s for s in whole.surveys if (tasks.survey(s).date < day) == early]
+        chosen = [s for s in whole.topics if (tasks.topic(s).date < day) == early]
         runs = [
-            replace(run, metrics={"per_survey": {s: run.metrics["per_survey"][s] for s in chosen},
+            replace(run, metrics={"per_topic": {s: run.metrics["per_topic"][s] for s in chosen},
                                   "ceiling": {}})
             for run in comparison.runs
         ]  # fmt: skip
@@ -393,20 +393,20 @@ def compare_by(
     clusters: str = CLUSTERS[0],
 ) -> MetricComparison:
     """Compare all runs by one metric, of which less is better if `lower`; see `compare`."""
-    entries = [run.metrics["per_survey"] for run in runs]
-    surveys = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
-    values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
-    values = values.reshape(len(surveys), len(entries))
+    entries = [run.metrics["per_topic"] for run in runs]
+    topics = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
+    values = np.array([[e[s][metric] for e in entries] for s in topics], np.float64)
+    values = values.reshape(len(topics), len(entries))
     columns = {run.name: values[:, place] for place, run in enumerate(runs)}
     inside = clusters_of(entries[0], clusters)
-    groups = numbered(inside[survey] for survey in surveys)
+    groups = numbered(inside[topic] for topic in topics)
     number = len(np.unique(groups))
     means, differences = {}, []
-    if surveys:
+    if topics:
         intervals = bootstrap(values, level, groups)
         for (name, column), interval in zip(columns.items(), intervals, strict=True):
             means[name] = Estimate(math.fsum(column) / len(column), *interval)
-    if surveys and pairs:
+    if topics and pairs:
         paired = np.stack([columns[run] - columns[against] for run, against in pairs], 1)
         compute = fisher if test == "fisher" else student
         tested = number >= FEWEST
@@ -431,7 +431,7 @@ def compare_by(
     ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
     by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
     return MetricComparison(
-        metric, lower, tuple(surveys), number, ceiling, by_run, means, tuple(differences)
+        metric, lower, tuple(topics), number, ceiling, by_run, means, tuple(differences)
     )
 
 
@@ -448,10 +448,10 @@ def _remarks_on(
     """Yield what a reader of the numbers must know; some metrics are `unlimited`."""
     metric, ceiling = table.metric, table.ceiling
     labelled = max(run.metrics["counts"]["scored"] for run in runs)
-    if len(table.surveys) != labelled:
-        unit = f"scored {runs[0].metrics.get('unit', 'survey')}"
-        remark = f"{metric} is taken over {len(table.surveys)} of {count(labelled, unit)}"
-        entries = [run.metrics["per_survey"].values() for run in runs]
+    if len(table.topics) != labelled:
+        unit = f"scored {runs[0].metrics.get('unit', 'topic')}"
+        remark = f"{metric} is taken over {len(table.topics)} of {count(labelled, unit)}"
+        entries = [run.metrics["per_topic"].values() for run in runs]
         if len({sum(entry[metric] is not None for entry in each) for each in entries}) > 1:
             yield f"{remark}: those that every run has a value for."
         else:

@@ -29,7 +29,7 @@ from arena.tools import parse_action, queries_of
 
 @dataclass(frozen=True)
 class Effort:
-    """What one or several episodes cost; None is an unknown number.
+    """The cost of one or several episodes; None is an unknown number.
 
     `errors` are actions that could not be carried out, `truncated` episodes that the budget ended,
     `models` to `failed` the use of language models as the agent records it (`failed` answers could
@@ -65,7 +65,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class PlayedEpisode:
-    """The episode of a run on one survey.
+    """The episode of a run on one topic.
 
     Attributes:
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches.
@@ -83,7 +83,7 @@ class ComparedRun:
     """A run with its unique name in this comparison, and why its episodes have no curves.
 
     `task` is the task that it played; a system that a suite scored has none. `opened` is the run
-    itself, None of a file of answers, and `gold` its labels: survey -> paper -> gain. `pooled` runs
+    itself, None of a file of answers, and `gold` its labels: topic -> paper -> gain. `pooled` runs
     over `corpora` corpora may stand behind it, see `pool`.
     """
 
@@ -104,11 +104,11 @@ class ComparedRun:
     @property
     def unseen(self) -> float | None:
         """Mean share of submitted ids that no result of their episode had; None if unknown."""
-        return mean(row.get("unseen") for row in self.metrics["per_survey"].values())
+        return mean(row.get("unseen") for row in self.metrics["per_topic"].values())
 
-    def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
-        """Return the mean curve over surveys; an episode that has ended keeps its last share."""
-        curves = [self.episodes[survey].curve for survey in surveys]
+    def curve(self, topics: Sequence[str]) -> tuple[float, ...]:
+        """Return the mean curve over topics; an episode that has ended keeps its last share."""
+        curves = [self.episodes[topic].curve for topic in topics]
         longest = max(map(len, curves))
         filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
         return tuple(np.array(filled).mean(axis=0).tolist())
@@ -131,8 +131,8 @@ def open_runs(
 ) -> dict[str, list[Opened]]:
     """Return name -> its runs, one or those of ``NAME=DIR,DIR``, checked to be comparable.
 
-    With `common` they are cut to the surveys that all of them played. With `corpus`, theirs, they
-    have `metrics` that they did not report, and the ceilings and floors of these surveys. Raise
+    With `common` they are cut to the topics that all of them played. With `corpus`, theirs, they
+    have `metrics` that they did not report, and the ceilings and floors of these topics. Raise
     CorpusError for scores that the answers do not get, see `refuse_misstated`.
     """
     given, places = zip(*map(split_name, runs), strict=True)
@@ -170,18 +170,18 @@ def _score_by(
     found = rescore(run.directory, corpus, metrics)
     for name in ("mean", "ceiling"):
         scores[name] |= found[name]
-    for survey, row in scores["per_survey"].items():
-        row |= {name: found["per_survey"][survey][name] for name in found["mean"]}
+    for topic, row in scores["per_topic"].items():
+        row |= {name: found["per_topic"][topic][name] for name in found["mean"]}
 
 
 def _keep_common(opened: Sequence[Opened], corpus: Corpus | None, metrics: Sequence[str]) -> None:
-    shared = set.intersection(*(set(scores["per_survey"]) for _, scores in opened))
+    shared = set.intersection(*(set(scores["per_topic"]) for _, scores in opened))
     if not shared:
-        raise DataError("the runs share no survey. Compare runs of the same surveys.")
+        raise DataError("the runs share no topic. Compare runs of the same topics.")
     for run, scores in opened:
-        if len(scores["per_survey"]) == len(shared):
+        if len(scores["per_topic"]) == len(shared):
             continue
-        rows = {s: row for s, row in scores["per_survey"].items() if s in shared}
+        rows = {s: row for s, row in scores["per_topic"].items() if s in shared}
         scored = sum(all(row[name] is not None for name in scores["mean"]) for row in rows.values())
         known: dict[str, Any] = {"ceiling": {}, "floors": None}
         if corpus is not None:
@@ -190,8 +190,8 @@ def _keep_common(opened: Sequence[Opened], corpus: Corpus | None, metrics: Seque
             name: known["ceiling"].get(name.partition(".")[2] if is_of_repeats(name) else name)
             for name in scores["ceiling"]
         }
-        scores |= {"per_survey": rows, "floors": known["floors"], "ceiling": ceilings}
-        scores["counts"] = scores["counts"] | {"surveys": len(rows), "scored": scored}
+        scores |= {"per_topic": rows, "floors": known["floors"], "ceiling": ceilings}
+        scores["counts"] = scores["counts"] | {"topics": len(rows), "scored": scored}
 
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
@@ -208,10 +208,10 @@ def read_compared_run(
     manifest = run.manifest
     episodes, efforts = dict[str, PlayedEpisode](), []
     for record in run.episodes(every=True):
-        if record["survey"] not in metrics["per_survey"]:
+        if record["topic_id"] not in metrics["per_topic"]:
             continue
         played = played_episode(record, run)
-        episodes.setdefault(record["survey"], played)  # the first of several is shown
+        episodes.setdefault(record["topic_id"], played)  # the first of several is shown
         efforts.append(played.effort)
         tick()
     effort = Effort.total(efforts, read_timing(run.directory))
@@ -222,7 +222,7 @@ def read_compared_run(
         why = "it searches nothing"
     return ComparedRun(
         name, manifest, metrics, episodes, effort, why, run.directory, run.task, run,
-        read_gold(run, metrics["per_survey"]),
+        read_gold(run, metrics["per_topic"]),
     )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
     for run in runs:
         mark = f"{_corpus_of(run)[:8]}:" if len(corpora) > 1 else ""
         gold |= {mark + topic: gains for topic, gains in run.gold.items()}
-        for topic, row in run.metrics["per_survey"].items():
+        for topic, row in run.metrics["per_topic"].items():
             inside = {"cluster": mark + row["cluster"]} if row.get("cluster") else {}
             rows.setdefault(mark + topic, []).append(row | inside)
             episodes.setdefault(mark + topic, run.episodes[topic])
@@ -254,12 +254,12 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
     scored = sum(run.metrics["counts"]["scored"] for run in corpora.values())
     metrics: dict[str, Any] = dict(first.metrics) | {
         "mean": {name: mean(row[name] for row in merged.values()) for name in names},
-        "per_survey": merged,
+        "per_topic": merged,
         "ceiling": first.metrics["ceiling"] if len(corpora) == 1 else {},
         "floors": None,
         "counts": first.metrics["counts"] | {"scored": scored},
     }
-    unit = metrics.get("unit", "survey")
+    unit = metrics.get("unit", "topic")
     over = count(len(corpora), "corpus", "corpora")
     remark = (
         f"{first.name} pools {count(len(runs), 'run')} over {over}: a {unit}'s value is the mean "
@@ -278,12 +278,12 @@ def _mean_or_none(values: Iterable[float | None]) -> float | None:
     return None if None in known else mean(known)
 
 
-def read_gold(run: OpenedRun, surveys: Container[str]) -> dict[str, dict[str, int]]:
-    """Return survey -> gold paper -> gain, of `surveys`; empty where the task has no ranking."""
+def read_gold(run: OpenedRun, topics: Container[str]) -> dict[str, dict[str, int]]:
+    """Return topic -> gold paper -> gain, of `topics`; empty where the task has no ranking."""
     qrels = run.directory / _QRELS
     if _QRELS not in (run.files or {}) or not qrels.stat().st_size:
         return {}
-    return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in surveys}
+    return {s: gains for s, gains in trec.read_qrels(qrels).items() if s in topics}
 
 
 def played_episode(record: Mapping[str, Any], run: OpenedRun) -> PlayedEpisode:
@@ -397,13 +397,13 @@ def _refuse_different(systems: Mapping[str, Sequence[Opened]]) -> None:
         whole = next(iter(firsts.values()))[1]
         expected = expected | {what: whole[what] for what in ("task", "metrics", "encoder")}
         differing = {what: value for what, value in expected.items() if value != identity[what]}
-        # Another corpus has other surveys, another task other metrics.
-        for cause, *effects in (("corpus", "task set", "surveys"), ("task", "metrics", "encoder")):
+        # Another corpus has other topics, another task other metrics.
+        for cause, *effects in (("corpus", "task set", "topics"), ("task", "metrics", "encoder")):
             if cause in differing:
                 differing = {k: v for k, v in differing.items() if k not in effects}
         if differing:
             parts = [f"{k} ({_shown(v)} and {_shown(identity[k])})" for k, v in differing.items()]
-            only = " --common compares the surveys of both." if [*differing] == ["surveys"] else ""
+            only = " --common compares the topics of both." if [*differing] == ["topics"] else ""
             raise DataError(
                 f"{name!r} cannot be compared with {first!r}: they differ in {'; '.join(parts)}. "
                 f"Leave one of them out, or run it again like the other.{only}"
@@ -416,7 +416,7 @@ def _identity(run: OpenedRun, metrics: Mapping[str, Any]) -> dict[str, Any]:
         "task": run.task.name,
         "corpus": str(hashes.get("corpus")),
         "task set": str(hashes.get("tasks")),
-        "surveys": sorted(metrics["per_survey"]),
+        "topics": sorted(metrics["per_topic"]),
         "metrics": [name for name in metrics["mean"] if not is_of_repeats(name)],
         "encoder": run.manifest.get("encoder"),
     }
@@ -444,7 +444,7 @@ def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
     hashes, options = manifest["sha256"], manifest["environment"]
     known = {"oracle": "the survey's own references", EXPERT: EXPERT_PAPERS}
     papers = known.get(str(options.get("references")), "none")
-    if isinstance(found := options.get("found"), Mapping):
+    if isinstance(found := options.get("start_from"), Mapping):
         papers = f"those of the run {str(found.get('sha256'))[:_SHORT]}"
     digests = hashes.get("input")
     return {

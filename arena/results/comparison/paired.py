@@ -34,7 +34,7 @@ def bootstrap(
     (Hesterberg 2015, The American Statistician 69, "expanded percentile interval").
 
     Args:
-        values: One row per survey, one column per run or pair.
+        values: One row per topic, one column per run or pair.
         level: Share of the resampled means inside, in (0, 1).
         clusters: Number of each row's cluster, from 0; by default each row is its own.
 
@@ -75,7 +75,7 @@ def fisher(differences: Floats, clusters: Integers | None = None) -> list[float]
     and the observed one, which keeps p above 0 (Phipson and Smyth, 2010).
 
     Args:
-        differences: One row per survey, one column per pair.
+        differences: One row per topic, one column per pair.
         clusters: As `bootstrap` takes them.
     """
     # Differences that are equal up to rounding must not count as smaller ones.

@@ -61,7 +61,7 @@ def verdict(comparison: Comparison) -> str:
 def _verdict(comparison: Comparison) -> str:
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
     if not metric.means:
-        return f"No survey has labels that {metric.metric} counts, so nothing is compared."
+        return f"No topic has labels that {metric.metric} counts, so nothing is compared."
     if metric.lower_is_better is None:
         return f"{metric.metric} has no best direction here, so no run is better than another."
     fair = [run.name for run in comparison.runs if run.manifest["agent"] != ORACLE]
@@ -145,7 +145,7 @@ def floors(comparison: Comparison) -> list[Table]:
 def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "") -> Table:
     """Return one metric with intervals and, against a baseline, the tests.
 
-    `dated` says in the title which surveys they are.
+    `dated` says in the title which topics they are.
     """
     title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{_mark(comparison)}"
     title += "; lower is better" if metric.lower_is_better else ""
@@ -206,7 +206,7 @@ def uses_models(comparison: Comparison) -> bool:
 def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
     scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
-    number = len(comparison.surveys)
+    number = len(comparison.topics)
     over = f"Over {scored} of {comparison.over}; the others lack labels."
     sentences = [over if scored < number else f"Over {comparison.over}."]
     sentences += _untested(comparison)
@@ -221,7 +221,7 @@ def remarks(comparison: Comparison) -> list[str]:
             f"{1 - comparison.level:.4g}."
         )
     for run in comparison.runs:
-        rows = run.metrics["per_survey"].values()
+        rows = run.metrics["per_topic"].values()
         for missing in run.task.nothing_submitted(rows) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
         sentences += [f"{run.name}: {sentence}" for sentence in describe_counts(run.metrics)]
@@ -229,7 +229,7 @@ def remarks(comparison: Comparison) -> list[str]:
     if floors(comparison):
         sentences.append(
             "A score near its floors says little: (other topics) is the same maps scored against "
-            "the maps of other surveys, (random map) maps of random headings and filing."
+            "the maps of other topics, (random map) maps of random headings and filing."
         )
     if any(run.manifest["agent"] == ORACLE for run in comparison.runs):
         sentences.append("The agent oracle knows the labels.")
@@ -263,7 +263,7 @@ def _mark(comparison: Comparison) -> str:
 
 
 def _topics(comparison: Comparison, metric: MetricComparison) -> str:
-    return in_clusters(len(metric.surveys), metric.clusters, comparison.unit)
+    return in_clusters(len(metric.topics), metric.clusters, comparison.unit)
 
 
 def _untested(comparison: Comparison) -> list[str]:
@@ -328,7 +328,7 @@ def as_latex(comparison: Comparison) -> str:
 
 
 def as_csv(comparison: Comparison) -> str:
-    """Return a line for each run and survey; in that of the means the survey is ``mean``.
+    """Return a line for each run and topic; in that of the means the topic is ``mean``.
 
     A text that a spreadsheet would take for a formula has an apostrophe before it.
     """
@@ -339,12 +339,12 @@ def as_csv(comparison: Comparison) -> str:
     metrics = [each.metric for each in comparison.metrics]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(cells("task", "run", "survey", *metrics))
+    writer.writerow(cells("task", "run", "topic_id", *metrics))
     for run in comparison.runs:
         means = {by.metric: by.means[run.name].mean for by in comparison.metrics if by.means}
-        surveys = [(survey, run.metrics["per_survey"][survey]) for survey in comparison.surveys]
-        for survey, row in [("mean", means), *surveys]:
-            writer.writerow([*cells(comparison.task, run.name, survey), *map(row.get, metrics)])
+        topics = [(topic, run.metrics["per_topic"][topic]) for topic in comparison.topics]
+        for topic, row in [("mean", means), *topics]:
+            writer.writerow([*cells(comparison.task, run.name, topic), *map(row.get, metrics)])
     return text.getvalue()
 
 
@@ -381,7 +381,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "correction": "holm",
         "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
         "resamples": RESAMPLES,
-        "surveys": list(comparison.surveys),
+        "topics": list(comparison.topics),
         "unit": comparison.unit,
         "clusters": comparison.clustered,
         "clusters_by": comparison.clusters,
@@ -394,13 +394,13 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 def _metric_json(metric: MetricComparison) -> dict[str, Any]:
     return {
         "lower_is_better": metric.lower_is_better,
-        "surveys": len(metric.surveys),
+        "topics": len(metric.topics),
         "clusters": metric.clusters,
         "ceiling": metric.ceiling,
         "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
         "differences": [dataclasses.asdict(each) for each in metric.differences],
-        "per_survey": {
-            survey: {name: values[place] for name, values in metric.values.items()}
-            for place, survey in enumerate(metric.surveys)
+        "per_topic": {
+            topic: {name: values[place] for name, values in metric.values.items()}
+            for place, topic in enumerate(metric.topics)
         },
     }

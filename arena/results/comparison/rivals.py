@@ -1,4 +1,4 @@
-"""Systems without a run: files of answers, scored on the task and the surveys of a run."""
+"""Systems without a run: files of answers, scored on the task and the topics of a run."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def is_rival(place: str | Path) -> bool:
 def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus) -> ComparedRun:
     """Score a file of answers as the run `beside` it, by its metrics.
 
-    A survey without an answer scores as an empty one; other topics are left out.
+    A topic without an answer scores as an empty one; other topics are left out.
 
     Raises:
-        DataError: The task has several stages, or no topic of the file is one of the run's surveys.
+        DataError: The task has several stages, or no topic of the file is one of the run's topics.
     """
     path, (run, task) = Path(place), (beside.opened, beside.task)
     assert run is not None and task is not None
@@ -45,17 +45,17 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
             f"{str(path)!r}: the task {task.name} has several stages, a file one answer."
         )
     (stage,) = task.stages
-    surveys, tasks = beside.metrics["per_survey"], run.open_corpus(corpus)[1]
-    known = {file_name(survey): survey for survey in surveys} | {s: s for s in surveys}
+    topics, tasks = beside.metrics["per_topic"], run.open_corpus(corpus)[1]
+    known = {file_name(topic): topic for topic in topics} | {s: s for s in topics}
     found = stage.answer.read_file(path, corpus.document_number)
     made = {known[topic]: answer for topic, answer in found.items() if topic in known}
     if not made:
         raise DataError(
-            f"{str(path)!r} answers none of the {count(len(surveys), tasks.unit)} of the runs; it "
+            f"{str(path)!r} answers none of the {count(len(topics), tasks.unit)} of the runs; it "
             f"has {', '.join([*found][:3]) or 'no topic'}."
         )
-    read = {survey: answer for survey, answer in made.items() if answer is not None}
-    answers = {s: {stage.name: read[s]} if s in read else {} for s in surveys}
+    read = {topic: answer for topic, answer in made.items() if answer is not None}
+    answers = {s: {stage.name: read[s]} if s in read else {} for s in topics}
     columns = [n for n in beside.metrics["mean"] if n not in task.metrics and not is_of_repeats(n)]
     encoder = run.manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(task, tasks, besides=task.find_metrics(columns), encoder=encoder)
@@ -66,7 +66,7 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
         "sha256": {k: beside.manifest["sha256"].get(k) for k in ("corpus", "tasks")}
         | {"answers": sha256_json(shown)},
     }  # fmt: skip
-    episodes = {s: PlayedEpisode((0.0,), shown[s], _NONE) for s in surveys}
+    episodes = {s: PlayedEpisode((0.0,), shown[s], _NONE) for s in topics}
     counts = {
         "that no run played, left out": len(found) - len(made),
         "that cannot be read, scored as nothing submitted": len(made) - len(read),

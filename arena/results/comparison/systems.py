@@ -20,9 +20,9 @@ _HOW = ("fisher", 0.95)  # test and level, as in `compare`
 def compare_systems(
     suite: str, evaluations: Mapping[str, Evaluation], baseline: str | None = None
 ) -> Comparison:
-    """Compare what systems scored on the same surveys of a suite, by the tests of `compare`.
+    """Compare what systems scored on the same topics of a suite, by the tests of `compare`.
 
-    A metric is taken over the surveys that count for every system and have a value in each, so a
+    A metric is taken over the topics that count for every system and have a value in each, so a
     mean can differ from that of one system alone.
 
     Args:
@@ -38,12 +38,10 @@ def compare_systems(
     pairs = [(name, against) for name in evaluations if name != against]
     systems, effort = [], Effort(0, 0, 0, 0, 0, 0, 0)
     for name, each in evaluations.items():
-        rows: dict[str, dict[str, Any]] = {
-            survey: {**each.counting(survey)} for survey in each.surveys
-        }
-        for survey, row in each.surveys.items():
-            rows[survey] |= {"remark": row["remark"]} if row.get("remark") else {}
-        scores = {"per_survey": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
+        rows: dict[str, dict[str, Any]] = {topic: {**each.counting(topic)} for topic in each.topics}
+        for topic, row in each.topics.items():
+            rows[topic] |= {"remark": row["remark"]} if row.get("remark") else {}
+        scores = {"per_topic": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
         systems.append(
             ComparedRun(
                 name, {"agent": "", "definition": {}, "sha256": {}}, scores, {}, effort, None
@@ -57,15 +55,15 @@ def compare_systems(
     ]
     if not tables:
         raise DataError("no system has a score: see what is wrong with each of them alone.")
-    total = len(first.surveys)
+    total = len(first.topics)
     notes = [
-        f"{table.metric}: {len(table.surveys)} of {total} surveys have a value for every system."
+        f"{table.metric}: {len(table.topics)} of {total} topics have a value for every system."
         for table in tables
-        if len(table.surveys) < total
+        if len(table.topics) < total
     ]
     return Comparison(
         suite, tuple(systems), against, *_HOW, tuple(tables), tables[0].metric,
-        tuple(first.surveys), {}, tuple(notes),
+        tuple(first.topics), {}, tuple(notes),
     )  # fmt: skip
 
 

@@ -87,9 +87,9 @@ def axis_of_means(metric: MetricComparison) -> Axis:
 
 
 def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
-    """Return (difference, survey, value of the run), from its largest gain to its largest loss."""
+    """Return (difference, topic, value of the run), from its largest gain to its largest loss."""
     sign = -1 if metric.lower_is_better else 1
-    values = zip(metric.surveys, metric.values[pair.run], metric.values[pair.against], strict=True)
+    values = zip(metric.topics, metric.values[pair.run], metric.values[pair.against], strict=True)
     return sorted(
-        ((a - b, survey, a) for survey, a, b in values), key=lambda bar: (-sign * bar[0], bar[1])
+        ((a - b, topic, a) for topic, a, b in values), key=lambda bar: (-sign * bar[0], bar[1])
     )

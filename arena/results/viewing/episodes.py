@@ -32,7 +32,7 @@ _TEXT = 2_000  # characters of an abstract, or of a survey's title
 
 
 class Episodes:
-    """Collects ``packed``: survey -> place of the run -> episode.
+    """Collects ``packed``: topic -> place of the run -> episode.
 
     ``shown`` has the value of each by its run's headline, without labels its number of steps, and
     `number` is that of episodes. `searched` is whether any sent a query.
@@ -53,44 +53,44 @@ class Episodes:
         self._store = open_answers(answers)
         self._texts, self._tools, self._runs = Texts(), set[str](), list[dict[str, Any]]()
 
-    def add(self, name: str, run: OpenedRun, surveys: Collection[str]) -> None:
-        """Add a run and its episodes of `surveys`."""
+    def add(self, name: str, run: OpenedRun, topics: Collection[str]) -> None:
+        """Add a run and its episodes of `topics`."""
         funnel, place = RunFunnel(run, self._corpus, self.tasks), len(self._runs)
         about = {"name": name, "task": run.task.name, "depth": funnel.depth}
         self._runs.append(about | {"knows": run.manifest["agent"] == ORACLE})
         headline = run.manifest["definition"].get("headline")
-        episodes = replay_episodes(run, self._corpus, surveys)
+        episodes = replay_episodes(run, self._corpus, topics)
         for record, steps in progress(episodes, desc=name, unit="episode"):
             packed = self._episode(record, steps, funnel, run.task)
-            self.packed.setdefault(record["survey"], {})[place] = packed
+            self.packed.setdefault(record["topic_id"], {})[place] = packed
             value = (
                 record["metrics"].get(headline) if self.labels else count(len(steps) - 1, "step")
             )
-            self.shown.setdefault(record["survey"], {})[place] = value
+            self.shown.setdefault(record["topic_id"], {})[place] = value
             self.number += 1
             self._tools.update(call_of(step["action"])[0] for step in record["steps"])
             self._runs[place]["budget"] = list(steps[0].observation["budget"])
 
     def add_answers(
-        self, name: str, compared: Comparison, place: int, surveys: Collection[str]
+        self, name: str, compared: Comparison, place: int, topics: Collection[str]
     ) -> None:
-        """Add the answers and scores of a compared system that has no steps, of `surveys`."""
+        """Add the answers and scores of a compared system that has no steps, of `topics`."""
         system, metrics = compared.runs[place], [each.metric for each in compared.metrics]
         assert system.task is not None
-        for survey in set(surveys) & set(system.episodes):
-            record = {"task": system.task.name, "survey": survey}
-            given = record | {"answers": system.episodes[survey].answers}
-            packed = self._answers(survey, answers_of(given, system.task), system.task)
-            row = system.metrics["per_survey"][survey]
+        for topic in set(topics) & set(system.episodes):
+            record = {"task": system.task.name, "topic_id": topic}
+            given = record | {"answers": system.episodes[topic].answers}
+            packed = self._answers(topic, answers_of(given, system.task), system.task)
+            row = system.metrics["per_topic"][topic]
             packed["metrics"] = {metric: row[metric] for metric in metrics}
-            self.packed.setdefault(survey, {})[place] = packed
+            self.packed.setdefault(topic, {})[place] = packed
         self._runs.append({"name": name, "task": system.task.name, "depth": None})
 
-    def _answers(self, survey: str, answers: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    def _answers(self, topic: str, answers: Mapping[str, Any], task: Task) -> dict[str, Any]:
         """Return how answers are drawn, and with labels the rank of each listed reference."""
         tasks = self.tasks if self.labels else None
         drawn = [
-            (stage.name, stage.answer.noun, stage.answer.panel(answers[stage.name], tasks, survey))
+            (stage.name, stage.answer.noun, stage.answer.panel(answers[stage.name], tasks, topic))
             for stage in task.stages
             if answers.get(stage.name) is not None
         ]
@@ -98,7 +98,7 @@ class Episodes:
             "answers": [(*names, self._texts.pack(encode(panel), True)) for *names, panel in drawn]
         }
         if tasks:
-            packed["ranks"] = [*map(places_of(answers, task).get, tasks.references(survey))]
+            packed["ranks"] = [*map(places_of(answers, task).get, tasks.references(topic))]
         return packed
 
     def _said(
@@ -154,7 +154,7 @@ class Episodes:
             "end": "cut off by the budget" if record["truncated"] else "submitted",
             "usage": (usage_of(record["notes"]) or {}) | (count_answers([record["notes"]]) or {}),
             "said": self._said(record, steps),
-            **self._answers(record["survey"], answers, task),
+            **self._answers(record["topic_id"], answers, task),
         }
         if not self.labels:
             return packed
@@ -179,35 +179,35 @@ class Episodes:
             "metrics": record["metrics"],
         }
 
-    def _references(self, survey_id: str) -> list[list[Any]]:
-        """Return the references of a survey: number of the paper, gain, status, abstract."""
-        refs, gains = [], self.tasks.gold(survey_id).gains
-        for paper, status in self.tasks.references(survey_id).items():
+    def _references(self, topic_id: str) -> list[list[Any]]:
+        """Return the references of a topic: number of the paper, gain, status, abstract."""
+        refs, gains = [], self.tasks.gold(topic_id).gains
+        for paper, status in self.tasks.references(topic_id).items():
             title = date = abstract = ""
             if paper in self._later:
                 found = self._later.paper(paper)
                 title, date, abstract = found.title, found.date, found.abstract
             elif status != "unknown":
-                title = self.tasks.facts(survey_id, [paper])[paper].title
+                title = self.tasks.facts(topic_id, [paper])[paper].title
             text = self._texts.number(encode(abstract[:_TEXT])) if abstract else None
             refs.append([self._texts.paper(paper, title, date), gains.get(paper, 0), status, text])
         return refs
 
     def blocks(self, anchors: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Yield names and contents: first the index, then surveys with episodes, then texts.
+        """Yield names and contents: first the index, then topics with episodes, then texts.
 
-        `anchors` are the addresses of surveys on the page.
+        `anchors` are the addresses of topics on the page.
         """
         order = play_order(self.tasks, self.packed)
         refs = {each: self._references(each) if self.labels else [] for each in order}
         blocks = in_blocks([[refs[each], self.packed[each]] for each in order])
         places = [(n, m) for n, each in enumerate(blocks) for m in range(len(each))]
         rows, episodes = [], []
-        for at, survey_id in enumerate(order):
-            survey = self.tasks.survey(survey_id)
-            about = [survey_id, survey.title[:_TEXT], survey.date, *places[at]]
-            rows.append([*about, anchors[survey_id]])
-            for run, packed in self.packed[survey_id].items():
+        for at, topic_id in enumerate(order):
+            topic = self.tasks.topic(topic_id)
+            about = [topic_id, topic.text[:_TEXT], topic.date, *places[at]]
+            rows.append([*about, anchors[topic_id]])
+            for run, packed in self.packed[topic_id].items():
                 masks = [each[0] for each in packed.get("wanted", ())]
                 if "a" in packed:
                     episodes.append([run, at, len(packed["a"]), masks])
@@ -215,7 +215,7 @@ class Episodes:
         starts = np.cumsum([0, *map(len, texts)])[:-1].tolist()
         index = {
             "labels": self.labels, "runs": self._runs, "stages": list(STAGES.items()),
-            "tools": sorted(self._tools), "surveys": rows, "episodes": episodes, "texts": starts,
+            "tools": sorted(self._tools), "topics": rows, "episodes": episodes, "texts": starts,
         }  # fmt: skip
         yield "index", block(index)
         yield from ((f"e{n}", block(each)) for n, each in enumerate(blocks))

@@ -22,7 +22,7 @@ DEPTH = 1_000
 """Ranks of a query within which a paper counts as retrievable."""
 FUTURE = "9999-12-31"
 STAGES = {
-    "listed": "among the survey's listed references",
+    "listed": "among the topic's listed references",
     "corpus": "in the corpus",
     "reach": "in reach: before the cutoff, not a survey",
     "retrievable": f"in the first {DEPTH:,} of a query that was sent",
@@ -36,7 +36,7 @@ STAGES = {
 
 
 class WantedPaper(NamedTuple):
-    """A listed reference of a survey in one episode.
+    """A listed reference of a topic in one episode.
 
     Attributes:
         paper: Its id.
@@ -58,11 +58,11 @@ class WantedPaper(NamedTuple):
 
 
 Funnel = Mapping[str, Sequence[WantedPaper]]
-"""Survey -> its listed references."""
+"""Topic -> its listed references."""
 
 
 class RunFunnel:
-    """Follows the references of a run's surveys. `corpus` and `tasks` are those of the run."""
+    """Follows the references of a run's topics. `corpus` and `tasks` are those of the run."""
 
     def __init__(self, recorded: OpenedRun, corpus: Corpus, tasks: TaskSet) -> None:
         self._task, self._corpus, self._tasks = recorded.task, corpus, tasks
@@ -81,14 +81,14 @@ class RunFunnel:
 
         Returns step -> paper -> rank, and step -> hits that did not exist yet.
         """
-        survey = self._tasks.survey(record["survey"])
+        topic = self._tasks.topic(record["topic_id"])
         calls = self._calls(record)
         sent = [(n, query, c.arguments) for n, c in calls for query in queries_of(c.arguments)]
         asked = []
-        for day in (survey.date, FUTURE):
+        for day in (topic.date, FUTURE):
             for _, query, given in sent:
                 engine = self._engines[given.get("retriever") or self._own]
-                view = self._corpus.at(day, exclude=[survey.id], retriever=engine)
+                view = self._corpus.at(day, exclude=[topic.id], retriever=engine)
                 k = DEPTH if day != FUTURE else given.get("k", 10) + given.get("offset", 0)
                 asked.append((view, query, k))
         found = search_batch(asked)
@@ -97,7 +97,7 @@ class RunFunnel:
         for (n, *_), then, now in zip(sent, found, found[len(sent) :], strict=False):
             for rank, hit in enumerate(then, 1):  # the best of several queries
                 ranks[n][hit.id] = min(rank, ranks[n].get(hit.id, rank))
-            later[n] += [hit for hit in now if hit.date >= survey.date]
+            later[n] += [hit for hit in now if hit.date >= topic.date]
         return ranks, later
 
     def follow(
@@ -111,11 +111,11 @@ class RunFunnel:
         ids = [call.arguments["paper_ids"] for call in calls if call.tool.name == "select"]
         texts = [call.arguments["text"] for call in calls if call.tool.name == "write"]
         places = places_of(answers_of(record, self._task), self._task)
-        survey, reached = record["survey"], dict[str, Collection[str]]()
-        references = self._tasks.references(survey)
+        topic, reached = record["topic_id"], dict[str, Collection[str]]()
+        references = self._tasks.references(topic)
         reached["listed"] = references
         reached["corpus"] = {paper for paper, why in references.items() if why != "unknown"}
-        reached["reach"] = self._tasks.gold(survey).gains
+        reached["reach"] = self._tasks.gold(topic).gains
         reached["retrievable"] = set(chain(*ranks.values()))
         reached["shown"] = set(chain(*shown))
         reached["opened"] = {c.arguments["paper_id"] for c in calls if "paper_id" in c.arguments}
@@ -152,12 +152,12 @@ def places_of(answers: Mapping[str, Any], task: Task) -> dict[str, int]:
 
 
 def funnel_of(
-    recorded: OpenedRun, corpus: Corpus, tasks: TaskSet, surveys: Collection[str] | None = None
+    recorded: OpenedRun, corpus: Corpus, tasks: TaskSet, topics: Collection[str] | None = None
 ) -> Funnel:
-    """Return the funnel of a run, whose episodes are played again; `surveys` names some of them."""
+    """Return the funnel of a run, whose episodes are played again; `topics` names some of them."""
     funnel, found = RunFunnel(recorded, corpus, tasks), {}
-    episodes = replay_episodes(recorded, corpus, surveys)
+    episodes = replay_episodes(recorded, corpus, topics)
     for record, steps in progress(episodes, desc="funnel", unit="episode"):
         shown = [listed(step.observation["result"]) for step in steps]
-        found[record["survey"]] = funnel.follow(record, shown, funnel.search(record)[0])
+        found[record["topic_id"]] = funnel.follow(record, shown, funnel.search(record)[0])
     return found

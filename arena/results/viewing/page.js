@@ -66,8 +66,8 @@ async function read(parts) {
   await load(numbersOf(parts));
   return JSON.parse(build(parts));
 }
-async function survey(place) {
-  const [, , , block, slot] = index.surveys[place];
+async function topic(place) {
+  const [, , , block, slot] = index.topics[place];
   return (await unpack(`e${block}`))[slot];  // references, and place of a run -> episode
 }
 
@@ -80,7 +80,7 @@ const stageName = (n) => {
 };
 // The last stage is one only where a rank counts.
 const stagesHere = () => index.stages.map((_, n) => n).filter((n) => n < last || index.runs.some((run) => run.depth !== null));
-const isChosen = (place) => $("of-survey").value === "" || place === +$("of-survey").value;
+const isChosen = (place) => $("of-topic").value === "" || place === +$("of-topic").value;
 const followed = () => [...new Set(index.episodes.map(([run]) => run))].sort((a, b) => a - b);
 function drawFunnel() {
   const runs = index.runs.map(() => ({ reached: [], lost: [] }));
@@ -110,14 +110,14 @@ async function listPapers(title, fits) {
   }
   const rows = [];
   for (const [run, place, i] of found.slice(0, 200)) {
-    const [refs, own] = await survey(place);
+    const [refs, own] = await topic(place);
     const [number, gain, status] = refs[i];
     const [, rank, query] = own[run].wanted[i], submitted = own[run].ranks[i];
     await load([number]);
     const best = rank ? [`rank ${rank} for the query of `, stepLink(run, place, query)] : query === null && gain ? "no query finds it" : "";
-    rows.push(row(rowHead(title_(paperOf(number), gain)), el("td", { class: "left" }, gain ? best : status.replaceAll("_", " ")), submitted || "-", el("td", { class: "left" }, stepLink(run, place, 1, short(index.surveys[place][1], 60)))));
+    rows.push(row(rowHead(title_(paperOf(number), gain)), el("td", { class: "left" }, gain ? best : status.replaceAll("_", " ")), submitted || "-", el("td", { class: "left" }, stepLink(run, place, 1, short(index.topics[place][1], 60)))));
   }
-  show("lost", el("h3", { tabindex: -1 }, `${title} (${found.length})`), el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("paper", "found", "rank in the answer", "survey"), el("tbody", {}, rows))), found.length > 200 && el("p", { class: "more" }, `and ${found.length - 200} more: choose a survey`));
+  show("lost", el("h3", { tabindex: -1 }, `${title} (${found.length})`), el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("paper", "found", "rank in the answer", "topic"), el("tbody", {}, rows))), found.length > 200 && el("p", { class: "more" }, `and ${found.length - 200} more: choose a topic`));
   $("lost").firstChild.focus();
 }
 function drawDifference() {
@@ -134,8 +134,8 @@ function drawDifference() {
   show("difference", !rows.length ? el("p", { class: "none" }, "Neither counts a paper that the other lost.") : el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("lost by the other run after", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
 }
 
-// The list of surveys: the filter keeps those whose line or id has every word of it.
-function filterSurveys() {
+// The list of topics: the filter keeps those whose line or id has every word of it.
+function filterTopics() {
   const sought = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = [...document.querySelectorAll(".sortable tbody tr")];
   for (const each of rows) {
@@ -162,7 +162,7 @@ function sortBy(heading) {  // what is unknown stays at the end
 }
 
 // Search in all steps.
-const address = (run, place, step) => `#e/${[index.runs[run].name, index.surveys[place][0], step].map(encodeURIComponent).join("/")}`;
+const address = (run, place, step) => `#e/${[index.runs[run].name, index.topics[place][0], step].map(encodeURIComponent).join("/")}`;
 const stepLink = (run, place, step, text = `step ${step}`) => el("a", { href: address(run, place, step) }, el("bdi", {}, text));
 async function search(event) {
   event.preventDefault();
@@ -173,8 +173,8 @@ async function search(event) {
   const within = sought.map((word) => new Set(texts.flatMap((text, n) => (text.toLowerCase().includes(word) ? [n] : []))));
   const has = (parts, word, i) => parts.some((part) => (typeof part === "string" ? part.toLowerCase().includes(word) : numbersOf([part]).some((n) => within[i].has(n))));
   let found = 0;
-  for (const [place] of index.surveys.entries()) {
-    for (const [run, episode] of Object.entries((await survey(place))[1]).filter(([, each]) => each.a)) {
+  for (const [place] of index.topics.entries()) {
+    for (const [run, episode] of Object.entries((await topic(place))[1]).filter(([, each]) => each.a)) {
       episode.a.forEach((action, n) => {
         const result = episode.o[n + 1];
         if ((refused && !isRefused(result)) || (tool && !String(action[0]).includes(`"${tool}"`))) return;
@@ -182,7 +182,7 @@ async function search(event) {
         if (!sought.every((word, i) => has(action, word, i) || has(result, word, i) || said.includes(word))) return;
         found += 1;
         if (found > 200) return;
-        const link = stepLink(+run, place, n + 1, `${short(index.surveys[place][1], 60)}, step ${n + 1}: ${summary(action)}`);
+        const link = stepLink(+run, place, n + 1, `${short(index.topics[place][1], 60)}, step ${n + 1}: ${summary(action)}`);
         $("hits").append(el("li", {}, chip(+run), " ", link));
       });
     }
@@ -309,10 +309,10 @@ function exact(text) {
 }
 const calls = (all) => (all?.length ? el("pre", {}, JSON.stringify(all.map((c) => c.function), null, 1)) : null);
 
-// A survey: the answers of all runs side by side.
+// A topic: the answers of all runs side by side.
 const starLegend = () => el("p", { class: "legend" }, el("b", { class: "star" }, "☆"), " a reference in reach, which is wanted; ", el("b", { class: "star" }, "★"), " an influential one");
 async function enter(place) {
-  const [refs, all] = await survey(place);
+  const [refs, all] = await topic(place);
   await load(refs.flatMap(([number, , , text]) => (text === null ? [number] : [number, text])));
   const gold = new Map(refs.map((ref, i) => [paperOf(ref[0]).id, [i, ref[1]]]));
   return { place, refs, all, gold, runs: Object.keys(all).map(Number) };
@@ -339,9 +339,9 @@ function referenceTable() {
   const found = row(rowHead("found"), runs.map((run) => `${order.filter((i) => rank(run, i) !== null).length} of ${order.length}`));
   return [el("h3", {}, "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted each reference in reach, influential ones first; – is missed."), head("paper", ...runs.map(chip)), el("tbody", {}, few(rows, 40)), el("tfoot", {}, found))];
 }
-async function showSurvey(place) {
+async function showTopic(place) {
   current = await enter(place);
-  const { all, runs } = current, [id, title, date] = index.surveys[place], played = runs.filter((run) => all[run].a);
+  const { all, runs } = current, [id, title, date] = index.topics[place], played = runs.filter((run) => all[run].a);
   await load(played.flatMap((run) => all[run].a.flatMap(numbersOf)));
   const names = [...new Set(runs.flatMap((run) => Object.keys(all[run].metrics ?? {})))];
   const rows = names.map((name) => row(rowHead(name), runs.map((run) => all[run].metrics[name]?.toFixed(4) ?? "-")));
@@ -350,8 +350,8 @@ async function showSurvey(place) {
     if (played.some((run) => spent(run, name))) rows.push(row(rowHead(name), runs.map((run) => spent(run, name)?.toLocaleString("en") ?? "-")));
   }
   const parts = [
-    el("p", {}, el("a", { href: "#episodes" }, "← all surveys")),
-    el("h2", { id: "h-survey" }, el("bdi", {}, short(title || id, 300)), el("small", {}, ` ${id}, ${date}`)),
+    el("p", {}, el("a", { href: "#episodes" }, "← all topics")),
+    el("h2", { id: "h-topic" }, el("bdi", {}, short(title || id, 300)), el("small", {}, ` ${id}, ${date}`)),
     wide({ class: "scored ranks" }, head("", ...runs.map((run) => (all[run].a ? el("a", { href: address(run, place, 1), title: "open the episode" }, chip(run)) : chip(run)))), el("tbody", {}, rows)),
   ];
   if (runs.some((run) => all[run].ranks?.some(Boolean))) parts.push(...referenceTable());
@@ -368,7 +368,7 @@ async function showSurvey(place) {
   if (sent.length) parts.push(el("h3", {}, "Queries sent"), columns(sent.map(([run, queries]) => el("section", {}, el("h4", {}, chip(run)), el("ol", {}, few(queries))))));
   const beside = el("div", { class: "wide", tabindex: 0, id: "beside" });
   parts.push(el("details", { id: "aligned", ontoggle: ({ target }) => target.open && showAligned(beside).catch(trouble) }, el("summary", {}, el("h3", {}, "All steps side by side")), beside));
-  show("survey", parts.flat(2));
+  show("topic", parts.flat(2));
 }
 const isRefused = (parts) => String(parts[0]).startsWith('{"error"');
 async function showAligned(into) {
@@ -525,7 +525,7 @@ async function showEpisode(run, place, step) {
     const found = await enter(place), own = found.all[run];
     current = { ...found, run, own, steps: own.a.length };
     await load(own.a.flatMap(numbersOf));
-    const [id, title, date, , , anchor] = index.surveys[place];
+    const [id, title, date, , , anchor] = index.topics[place];
     show("h-episode", el("a", { href: `#${anchor}` }, el("bdi", {}, short(title || id, 300))), el("small", {}, ` before ${date}`));
     show("runs-here", found.runs.filter((each) => found.all[each].a).flatMap((each) => [el("a", { href: address(each, place, 1), "aria-current": each === run ? "true" : null }, chip(each)), " "]));
     const first = await read(own.o[0]);
@@ -552,22 +552,22 @@ async function route() {
   const [kind, ...rest] = location.hash.slice(1).split("/"), [name, id, step] = rest.map(decodeURIComponent);
   let place = -1, run = -1;
   if (index) {
-    place = index.surveys.findIndex((each) => (kind === "e" ? each[0] === id : each[5] === kind));
+    place = index.topics.findIndex((each) => (kind === "e" ? each[0] === id : each[5] === kind));
     run = kind === "e" ? index.runs.findIndex((each) => each.name === name) : -1;
   }
   const isEpisode = run >= 0 && index.episodes.some((each) => each[0] === run && each[1] === place);
-  const isSurvey = kind !== "e" && place >= 0;
-  const target = isEpisode || isSurvey ? $("episodes") : document.getElementById(kind)?.closest(".tab") ?? $("compare");
+  const isTopic = kind !== "e" && place >= 0;
+  const target = isEpisode || isTopic ? $("episodes") : document.getElementById(kind)?.closest(".tab") ?? $("compare");
   for (const tab of document.querySelectorAll(".tab")) tab.hidden = tab !== target;
   for (const link of document.querySelectorAll(".tabs a")) {
     if (link.hash === `#${target.id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   if (!index) return;
-  for (const [part, isShown] of [["list", !isEpisode && !isSurvey], ["survey", isSurvey], ["episode", isEpisode]]) $(part).hidden = !isShown;
+  for (const [part, isShown] of [["list", !isEpisode && !isTopic], ["topic", isTopic], ["episode", isEpisode]]) $(part).hidden = !isShown;
   if (isEpisode) return showEpisode(run, place, +step);
-  if (isSurvey) {
-    await showSurvey(place);
+  if (isTopic) {
+    await showTopic(place);
     return scrollTo(0, 0);
   }
   current = null;
@@ -589,8 +589,8 @@ async function begin() {
   marks = document.body.dataset.marks;
   const option = (value, text) => el("option", { value }, short(text, 80));
   if ($("funnel")) {
-    $("of-survey").append(...index.surveys.map(([id, title], place) => option(place, title || id)));
-    $("of-survey").addEventListener("change", () => (drawFunnel(), $("run-a") && drawDifference()));
+    $("of-topic").append(...index.topics.map(([id, title], place) => option(place, title || id)));
+    $("of-topic").addEventListener("change", () => (drawFunnel(), $("run-a") && drawDifference()));
     drawFunnel();
     if ($("run-a")) {
       for (const id of ["run-a", "run-b"]) {
@@ -607,7 +607,7 @@ async function begin() {
   $("next").addEventListener("click", () => go(current.step + 1));
 }
 (async () => {
-  $("filter")?.addEventListener("input", filterSurveys);
+  $("filter")?.addEventListener("input", filterTopics);
   for (const heading of document.querySelectorAll("th[data-sort]")) {
     heading.tabIndex = 0;
     heading.addEventListener("click", () => sortBy(heading));

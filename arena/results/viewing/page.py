@@ -22,10 +22,10 @@ from arena.results.viewing.episodes import Episodes
 from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun
 from arena.runs.players import ORACLE
-from arena.tasks import choose_surveys, play_order
+from arena.tasks import choose_topics, play_order
 
 MOST_EPISODES = 2_000
-"""Episodes of a page whose surveys are not chosen."""
+"""Episodes of a page whose topics are not chosen."""
 
 
 class Page(NamedTuple):
@@ -47,7 +47,7 @@ def as_page(
     corpus: Corpus | str | Path | None = None,
     *,
     tasks: str | Path | None = None,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     answers: str | Path | None = None,
     labels: bool = True,
 ) -> Page:
@@ -58,11 +58,11 @@ def as_page(
 
     Args:
         runs: A comparison; or directories of runs over one corpus, finished or not, each alone or
-            as ``NAME=DIR``, which are compared on the surveys that all played. Runs that cannot be
+            as ``NAME=DIR``, which are compared on the topics that all played. Runs that cannot be
             compared stand in a table without tests.
         corpus: Their corpus, or its directory.
         tasks: Directory of the task set that the runs played, if any.
-        surveys: Ids, or how many of the first that were played, whose episodes are on the page; by
+        topics: Ids, or how many of the first that were played, whose episodes are on the page; by
             default as many as make `MOST_EPISODES` episodes.
         answers: File of the language model's answers, for what it wrote.
         labels: Whether the page has labels, and all that depends on them: rewards, scores,
@@ -71,12 +71,12 @@ def as_page(
     Raises:
         CorpusError: A run is of another corpus, does not replay, or states scores that its answers
             do not get.
-        DataError: No run has an episode of these surveys.
+        DataError: No run has an episode of these topics.
     """
-    opened = None if corpus is None else Corpus.of(corpus, tasks)
+    opened = None if corpus is None else Corpus.resolve(corpus, tasks)
     compared, named, why = _opened(runs, opened, labels)
     found = None if opened is None else Episodes(opened, labels, answers)
-    left_out = 0 if found is None else _add_episodes(found, compared, named, surveys)
+    left_out = 0 if found is None else _add_episodes(found, compared, named, topics)
     lines = _lines(compared, found, [*named])
     anchors = {line.id: line.anchor for line in lines}
     listed = [{"name": name, "place": place} for place, name in enumerate(named)]
@@ -126,7 +126,7 @@ def _opened(
     if corpus is None or (labels and all(run.files for run in opened)):
         try:
             return _opened(compare(runs, corpus=corpus, common=True), corpus, labels)
-        except DataError as error:  # of several tasks, or without a common survey
+        except DataError as error:  # of several tasks, or without a common topic
             if corpus is None:
                 raise
             why = str(error)
@@ -142,13 +142,13 @@ def _add_episodes(
     found: Episodes,
     compared: Comparison | None,
     named: Mapping[str, OpenedRun | None],
-    surveys: Sequence[str] | int | None,
+    topics: Sequence[str] | int | None,
 ) -> int:
-    """Add the episodes of all runs on some surveys; return how many surveys are left out."""
+    """Add the episodes of all runs on some topics; return how many topics are left out."""
     own = [run for run in named.values() if run is not None]
-    order = play_order(found.tasks, {s for run in own for s in run.manifest["surveys"]})
-    chosen = choose_surveys(found.tasks, surveys, order)
-    if surveys is None:
+    order = play_order(found.tasks, {s for run in own for s in run.manifest["topics"]})
+    chosen = choose_topics(found.tasks, topics, order)
+    if topics is None:
         chosen = chosen[: max(1, MOST_EPISODES // len(named))]
     for place, (name, run) in enumerate(named.items()):
         if run is not None:
@@ -156,12 +156,12 @@ def _add_episodes(
         elif compared is not None:
             found.add_answers(name, compared, place, chosen)
     if not found.number:
-        raise DataError("no run has an episode of these surveys. `--surveys` names others.")
+        raise DataError("no run has an episode of these topics. `--topics` names others.")
     return len(order) - len(chosen)
 
 
 class _Line(NamedTuple):
-    """A survey in the list of all: its scores, and the addresses of its episodes."""
+    """A topic in the list of all: its scores, and the addresses of its episodes."""
 
     id: str
     anchor: str
@@ -177,7 +177,7 @@ class _Line(NamedTuple):
 def _lines(
     compared: Comparison | None, found: Episodes | None, names: Sequence[str]
 ) -> list[_Line]:
-    """Return all surveys, the largest gain of the first pair first; else in order of their days."""
+    """Return all topics, the largest gain of the first pair first; else in order of their days."""
     shown = found.shown if found else {}
     headline, fair = None, [*range(len(names))]
     if compared is not None:
@@ -185,28 +185,28 @@ def _lines(
         fair = [n for n, r in enumerate(compared.runs) if r.manifest["agent"] != ORACLE]
     pair = headline.differences[0] if headline and headline.differences else None
     lines = []
-    for number, survey in enumerate(_surveys(compared, found), 1):
-        own = shown.get(survey, {})
+    for number, topic in enumerate(_topics(compared, found), 1):
+        own = shown.get(topic, {})
         values: list[Any] = [own.get(place) for place in range(len(names))]
         difference = best = None
-        if headline and survey in headline.surveys:
-            at = headline.surveys.index(survey)
+        if headline and topic in headline.topics:
+            at = headline.topics.index(topic)
             by_run = {name: each[at] for name, each in headline.values.items()}
             values = [*by_run.values()]
             difference = by_run[pair.run] - by_run[pair.against] if pair else None
             if len({values[n] for n in fair}) > 1 and headline.lower_is_better is not None:
                 best = (min if headline.lower_is_better else max)(values[n] for n in fair)
-        about = found.tasks.survey(survey) if found else None
+        about = found.tasks.topic(topic) if found else None
         links = [
-            f"#e/{_quoted(name)}/{_quoted(survey)}/1" if place in own else None
+            f"#e/{_quoted(name)}/{_quoted(topic)}/1" if place in own else None
             for place, name in enumerate(names)
         ]
         reach = None
-        if compared and survey in (rows := compared.runs[0].metrics["per_survey"]):
-            reach = rows[survey]["gold"]
+        if compared and topic in (rows := compared.runs[0].metrics["per_topic"]):
+            reach = rows[topic]["gold"]
         lines.append(
             _Line(
-                survey, f"s{number}", about.title if about else "", about.date if about else "",
+                topic, f"s{number}", about.text if about else "", about.date if about else "",
                 reach, values, links, difference, best,
             )
         )  # fmt: skip
@@ -214,9 +214,9 @@ def _lines(
     return sorted(lines, key=lambda each: sign * (each.difference or 0.0)) if pair else lines
 
 
-def _surveys(compared: Comparison | None, found: Episodes | None) -> list[str]:
-    """Return the surveys that were compared, and the others that have an episode on the page."""
-    played = compared.surveys if compared and compared.played else ()
+def _topics(compared: Comparison | None, found: Episodes | None) -> list[str]:
+    """Return the topics that were compared, and the others that have an episode on the page."""
+    played = compared.topics if compared and compared.played else ()
     more = play_order(found.tasks, set(found.shown) - set(played)) if found else ()
     return [*played, *more]
 

@@ -1,4 +1,4 @@
-"""Rollouts that a door recorded, played again as runs; docs/doors.md."""
+"""Rollouts that an integration recorded, played again as runs; docs/integrations.md."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from arena.runs.runner import run
 from arena.session import ROLLOUTS
 
 MOST = 5
-"""Rollouts of a survey that are played again: the last ones."""
+"""Rollouts of a topic that are played again: the last ones."""
 
 
-class Recorded(Agent):
+class RolloutPlayer(Agent):
     """Takes the actions of a rollout, and finishes where they end."""
 
     rollouts: ClassVar[Mapping[tuple[str, str], list[Any]]]
@@ -33,7 +33,7 @@ class Recorded(Agent):
 
 
 def is_recorded(folder: str | Path) -> bool:
-    """Return whether a door records its episodes in a folder."""
+    """Return whether an integration records its episodes in a folder."""
     return (Path(folder) / ROLLOUTS).is_file()
 
 
@@ -51,7 +51,7 @@ def runs_of(given: Sequence[str], corpus: Corpus | None) -> list[str]:
 
 
 def play_rollouts(folder: str | Path, corpus: Corpus) -> list[Path]:
-    """Play the last rollouts of each survey again, the n-th of all as a run; return the runs.
+    """Play the last rollouts of each topic again, the n-th of all as a run; return the runs.
 
     The runs are written into `folder`. They have scores, which a rollout lacks.
     """
@@ -63,7 +63,7 @@ def play_rollouts(folder: str | Path, corpus: Corpus) -> list[Path]:
         try:
             rollout = json.loads(line)
             played = json.dumps([rollout["task"], rollout["settings"]], sort_keys=True)
-            kept[played, rollout["survey"]].append(rollout)
+            kept[played, rollout["topic_id"]].append(rollout)
         except (ValueError, LookupError, TypeError):
             where = f"{str(folder / ROLLOUTS)!r} line {number}"
             raise DataError(f"{where} is not a rollout. Delete the line.") from None
@@ -74,10 +74,10 @@ def play_rollouts(folder: str | Path, corpus: Corpus) -> list[Path]:
     made = []
     for place, ((played, _), rollouts) in enumerate(runs.items(), 1):
         actions = {(each["topic"], each["cutoff"]): each["actions"] for each in rollouts}
-        agent = type("Recorded", (Recorded,), {"rollouts": actions})
+        agent = type("Recorded", (RolloutPlayer,), {"rollouts": actions})
         task, settings = json.loads(played)
-        surveys = [each["survey"] for each in rollouts]
+        topics = [each["topic_id"] for each in rollouts]
         made.append(folder / f"rollout-{place}")
-        config = EnvConfig.of(task, settings)
-        run(corpus, config, agent, made[-1], surveys=surveys, overwrite=True)
+        config = EnvConfig.from_settings(task, settings)
+        run(corpus, config, agent, made[-1], topics=topics, overwrite=True)
     return made

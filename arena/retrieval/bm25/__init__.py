@@ -41,7 +41,7 @@ _TABLE_ROWS = 4096  # with at most so many rows, where there are few pairs
 _THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than they save
 
 
-class Counted(NamedTuple):
+class CountedScope(NamedTuple):
     """A scope, and the documents that count for its statistics."""
 
     first: int  # document that may be a hit,
@@ -136,7 +136,7 @@ class LexicalEngine(Retriever):
 
 def _count(
     before: NDArray[np.int64], lengths: NDArray[np.int64], statistics: str, scope: Scope
-) -> Counted:
+) -> CountedScope:
     """Count a scope; `before` and `lengths`: searchable documents before each, and their terms."""
     total = len(before) - 1
     end = min(scope.end, total)
@@ -144,7 +144,7 @@ def _count(
     horizon, hidden = (end, excluded) if statistics == "cutoff" else (total, ())
     first, last = scope.window or (0, end)
     end = max(first, min(last, end))
-    return Counted(
+    return CountedScope(
         first, end, tuple(d for d in excluded if first <= d < end), horizon, hidden,
         before.item(horizon) - len(hidden),
         lengths.item(horizon) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),

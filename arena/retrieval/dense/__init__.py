@@ -28,7 +28,7 @@ from arena.retrieval.base import (
     Scope,
     retriever,
 )
-from arena.retrieval.dense._build import Making, finish, write_vectors
+from arena.retrieval.dense._build import EncoderSpec, finish, write_vectors
 from arena.retrieval.dense._codes import Codes, load_codes, write_codes
 from arena.retrieval.dense._flat import (
     FlatSearch,
@@ -201,7 +201,7 @@ def build_index(
     made = make_encoder(encoder, options)
     kept = {name: value for name, value in options.items() if name != "device"}
     identity = {"encoder": encoder, "options": kept, "config": made.config}
-    how = Making(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
+    how = EncoderSpec(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
     blank = write_vectors(source, directory, fields, progress, how, identity, parallel)
     write_codes(directory, load_vectors(directory, made.dimension)[0])
     described = {**identity, "dimension": made.dimension, "fields": list(fields)}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.kit.arrays import HEADER, ArrayWriter, save_array
-from arena.kit.files import misfit, read_json, sha256_json, write_json
+from arena.kit.files import read_json, schema_error, sha256_json, write_json
 from arena.kit.workdir import clear_temporary
 from arena.retrieval.base import IndexInput, ParallelMap
 from arena.retrieval.dense._vectors import DOCUMENTS, MAX_DIMENSION, VECTORS, normalised
@@ -44,7 +44,7 @@ def write_vectors(
     directory: Path,
     fields: tuple[str, ...],
     progress: Callable[..., Any],
-    made: Making,
+    made: EncoderSpec,
     identity: dict[str, Any],
     parallel: ParallelMap | None = None,
 ) -> int:
@@ -91,7 +91,7 @@ def _resume(directory: Path, key: str, dimension: int) -> tuple[int, int]:
     with suppress(OSError, ValueError):
         state = read_json(directory / _STATE)
         size = (directory / VECTORS).stat().st_size - HEADER
-        fits = misfit(state, {"key": str, "rows": int, "blank": int}) is None
+        fits = schema_error(state, {"key": str, "rows": int, "blank": int}) is None
         if fits and state["key"] == key and size >= state["rows"] * dimension * 2:
             return state["rows"], state["blank"]
     return 0, 0
@@ -104,8 +104,8 @@ def _batches(texts: Iterable[tuple[int, str]], row: int) -> Iterator[Batch]:
         row += len(some)
 
 
-class Making(NamedTuple):
-    """The encoder, as another process makes it: options as JSON, hash of its config."""
+class EncoderSpec(NamedTuple):
+    """The data that a worker makes the encoder of: options as JSON, hash of its config."""
 
     name: str
     options: str
@@ -113,7 +113,7 @@ class Making(NamedTuple):
     config: str
 
 
-def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16], int]:
+def encode_block(block: tuple[Batch, EncoderSpec]) -> tuple[int, NDArray[np.float16], int]:
     """Return the row and the vectors of a batch, and how many of its texts are blank."""
     batch, made = block
     encoder, config = _encoder(made.name, made.options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.kit.arrays import damaged, load_array
-from arena.kit.files import misfit, read_json
+from arena.kit.files import read_json, schema_error
 from arena.kit.lazy import once
 from arena.kit.options import parameters_of
 from arena.plugins import recorded_name
@@ -60,7 +60,7 @@ def read_description(directory: Path) -> dict[str, Any]:
     path = directory / ENCODER
     try:
         description = read_json(path)
-        why = misfit(description, _DESCRIPTION)
+        why = schema_error(description, _DESCRIPTION)
     except ValueError as error:
         why = clip(str(error))
     if why is not None:

@@ -18,7 +18,7 @@ def serve(*, corpus: str, before: str, retriever: str = "bm25", topk: int = 10) 
         topk: Hits of a query.
 
     Example:
-        arena serve lines --corpus demo/world --before 2015-01-01 < queries.txt
+        arena serve lines --corpus demo/synthetic --before 2015-01-01 < queries.txt
     """
     view = Corpus.open(corpus).at(before, retriever=retriever)
     for line in sys.stdin:

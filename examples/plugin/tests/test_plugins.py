@@ -1,4 +1,4 @@
-"""The plug-ins in a small world; `arena plugins` lists them once the package is installed."""
+"""The plug-ins in a small corpus; `arena plugins` lists them once the package is installed."""
 
 from pathlib import Path
 

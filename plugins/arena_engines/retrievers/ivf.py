@@ -17,7 +17,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from arena.errors import CorpusError, DataError, clip
-from arena.kit.files import misfit, read_json, write_json
+from arena.kit.files import read_json, schema_error, write_json
 from arena.kit.lazy import load, once
 from arena.kit.process import one_thread
 from arena.retrieval.base import IndexInput, ParallelMap, retriever
@@ -73,7 +73,7 @@ class InvertedLists(Dense):
         self._place, self._probes = directory, probes
         try:
             described = read_json(directory / DESCRIPTION)
-            why = misfit(described, {"training": int})
+            why = schema_error(described, {"training": int})
         except ValueError as error:
             why = clip(str(error))
         if why is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.cli.commands import command
-from arena.cli.run import parse_surveys
+from arena.cli.run import parse_topics
 from arena.text.display import count, printable
 
 
@@ -20,7 +20,7 @@ def inspect(
         output (FILE): File to write, FILE.eval or FILE.json.
 
     Example:
-        arena export inspect runs/title --corpus demo/world --output logs/title.eval
+        arena export inspect runs/title --corpus demo/synthetic --output logs/title.eval
     """
     from arena.corpus import Corpus
     from arena_integrations._inspect_log import write_inspect_log
@@ -45,7 +45,7 @@ def messages(
             as objects, which chat templates take).
 
     Example:
-        arena export messages runs/title --corpus demo/world --output sft.jsonl --reward
+        arena export messages runs/title --corpus demo/synthetic --output sft.jsonl --reward
     """
     from arena.corpus import Corpus
     from arena_integrations._messages import write_messages
@@ -64,11 +64,11 @@ def trackio(
     """Write runs into trackio's local store, beside the runs of trainers: a step an episode.
 
     Args:
-        runs (RUN): Directory of a run, or NAME=DIR; or what a door recorded.
+        runs (RUN): Directory of a run, or NAME=DIR; or what an integration recorded.
         project (NAME): Project of trackio; a run of the same name in it is replaced.
 
     Example:
-        arena export trackio runs/title runs/scout --corpus demo/world --project surveys
+        arena export trackio runs/title runs/scout --corpus demo/synthetic --project topics
     """
     from arena.corpus import Corpus
     from arena_integrations._trackio_log import write_trackio
@@ -81,38 +81,38 @@ def trackio(
 
 @command("export.examples")
 def examples(*, corpus: str, output: str, before: str, n: int = 2, seed: int = 0) -> None:
-    """Write few-shot's prompt with sampled mind-maps of earlier surveys, and say what to play.
+    """Write few-shot's prompt with sampled mind-maps of earlier topics, and say what to play.
 
     Args:
         output (DIR): Folder for the prompt, for --agent-option prompts=DIR.
-        before (DAY): Examples are dated before it; a run must play surveys from it on alone.
+        before (DAY): Examples are dated before it; a run must play topics from it on alone.
         n: Number of examples.
         seed: Seed of the sample.
 
     Example:
-        arena export examples --corpus demo/world --before 2014-01-01 --output prompts
+        arena export examples --corpus demo/synthetic --before 2014-01-01 --output prompts
     """
     from arena_integrations._requests import write_examples
 
-    for what, surveys in write_examples(corpus, output, before, n, seed).items():
-        print(f"{what}: {','.join(surveys)}")
+    for what, topics in write_examples(corpus, output, before, n, seed).items():
+        print(f"{what}: {','.join(topics)}")
 
 
 @command("export.requests")
 def requests(
-    *, corpus: str, output: str, tasks: str | None = None, surveys: str | None = None,
+    *, corpus: str, output: str, tasks: str | None = None, topics: str | None = None,
     prompt: str = "any", prompts: str | None = None,
 ) -> None:  # fmt: skip
     """Write what a system outside of the gym is asked for, with the rules, as JSON lines.
 
     Args:
-        output (FILE): File to write: id, request, cutoff and domain of each survey.
-        surveys (IDS|N): Only these surveys, ids with commas or the first N.
+        output (FILE): File to write: id, request, cutoff and domain of each topic.
+        topics (IDS|N): Only these topics, ids with commas or the first N.
         prompt (LEVEL): Level of the prompts, any for the most detailed one, or title.
         prompts (DIR): Folder with a template request.txt that replaces the built-in one.
 
     Example:
-        arena export requests --corpus demo/world --prompt title --output requests.jsonl
+        arena export requests --corpus demo/synthetic --prompt title --output requests.jsonl
     """
     from arena.corpus import Corpus
     from arena.tasks import TaskSet
@@ -120,7 +120,7 @@ def requests(
 
     opened = Corpus.open(corpus, tasks=tasks)
     number = write_requests(
-        opened, output, surveys=parse_surveys(surveys, TaskSet(opened).surveys), prompt=prompt,
+        opened, output, topics=parse_topics(topics, TaskSet(opened).topics), prompt=prompt,
         templates=prompts,
     )  # fmt: skip
     print(f"{output}: {count(number, 'request')}")

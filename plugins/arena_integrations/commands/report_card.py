@@ -19,7 +19,7 @@ def report_card(
     output: str,
     actions: int = 500,
     seed: int = 0,
-    surveys: int = 10,
+    topics: int = 10,
     retriever: list[str] | None = None,
     tasks: str | None = None,
     env_option: dict[str, Any] | None = None,
@@ -35,14 +35,14 @@ def report_card(
         output (FILE): Page to write, FILE.html, with the same as JSON beside it.
         actions: Actions that the audit sends.
         seed: Seed of the actions.
-        surveys: Surveys that are played.
+        topics: Topics that are played.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         env_option: Argument of the environments, such as reward=cost.
 
     Example:
-        arena report-card arena/Discovery-v0 --corpus demo/world --output card.html
+        arena report-card arena/Discovery-v0 --corpus demo/synthetic --output card.html
     """
     from arena.corpus import Corpus
     from arena.retrieval import parse_name
@@ -50,11 +50,11 @@ def report_card(
     from arena_integrations import _report_card as cards
 
     page = check_target(output)
-    if surveys < 1:
-        raise DataError(f"--surveys {surveys}: give 1 or more.")
+    if topics < 1:
+        raise DataError(f"--topics {topics}: give 1 or more.")
     engines, ids = [str(parse_name(name)) for name in retriever or ["bm25"]], environments or None
     report = audit(corpus, actions, seed, engines, ids, (), tasks, env_option)
-    card = cards.report_card(Corpus.open(corpus, tasks=tasks), report, ids, surveys, env_option)
+    card = cards.report_card(Corpus.open(corpus, tasks=tasks), report, ids, topics, env_option)
     atomic_write(page, cards.as_page(card))
     write_json(page.with_suffix(".json"), card, sort_keys=False)
     if json:

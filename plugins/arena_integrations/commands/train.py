@@ -15,7 +15,7 @@ def ranker(
     output: str,
     choose: str | None = None,
     test: str | None = None,
-    most: int | None = None,
+    max_tasks: int | None = None,
     trees: int = 400,
     leaves: int = 15,
     seed: int = 0,
@@ -31,20 +31,21 @@ def ranker(
         choose (DATE): Tasks from this day on decide how many trees there are (default: the latest
             fifth); those before are learned from.
         test (DATE): Tasks from this day on are only measured (default: none).
-        most: Learn from the latest tasks, this many (default: all).
+        max_tasks: Learn from the latest tasks, this many (default: all).
         trees: Most trees.
         leaves: Leaves of a tree.
         seed: Seed of the samples.
         without: Features not to learn from, such as age,age_of_best.
 
     Example:
-        arena train ranker --corpus demo/world --tasks demo/world-tasks --output ranker.json
+        arena train ranker --corpus demo/synthetic --tasks demo/tasks --output ranker.json
     """
     from arena.corpus import Corpus
     from arena_integrations._train_ranker import train_ranker
 
     made = train_ranker(
-        Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, most=most, trees=trees,
+        Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, max_tasks=max_tasks,
+        trees=trees,
         leaves=leaves, seed=seed, retriever=retriever, without=without,
     )  # fmt: skip
     if json:

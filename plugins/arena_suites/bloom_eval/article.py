@@ -1,4 +1,4 @@
-"""What the metrics read of a survey, whoever wrote it."""
+"""A survey as metrics read it, whoever wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metric of surveys is, and what the metrics of one pass share.
+"""Metrics of surveys, and the state that those of one pass share.
 
 To add one, add a module to `arena_suites.bloom_eval.metrics`:
 
@@ -29,7 +29,7 @@ from arena import metrics
 from arena.errors import DataError
 from arena.kit.files import sha256_json
 from arena.kit.options import check_options
-from arena.llm import Client, Failed, Fields, ModelSession, Question, Template
+from arena.llm import Client, Failure, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext
 from arena.plugins import Registry
@@ -56,7 +56,7 @@ Schema = Mapping[str, Any] | None
 
 
 class Finding(NamedTuple):
-    """What a metric finds in a pair of surveys: column -> score, ``""`` for the only column.
+    """The finding of a metric in a pair of surveys: column -> score, ``""`` for the only column.
 
     `rows` are what made the scores, such as the pairs that match and what has no partner; `reason`,
     a sentence, says why a score is None.
@@ -113,7 +113,7 @@ class SurveyComparison:
     judge: Client | None = None
     prompts: str | Path | None = None
     schemas: bool = False
-    most: Annotated[int, Ge(1)] | None = None
+    max_statements: Annotated[int, Ge(1)] | None = None
     longest: Annotated[int, Ge(500)] | None = None
     official: bool = False
     no_abstract: Literal["unsupported", "left-out"] = "unsupported"
@@ -241,7 +241,7 @@ class SurveyPair:
     ) -> T:
         """Return the judge's answer to one request; arguments are those of `ask`."""
         (answer,) = self.ask(prompt, [values], read, schema)
-        if isinstance(answer, Failed):
+        if isinstance(answer, Failure):
             raise JudgeFailedError(f"{failure}: {answer.reason}")
         return answer
 
@@ -251,7 +251,7 @@ class SurveyPair:
         many: Sequence[Mapping[str, str]],
         read: Callable[[str], T],
         schema: Schema = None,
-    ) -> list[T | Failed]:
+    ) -> list[T | Failure]:
         """Ask the judge side by side; answers and failures in the order of the requests.
 
         `many` has the values of the template's fields for each request. `read` reads an answer, or

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.errors import DataError, clip
-from arena.failures import failure_of_answer
+from arena.failures import scoring_failure
 from arena.report import Reference, read_report
 from arena.report.listing import plain
 from arena_suites.bloom_eval.article import Article, Heading, Work, article_of
@@ -69,7 +69,7 @@ def read_surveys(
         except DataError as error:
             problems[topic] = str(error)
         except Exception as error:
-            problems[topic] = failure_of_answer(error)
+            problems[topic] = scoring_failure(error)
     problems |= {
         topic: f"{str(folder)!r} has no survey on {topic!r}."
         for topic in topics

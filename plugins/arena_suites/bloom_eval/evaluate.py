@@ -26,7 +26,7 @@ from arena.metrics import METRICS, mean
 from arena.mindmap import identity
 from arena.report import Reference
 from arena.runs.directory import read_timing
-from arena.suites import Made, folder_sha256, suite
+from arena.suites import OutputPath, folder_sha256, suite
 from arena_suites._library import Library
 from arena_suites.bloom_eval.article import Article, Work
 from arena_suites.bloom_eval.base import (
@@ -59,7 +59,7 @@ _OTHERWISE = (
 def score_surveys(
     *,
     human: str,
-    generated: Made,
+    generated: OutputPath,
     only: tuple[str, ...] | None = None,
     metrics: tuple[str, ...] | None = None,
     official: bool = False,
@@ -70,7 +70,7 @@ def score_surveys(
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
     schemas: bool = False,
-    most: int | None = None,
+    max_statements: int | None = None,
     no_abstract: Literal["unsupported", "left-out"] = "unsupported",
     longest: int | None = None,
     corpus: str | None = None,
@@ -94,7 +94,7 @@ def score_surveys(
         clusters: Who groups references into themes; bertopic is the paper's.
         prompts (DIR): Templates that replace the built-in ones.
         schemas: Send JSON schemas, which many servers enforce.
-        most: Statements of each survey whose citations are judged (default: all).
+        max_statements: Statements of each survey whose citations are judged (default: all).
         no_abstract: What a cited work without an abstract does for a statement.
         longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
@@ -107,7 +107,8 @@ def score_surveys(
     judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
     comparison = SurveyComparison(
         encoder=encoder, matcher=matcher, threshold=threshold,
-        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
+        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas,
+        max_statements=max_statements,
         longest=longest, official=official, no_abstract=no_abstract,
     )  # fmt: skip
     for option, names in {"only": only, "metrics": metrics}.items():
@@ -142,7 +143,7 @@ def _seconds(run: Path) -> float | None:
 def _settings(
     comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
 ) -> dict[str, Any]:
-    names = ("matcher", "threshold", "clusters", "most", "longest", "no_abstract")
+    names = ("matcher", "threshold", "clusters", "max_statements", "longest", "no_abstract")
     settings = {
         **identity(comparison.encoder),
         **{name: getattr(comparison, name) for name in names},
@@ -221,7 +222,7 @@ def _read(
 
 @dataclass(frozen=True)
 class _Compared:
-    """What is found on one topic; `spent` by the judge, None without one."""
+    """The findings on one topic; `spent` by the judge, None without one."""
 
     scores: dict[str, float | None]
     details: dict[str, dict[str, Any]]

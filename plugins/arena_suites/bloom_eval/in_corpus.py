@@ -15,7 +15,7 @@ _OWN: WeakKeyDictionary[TaskSet, dict[str, Article]] = WeakKeyDictionary()
 
 def articles_of(report: Report, context: ScoreContext) -> tuple[Article, Article]:
     """Return the survey of a context, and a report on it that was submitted as Markdown."""
-    tasks, survey_id = context.tasks, context.survey
+    tasks, survey_id = context.tasks, context.topic_id
     own = _OWN.setdefault(tasks, {})
     if survey_id not in own:
         own[survey_id] = own_article(tasks, survey_id)
@@ -35,7 +35,7 @@ def own_article(tasks: TaskSet, survey_id: str) -> Article:
         paper: Reference(paper, ids=(f"corpus:{paper}",)) for paper in gains if paper not in listed
     }
     references = tuple(each._replace(paper=each.key) for each in listed.values())
-    title = report.title or tasks.survey(survey_id).title
+    title = report.title or tasks.topic(survey_id).text
     report = report._replace(title=title, references=references)
     article, contents = _article(report, text, tasks, survey_id), tasks.outline(survey_id)
     return article._replace(outline=tuple(_headings(contents))) if contents else article

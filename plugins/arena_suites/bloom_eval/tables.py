@@ -1,4 +1,4 @@
-"""What Bloom-Eval's evaluation shows: tables next to Table 3 of the paper, and a page."""
+"""The output of Bloom-Eval's evaluation: tables next to Table 3 of the paper, and a page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SurveyEvaluation(Evaluation):
         """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
         plain = super().to_json()
         return {
-            "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
+            "topics": plain.pop("topics"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
             "counted": dict(self.counted), **plain,
             "spent": {
                 topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
@@ -63,7 +63,7 @@ class SurveyEvaluation(Evaluation):
         marked = made_otherwise(self.settings)
         for tier, found in self.tiers.items():
             for name in found["columns"]:
-                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                topics = f"{self.counted[name]} of {len(self.topics)}"
                 if by := marked.get(name.partition("_")[0]):
                     topics += f", by {' and '.join(by)}"
                 rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
@@ -75,7 +75,7 @@ class SurveyEvaluation(Evaluation):
             rows.append((tier, "average", found["mean"], share, averages[tier]))
         for name, paper in table3()[SUPPLEMENTARY].items():
             if name in self.counted:
-                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                topics = f"{self.counted[name]} of {len(self.topics)}"
                 rows.append((SUPPLEMENTARY, name, self.mean[name], topics, paper))
         return rows
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.cli.commands import command
-from arena.cli.run import parse_surveys
+from arena.cli.run import parse_topics
 from arena.text.display import count
 
 
@@ -19,7 +19,7 @@ def experiment(
     tasks: str | None = None,
     tables: tuple[str, ...] | None = None,
     agents: tuple[str, ...] | None = None,
-    surveys: str | None = None,
+    topics: str | None = None,
     add: dict[str, Any] | None = None,
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
@@ -34,20 +34,20 @@ def experiment(
         config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
             researcharena, taxobench, reportbench, honest-dates.
         output (DIR): Directory for runs and tables.
-        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         tables (NAMES): Tables with commas (default: all).
         agents (NAMES): Rows or agents, with commas: only these (default: all).
-        surveys (IDS|N): Survey ids with commas, or the first N.
+        topics (IDS|N): Topic ids with commas, or the first N.
         add (LABEL=AGENT): Agent that becomes a row of every table, such as Mine=mine.py:Mine.
         set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10
             or retrievers.BM25=lucene.
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
         judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
-            or most=... (docs/reportbench.md).
+            or max_statements=... (docs/reportbench.md).
         overwrite: Play the runs from scratch.
 
     Example:
-        arena experiment researcharena --corpus demo/world --output runs/paper \
+        arena experiment researcharena --corpus demo/synthetic --output runs/paper \
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
@@ -58,7 +58,7 @@ def experiment(
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,
-        "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
+        "topics": parse_topics(topics, TaskSet(opened).topics),
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}

@@ -35,7 +35,8 @@ def run(
         output (FILE): JSON file to write (default: RUN/judgements/RUBRIC.json).
 
     Example:
-        arena judge run runs/clustering --corpus demo/world --rubric taxobench --llm-option model=M
+        arena judge run runs/clustering --corpus demo/synthetic --rubric taxobench --llm-option
+        model=M
     """
     from arena.corpus import Corpus
     from arena.llm import Client
@@ -101,13 +102,13 @@ def sample(
         sources (PATH): Judged runs, for mind-maps and statements; for matches and themes what
             `arena evaluate bloom-eval --json` printed.
         what (KIND): Mind-maps, statements, matches, themes, extracted (mind-maps of a corpus),
-            selected (surveys of a corpus) or domains (of surveys of a corpus).
+            selected (topics of a corpus) or domains (of topics of a corpus).
         output (FILE): CSV file to write; people fill in its last column. FILE.key.json has the
             answers.
         rubric (NAME): Rubric by which the mind-maps were judged.
         figures (DIR): Folder of the figures that extracted mind-maps were read from, for the page
             FILE.html beside the sheet.
-        abstracts (FILE): JSON lines of id and abstract: those of surveys, which no corpus has.
+        abstracts (FILE): JSON lines of id and abstract: those of topics, which no corpus has.
         n: Decisions to draw, or mind-maps that were extracted, each with two decisions.
         seed: Seed of the choice and the order.
         per_run: In place of --n, mind-maps to draw of each run, each with all its dimensions.
@@ -115,7 +116,7 @@ def sample(
 
     Example:
         arena judge sample runs/clustering --what mind-maps --rubric taxobench \
-            --corpus demo/world --output sheet.csv
+            --corpus demo/synthetic --output sheet.csv
     """
     from arena.corpus import Corpus
     from arena_suites.judging import RUBRICS
@@ -143,7 +144,7 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
         judgements (FILE): Judgements of a run, RUN/judgements/RUBRIC.json, match.json for
             statements of reports, or the key of a sample.
         human (FILE): One person's answers: a sheet of `arena judge sample`, or JSON lines such as
-            {"survey": ID, "coverage": 3, ...}.
+            {"topic_id": ID, "coverage": 3, ...}.
 
     Example:
         arena judge agreement sheet.key.json --human anna.csv --human ben.csv
@@ -180,11 +181,11 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
 
 @command("judge.compare")
 def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool = False) -> None:
-    """Compare several judges, or people, who scored the same surveys by one metric.
+    """Compare several judges, or people, who scored the same topics by one metric.
 
     Args:
         judges (NAME=FILE): What `arena evaluate --json` printed for a judge; or people's scores,
-            {"SURVEY": {"METRIC": number}}.
+            {"TOPIC": {"METRIC": number}}.
         metric (NAME): The score to compare, such as fap.
         parity: The score that is as good as the experts'.
 
@@ -200,7 +201,7 @@ def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool =
         print_json(found)
         return
     rows = [(name, *row.values()) for name, row in found["judges"].items()]
-    print_table(rows, (count(found["surveys"], "survey"), "mean", "sd", f"at least {parity:g}"))
+    print_table(rows, (count(found["topics"], "topic"), "mean", "sd", f"at least {parity:g}"))
     print()
     pairs = [(" and ".join(row.pop("judges")), *row.values()) for row in found["pairs"]]
     print_table(pairs, ("judges", "same direction", "pearson", "spearman"))

@@ -19,7 +19,7 @@ def statements(
     llm_option: dict[str, Any] | None = None,
     voters: tuple[str, ...] | None = None,
     votes: int = 3,
-    most: int | None = None,
+    max_statements: int | None = None,
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | None = None,
     unsure: bool = False,
@@ -36,7 +36,8 @@ def statements(
             and so on (docs/llm.md).
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
-        most: Statements with a citation, and without, of each report that are judged at most.
+        max_statements: Statements with a citation, and without, of each report that are judged at
+            most.
         extract: Who finds what is cited: the marks of citations (rules), a model, or a model only
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
@@ -45,13 +46,14 @@ def statements(
         passages: Passages of a cited paper, of 1,500 characters, that a statement is compared with.
 
     Example:
-        arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
+        arena judge statements runs/digest --corpus demo/synthetic --llm-option model=gpt-4o
     """
     from arena.corpus import Corpus
     from arena_suites.verification.statements import judge_statements, record_statements
 
     settings = (llm_option or {}) | {
-        "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
+        "voters": voters, "votes": votes, "max_statements": max_statements,
+        "extract": extract, "prompts": prompts,
         "unsure": unsure, "schemas": schemas, "passages": passages,
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)

@@ -2,7 +2,7 @@
 
 >>> import arena
 from arena_suites.experiments import run_experiment
->>> run_experiment("researcharena", "demo/world", "runs/paper",
+>>> run_experiment("researcharena", "demo/synthetic", "runs/paper",
 ...                      agents=["title", "random"])  # doctest: +SKIP
 """
 
@@ -27,16 +27,16 @@ from arena_suites.experiments.grid import Cell, make_grid
 from arena_suites.experiments.scores import score_runs
 from arena_suites.experiments.tables import make_tables, printed
 
-__all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]
+__all__ = ["Experiment", "PlannedRun", "preview", "printed", "read_experiment", "run_experiment"]
 
 VERSION = 2
 _MANIFEST = "experiment.json"
 _WRITTEN = ("tables.md", "tables.tex", "tables.json")
-_UNRECORDED = {"__all__": {"options", "env_options", "found"}}  # see the runs
+_UNRECORDED = {"__all__": {"options", "env_options", "start_from"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
 
-class Planned(NamedTuple):
+class PlannedRun(NamedTuple):
     """A run that an experiment needs; `run` is its directory, relative to the experiment.
 
     `done` of its `episodes` were played; `state` is ``done``, ``begun`` or ``to do``.
@@ -57,7 +57,7 @@ def run_experiment(
     *,
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     changes: Mapping[str, Any] | None = None,
     add: Mapping[str, Any] | None = None,
     overwrite: bool = False,
@@ -76,7 +76,7 @@ def run_experiment(
         output: A new directory, or one with the same experiment begun.
         tables: Names of the tables to make; by default all.
         agents: Labels of rows or names of agents, to play and print these alone.
-        surveys: Ids, or how many; in place of those of the configuration.
+        topics: Ids, or how many; in place of those of the configuration.
         changes: Key of the configuration, with dots, such as ``llm.model`` or
             ``retrievers.Dense`` -> another value.
         add: Label -> an agent, which becomes a row of every table.
@@ -93,8 +93,8 @@ def run_experiment(
         ArenaError: A run fails. What was played is kept, and the same call resumes.
     """
     load(plugins)
-    corpus, output = Corpus.of(corpus), Path(output)
-    experiment = read_experiment(config, changes, tables, agents, surveys, add)
+    corpus, output = Corpus.resolve(corpus), Path(output)
+    experiment = read_experiment(config, changes, tables, agents, topics, add)
     cells = make_grid(experiment, corpus, prepare=True)
     manifest = _manifest(experiment, cells, corpus)
     with output_directory(output, _KIND) as before:
@@ -123,24 +123,24 @@ def preview(
     overwrite: bool = False,
     ask: bool = False,
     **choices: Any,
-) -> list[Planned]:
+) -> list[PlannedRun]:
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
     With `overwrite` nothing counts as played. Whether a run has the same settings is checked when
     it resumes. With `ask` the agents with a model play the unfinished runs in another place, to
     count requests; the judge, who reads finished runs, is not asked. `choices` are `tables`,
-    `agents`, `surveys`, `changes` and `add`.
+    `agents`, `topics`, `changes` and `add`.
     """
-    corpus, output = Corpus.of(corpus), Path(output)
+    corpus, output = Corpus.resolve(corpus), Path(output)
     experiment = read_experiment(config, **choices)
     grid = make_grid(experiment, corpus)
     planned, asking = [], dict[str, Cell]()
     for key, cell in grid.items():
         done, state = (0, "to do") if overwrite else cell.state(output)
         agent, retriever = cell.player.name, cell.config.retriever
-        planned.append(Planned(key, agent, retriever, len(cell.surveys), done, state))
+        planned.append(PlannedRun(key, agent, retriever, len(cell.topics), done, state))
         if cell.asks and state != "done":
-            asking |= {each: grid[each] for each in (cell.found, key) if each is not None}
+            asking |= {each: grid[each] for each in (cell.start_from, key) if each is not None}
     if ask:
         with tempfile.TemporaryDirectory() as place:
             _play(experiment, asking, corpus, Path(place), False)
@@ -159,7 +159,7 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
             )
             for name, table in experiment.tables.items()
         },
-        "runs": {key: cell.record | {"surveys": cell.surveys} for key, cell in cells.items()},
+        "runs": {key: cell.record | {"topics": cell.topics} for key, cell in cells.items()},
     }
     sha256 = {"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256}
     return {
@@ -178,15 +178,15 @@ def _play(
 ) -> None:
     """Play every run; an error says which run failed."""
     for key, cell in progress(cells.items(), desc=experiment.name, unit="run"):
-        found = {"found": str(output / cell.found)} if cell.found is not None else {}
+        found = {"start_from": str(output / cell.start_from)} if cell.start_from is not None else {}
         try:
             run(
                 corpus,
-                EnvConfig.of(cell.config, found),
+                EnvConfig.from_settings(cell.config, found),
                 cell.agent,
                 output / key,
                 agent_options=cell.options,
-                surveys=cell.surveys,
+                topics=cell.topics,
                 seed=experiment.seed,
                 overwrite=overwrite,
             )

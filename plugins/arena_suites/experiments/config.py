@@ -64,7 +64,7 @@ class Row(Settings):
     retriever: Text | None = None
     retrievers: tuple[Text, ...] = ()
     env_options: dict[str, Any] = Field(default={})
-    found: Text | None = None
+    start_from: Text | None = None
 
 
 class PublishedFigure(Settings):
@@ -118,7 +118,7 @@ class Experiment(Settings):
     name: Text
     title: Text | None = None
     seed: Whole = 0
-    surveys: list[str] | int | None = None
+    topics: list[str] | int | None = None
     budget: dict[str, StrictInt] = Field(default={})
     retrievers: dict[str, Engine] = Field(default={"BM25": Engine(retriever="bm25")}, min_length=1)
     encoder: Text = ENCODER
@@ -130,7 +130,7 @@ class Experiment(Settings):
     _source: ConfigSource = PrivateAttr()
     _finders: dict[str, Row] = PrivateAttr()
 
-    @field_validator("surveys", mode="plain")
+    @field_validator("topics", mode="plain")
     @classmethod
     def _chosen(cls, value: Any) -> list[str] | int | None:
         if value == "all":
@@ -164,9 +164,11 @@ class Experiment(Settings):
                 raise refusal(why, *place, "group")
             why = f"no retriever has the label {clip(row.retriever)}."
             _check_name(row.retriever, self.retrievers, why, *place, "retriever")
-            _check_name(row.found, self._finders, f"no row of the task {FINDS}.", *place, "found")
-            if row.found is not None and "found" in row.env_options:
-                raise refusal("`found` is in env_options too; give it once.", *place)
+            _check_name(
+                row.start_from, self._finders, f"no row of the task {FINDS}.", *place, "start_from"
+            )
+            if row.start_from is not None and "start_from" in row.env_options:
+                raise refusal("`start_from` is in env_options too; give it once.", *place)
         return self
 
     def placed_rows(self) -> Iterator[tuple[Place, Row]]:
@@ -234,7 +236,7 @@ def read_experiment(
     changes: Mapping[str, Any] | None = None,
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
-    surveys: Sequence[str] | int | None = None,
+    topics: Sequence[str] | int | None = None,
     add: Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Read a configuration and check its form; the arguments are those of `run_experiment`.
@@ -246,8 +248,8 @@ def read_experiment(
     source = read_source(config, "experiment", "docs/experiments.md")
     source = source.changed({tuple(key.split(".")): new for key, new in (changes or {}).items()})
     experiment, places = source.check(Experiment), dict[Place, Any]()
-    if surveys is not None:
-        places["surveys",] = surveys if isinstance(surveys, int) else list(surveys)
+    if topics is not None:
+        places["topics",] = topics if isinstance(topics, int) else list(topics)
     for label, row in (add or {}).items():
         for table, spec in experiment.tables.items():
             if label in spec.all_rows:

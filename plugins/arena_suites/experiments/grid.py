@@ -24,7 +24,7 @@ from arena.kit.options import check_names, check_options, parameters_of
 from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import TaskSet, choose_surveys, open_task, play_order, with_topic
+from arena.tasks import TaskSet, choose_topics, open_task, play_order, with_text
 from arena_suites.experiments.config import FINDS, Experiment, Row, directory_of
 from corpus_builder.settings import Place
 
@@ -35,7 +35,7 @@ JUDGED = "judge."
 class Cell(NamedTuple):
     """One run of the grid; `row` and `column` are labels.
 
-    An episode begins with the papers of the run `found`, if there is one.
+    An episode begins with the papers of the run `start_from`, if there is one.
     """
 
     row: str
@@ -43,8 +43,8 @@ class Cell(NamedTuple):
     agent: str | type[Agent]
     options: dict[str, Any]
     config: EnvConfig
-    found: str | None
-    surveys: list[str]
+    start_from: str | None
+    topics: list[str]
     player: AgentFactory
 
     @property
@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """What distinguishes it from other cells, as JSON, without paths and hosts."""
+        """The settings that distinguish it from other cells, as JSON, without paths and hosts."""
         unrecorded = self.player.kind.unrecorded
         return {
             "task": self.config.task,
@@ -64,7 +64,7 @@ class Cell(NamedTuple):
             "agent_options": {n: v for n, v in self.options.items() if n not in unrecorded},
             **self.config.environment,
             "budget": self.config.limits,
-            "found": self.found,
+            "start_from": self.start_from,
         }
 
     def state(self, output: Path) -> tuple[int, str]:
@@ -90,7 +90,7 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
         name = experiment.extractor
         check_options(f"extractor {name}", EXTRACTORS.find(name), experiment.extractor_options)
     tasks = TaskSet(corpus)
-    surveys = functools.cache(functools.partial(_surveys, experiment.surveys, tasks))
+    topics = functools.cache(functools.partial(_topics, experiment.topics, tasks))
     cells: dict[str, Cell] = {}
     for task, place, row, column, found in _wanted(experiment):
         with experiment.located(*place):
@@ -99,7 +99,7 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
             player = AgentFactory(agent, options, config.resolved_task, tasks)
             if prepare:
                 player.prepare()
-        played = surveys(task, config.prompt or "title")
+        played = topics(task, config.prompt or "title")
         cell = Cell(place[-1], column, agent, options, config, found, played, player)
         key = directory_of(task, cell.row, column)
         if cells.setdefault(key, cell).record != cell.record:
@@ -111,23 +111,23 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     _check_indexes(experiment, corpus, cells)
     ordered: dict[str, Cell] = {}
     for key, cell in sorted(cells.items(), key=lambda item: item[1].asks):
-        for each in (cell.found, key):
+        for each in (cell.start_from, key):
             if each is not None:
                 ordered.setdefault(each, cells[each])
     return ordered
 
 
 def _wanted(experiment: Experiment) -> Iterator[tuple[str, Place, Row, str, str | None]]:
-    """Yield task, place, row, column and `Cell.found` of each run, after the run it begins with."""
+    """Yield task, place, row, column and `Cell.start_from` of each run, after that one."""
     for place, row in experiment.placed_rows():
         table = experiment.tables[place[1]]
         for column in experiment.engines_of(table, row):
             found = None
-            if row.found is not None:
-                finder = experiment.finder(row.found)
+            if row.start_from is not None:
+                finder = experiment.finder(row.start_from)
                 its = finder.retriever or column
-                found = directory_of(FINDS, row.found, its)
-                yield FINDS, (*place, row.found), finder, its, None
+                found = directory_of(FINDS, row.start_from, its)
+                yield FINDS, (*place, row.start_from), finder, its, None
             yield table.task, place, row, column, found
 
 
@@ -143,10 +143,10 @@ def _config(experiment: Experiment, task: str, row: Row, column: str) -> EnvConf
         "retrievers": further,
         "encoder": experiment.encoder,
         **limits,
-        **({"references": "found"} if row.found is not None else {}),
+        **({"references": "run"} if row.start_from is not None else {}),
         **row.env_options,
     }
-    return EnvConfig.of(task, settings)
+    return EnvConfig.from_settings(task, settings)
 
 
 def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
@@ -223,21 +223,21 @@ def _asks(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, LLMAgent)
 
 
-def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:
-    """Return the surveys that are played: those with the prompt and the mind-map needed."""
-    counted, what = with_topic(tasks, prompt), "prompt"
+def _topics(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:
+    """Return the topics that are played: those with the prompt and the mind-map needed."""
+    counted, what = with_text(tasks, prompt), "prompt"
     opened = open_task(task).on(tasks)
     if any(kind.draws_labelled for kind in opened.kinds):
-        counted = [survey_id for survey_id in counted if opened.can_score(tasks, survey_id)]
+        counted = [topic_id for topic_id in counted if opened.can_score(tasks, topic_id)]
         what = "mind-map"
     if isinstance(asked, list):
-        asked = [survey for survey in choose_surveys(tasks, asked) if survey in counted]
+        asked = [topic for topic in choose_topics(tasks, asked) if topic in counted]
     if not counted or asked == []:
         raise NoLabelsError(
-            f"none of the surveys has a {what}, which the task {task!r} needs. Leave its tables "
-            f"out (--tables), or give the surveys of the corpus a `{what.replace('-', '_')}`."
+            f"none of the topics has a {what}, which the task {task!r} needs. Leave its tables "
+            f"out (--tables), or give the topics of the corpus a `{what.replace('-', '_')}`."
         )
-    return play_order(tasks, choose_surveys(tasks, asked, counted))
+    return play_order(tasks, choose_topics(tasks, asked, counted))
 
 
 def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell]) -> None:

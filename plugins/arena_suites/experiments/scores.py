@@ -1,4 +1,4 @@
-"""What the finished runs of an experiment scored and cost."""
+"""The scores and costs of the finished runs of an experiment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def score_runs(
 
     Returns:
         Directory -> ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in
-        `arena.rescore`, ``dates_guessed`` (surveys, if there are any), ``sha256`` of what the run
+        `arena.rescore`, ``dates_guessed`` (topics, if there are any), ``sha256`` of what the run
         was made from, of its ``answers`` and ``manifest``, ``effort`` (see
         `arena.results.comparison`), the number of episodes with ``nothing`` submitted at some stage
         and that were ``stopped`` by a model, of agents that file papers the numbers of abstracts
@@ -93,7 +93,7 @@ def _score(
     ((name, (opened,)),) = open_runs([directory]).items()
     run, hashes = read_compared_run(name, *opened, lambda: None), opened[0].manifest["sha256"]
     notes = [record["notes"].get("llm") for record in opened[0].episodes()]
-    every = ((each["survey"], each["notes"]) for each in opened[0].episodes(every=True))
+    every = ((each["topic_id"], each["notes"]) for each in opened[0].episodes(every=True))
     answers = describe_answers(every)
     filing = [record["notes"].get("filing") or {} for record in opened[0].episodes()]
     return {
@@ -108,7 +108,7 @@ def _score(
         **({"answers": answers} if answers else {}),
         "nothing": sum(
             any(not entry["submitted"].get(stage.name) for stage in opened[0].task.stages)
-            for entry in scores["per_survey"].values()
+            for entry in scores["per_topic"].values()
         ),
         "read": [sum(each.get(name, 0) for each in filing) for name in ("abstracts", "papers")],
         "stopped": sum(isinstance(n, dict) and n.get("stopped") is not None for n in notes),

@@ -47,7 +47,7 @@ def make_tables(
     guessed = corpus.manifest["counts"].get("papers_date_guessed")
     dates = [
         f"{count(guessed or 0, 'paper has', 'papers have')} a guessed date, which tells what "
-        "surveys list."
+        "topics list."
     ]
     tables = {}
     for name, spec in experiment.tables.items():
@@ -111,7 +111,7 @@ class _Layout(NamedTuple):
         return blocks if self.spec.paper is None else [*blocks, _published(self.spec.paper)]
 
     def guessed(self) -> list[str]:
-        """Return the surveys whose date is guessed."""
+        """Return the topics whose date is guessed."""
         found = (self.scores[key] for *_, key in self.experiment.runs_of(self.spec))
         return next((run["dates_guessed"] for run in found if "dates_guessed" in run), [])
 
@@ -121,7 +121,7 @@ class _Layout(NamedTuple):
         scored = {f"{label} ({column})": self.scores[key] for label, _, column, key in runs}
         counts = next(iter(scored.values()))["counts"]
         left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
-        over = f"mean over {counts['scored']} of {count(counts['surveys'], 'survey')}{left}"
+        over = f"mean over {counts['scored']} of {count(counts['topics'], 'topic')}{left}"
         yield f"Task {self.spec.task}, {over}."
         if guessed := self.guessed():
             yield guess_note(guessed)
@@ -173,9 +173,10 @@ class _Layout(NamedTuple):
                 voters = ", ".join(voter["model"] for voter in judge["voters"])
                 votes = f"{count(judge['votes'], 'vote')} of {voters}"
                 parts.append(votes if judge["votes"] else "no votes")
-            if judge.get("most") is not None:
+            if judge.get("max_statements") is not None:
                 parts.append(
-                    f"at most {count(judge['most'], 'statement')} of each kind in a report"
+                    f"at most {count(judge['max_statements'], 'statement')} of each kind "
+                    "in a report"
                 )
             yield f"Judge of {columns}: {'; '.join(parts)}."
 
@@ -209,7 +210,7 @@ class _Layout(NamedTuple):
             yield f"{what}: {'; '.join([name, *(() if name in theirs else says)])}."
 
     def _on_metrics(self, scored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-        """Yield a sentence on each metric that was not computed, or not on every survey."""
+        """Yield a sentence on each metric that was not computed, or not on every topic."""
         for heading, name in self.reported.items():
             if name.startswith(JUDGED):
                 continue

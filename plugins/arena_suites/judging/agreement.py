@@ -28,7 +28,7 @@ Human = dict[str, dict[str, int]]  # id -> dimension -> score
 def read_human(path: str | Path, judgements: Judgements) -> Human:
     """Return one person's scores of what was judged.
 
-    Each line is a JSON object with an id under ``survey`` (or ``id``) and a score for any of the
+    Each line is a JSON object with an id under ``topic_id`` (or ``id``) and a score for any of the
     dimensions; null is no score. Or it is a sheet of `draw`, NAME.csv, whose
     column ``answer`` is filled in.
     """
@@ -66,9 +66,9 @@ def _read_line(line: bytes, judgements: Judgements, scores: Human) -> None:
     (low, high), known = judgements.scale, judgements.dimensions
     try:
         record = json.loads(line)
-        name = str(record.pop("survey" if "survey" in record else "id"))
+        name = str(record.pop("topic_id" if "topic_id" in record else "id"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        example, text = f'{{"survey": "ID", "{known[0]}": {low}}}', line.decode(errors="replace")
+        example, text = f'{{"topic_id": "ID", "{known[0]}": {low}}}', line.decode(errors="replace")
         raise DataError(f"{clip(text)}: write a JSON object such as {example}.") from None
     if name not in judgements.items:
         raise DataError(f"{clip(name)} was not judged.{did_you_mean(name, judgements.items)}")

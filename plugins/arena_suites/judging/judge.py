@@ -21,7 +21,7 @@ from arena.errors import DataError
 from arena.kit.code import code_sha256
 from arena.kit.files import read_sealed, sealed, sha256_json, write_json
 from arena.kit.lazy import load
-from arena.llm import Client, Failed, Fields, ModelSession, ParseError, Question, Template, as_json
+from arena.llm import Client, Failure, Fields, ModelSession, ParseError, Question, Template, as_json
 from arena.llm.prompts import read_template
 from arena.metrics import ScoreContext
 from arena.plugins import Registry, mirror
@@ -231,7 +231,7 @@ def judge(
         if answer is None:
             lowest = {"scores": dict.fromkeys(rubric.dimensions, rubric.scale[0])}
             rows[name] = (lowest if rubric.empty_is_lowest else {}) | {"empty": True}
-        elif isinstance(answer, Failed):
+        elif isinstance(answer, Failure):
             rows[name] = {"failed": answer.reason}
         else:
             scores, reasons = ({d: pair[i] for d, pair in answer.items()} for i in (0, 1))
@@ -249,7 +249,7 @@ def judge(
 
 
 class FinishedRun(NamedTuple):
-    """What a judge reads of a run: the answer to each survey, or None; its kind; and hashes."""
+    """The run as a judge reads it: the answer to each topic, or None; its kind; and hashes."""
 
     corpus: Corpus
     tasks: TaskSet
@@ -257,10 +257,10 @@ class FinishedRun(NamedTuple):
     answer: AnswerKind
     sha256: dict[str, str]
 
-    def maps(self, survey_id: str) -> tuple[MindMap, MindMap | None]:
+    def maps(self, topic_id: str) -> tuple[MindMap, MindMap | None]:
         """Return the mind-map of an answer, empty for none, and the survey's own."""
-        context = ScoreContext(tasks=self.tasks, survey=survey_id)
-        made, gold = self.answer.compare(self.answers[survey_id], MAP, context)
+        context = ScoreContext(tasks=self.tasks, topic_id=topic_id)
+        made, gold = self.answer.compare(self.answers[topic_id], MAP, context)
         return made, gold
 
 
@@ -276,8 +276,8 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     files = recorded.finished_files()
     recorded.refuse_changed(TRAJECTORIES)
     episodes = recorded.episodes()
-    found = {each["survey"]: answers_of(each, recorded.task) for each in episodes}
-    answers = {survey_id: found[survey_id].get(stage.name) for survey_id in sorted(found)}
+    found = {each["topic_id"]: answers_of(each, recorded.task) for each in episodes}
+    answers = {topic_id: found[topic_id].get(stage.name) for topic_id in sorted(found)}
     hashes = {
         "corpus": opened.sha256,
         "tasks": tasks.sha256,
@@ -347,13 +347,13 @@ def judge_run(
     client: Client,
     prompt: str | Path | None = None,
 ) -> Judgements:
-    """Let a model compare the mind-maps of a finished run with the surveys'; see `judge_pairs`.
+    """Let a model compare the mind-maps of a finished run with the topics'; see `judge_pairs`.
 
-    Surveys without a mind-map of their own are left out.
+    Topics without a mind-map of their own are left out.
     """
     played = open_finished(run, corpus, MAP)
-    maps = {survey_id: played.maps(survey_id) for survey_id in played.answers}
-    pairs = {survey: (gold, made) for survey, (made, gold) in maps.items() if gold is not None}
+    maps = {topic_id: played.maps(topic_id) for topic_id in played.answers}
+    pairs = {topic: (gold, made) for topic, (made, gold) in maps.items() if gold is not None}
     if not pairs:
-        raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to compare with.")
+        raise DataError(f"no topic of {str(run)!r} has a mind-map of its own to compare with.")
     return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)

@@ -28,7 +28,7 @@ from arena.kit.files import (
 )
 from arena.mindmap.figures import data_url, folder_name
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import Survey, TaskSet
+from arena.tasks import TaskSet, Topic
 from arena.text import tokenize
 from arena_suites.judging.judge import MAP, Judgements, open_finished, read_judgements
 
@@ -52,7 +52,7 @@ class Item(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a reader of decisions may need: see the arguments of `draw`."""
+    """The inputs of a reader of decisions: see the arguments of `draw`."""
 
     corpus: Corpus | None
     rubric: str | None
@@ -90,13 +90,13 @@ def draw(
         sources: For ``mind-maps`` and ``statements`` the folders of judged runs; for ``matches``
             and ``themes`` what ``arena evaluate bloom-eval --json`` printed; else none.
         sheet: CSV file with the columns of `HEADER`, whose last one is empty.
-        corpus: Corpus of the runs, or whose surveys and mind-maps are checked.
+        corpus: Corpus of the runs, or whose topics and mind-maps are checked.
         rubric: Rubric by which mind-maps were judged; needed for them.
         n: Number of items, or of ``extracted`` maps; all if there are fewer.
         seed: Seed of the choice and of the order.
         overwrite: Whether to replace a sheet in which people have answered.
         figures: Folder of the figures that ``extracted`` maps were read from.
-        abstracts: JSON lines of ``id``, or ``corpusid``, and ``abstract``: those of surveys, which
+        abstracts: JSON lines of ``id``, or ``corpusid``, and ``abstract``: those of topics, which
             no corpus has, lest an agent read them.
         per_run: In place of `n`, draw as many mind-maps of each run, or other things with an id,
             each with all its decisions, one after the other: TaxoBench, Table 5, draws ten.
@@ -220,14 +220,14 @@ def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[tuple[Item, t
         if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
             raise DataError(f"{run!r} was played again since it was judged. Judge it again.")
         low, high = judged.scale
-        for survey, row in judged.items.items():
-            made, gold = played.maps(survey)
+        for topic, row in judged.items.items():
+            made, gold = played.maps(topic)
             if "reasons" not in row or gold is None:
                 continue
             shown = f"EXPERTS' MAP\n{render(gold, 'text')}\nGENERATED MAP\n{render(made, 'text')}"
             for name, score in row["scores"].items():
                 question = f"{name} of the generated map, {low} (worst) to {high}"
-                yield Item(run, survey, name, question, shown, score), judged.scale
+                yield Item(run, topic, name, question, shown, score), judged.scale
 
 
 def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
@@ -289,16 +289,16 @@ def _extracted(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int
     from arena_suites.maps.formats import render
 
     tasks = wanted.tasks()
-    for survey in tasks.surveys.values():
-        if (gold := tasks.mind_map(survey.id)) is not None:
-            figure, caption = tasks.figure(survey.id)
+    for topic in tasks.topics.values():
+        if (gold := tasks.mind_map(topic.id)) is not None:
+            figure, caption = tasks.figure(topic.id)
             shown = (
-                f"SURVEY\n{_about(survey, wanted)}\nFIGURE\n{figure or '(none)'}\n"
+                f"TOPIC\n{_about(topic, wanted)}\nFIGURE\n{figure or '(none)'}\n"
                 f"{caption or '(no caption)'}\nMAP\n{render(gold, 'text')}"
             )
-            picture = _picture(wanted.figures, survey.id, figure)
+            picture = _picture(wanted.figures, topic.id, figure)
             for name, question in _OF_A_MAP.items():
-                yield Item("corpus", survey.id, name, question, shown, 1, picture), (0, 1)
+                yield Item("corpus", topic.id, name, question, shown, 1, picture), (0, 1)
 
 
 def _abstracts(path: str | Path | None) -> dict[str, str]:
@@ -308,15 +308,15 @@ def _abstracts(path: str | Path | None) -> dict[str, str]:
     return {str(row.get("id", row.get("corpusid"))): str(row.get("abstract") or "") for row in rows}
 
 
-def _about(survey: Survey, wanted: Wanted) -> str:
-    """Return title, id and, if it is known, abstract of a survey."""
-    known = (survey.title, survey.id, wanted.abstracts.get(survey.id))
+def _about(topic: Topic, wanted: Wanted) -> str:
+    """Return title, id and, if it is known, abstract of a topic."""
+    known = (topic.text, topic.id, wanted.abstracts.get(topic.id))
     return "\n".join(filter(None, known))
 
 
-def _picture(figures: Path | None, survey: str, figure: str | None) -> str:
+def _picture(figures: Path | None, topic: str, figure: str | None) -> str:
     """Return a figure as HTML, or why it cannot be shown."""
-    folder = folder_name(survey)
+    folder = folder_name(topic)
     if figure is None or folder is None:
         return "The map was not read from a figure."
     if figures is None:
@@ -329,17 +329,17 @@ def _picture(figures: Path | None, survey: str, figure: str | None) -> str:
 
 def _selected(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
     question = "Is this paper a survey of a field? 1 yes, 0 no"
-    for survey in wanted.tasks().surveys.values():
-        shown = f"PAPER\n{_about(survey, wanted)}"
-        yield Item("corpus", survey.id, "selected", question, shown, 1), (0, 1)
+    for topic in wanted.tasks().topics.values():
+        shown = f"PAPER\n{_about(topic, wanted)}"
+        yield Item("corpus", topic.id, "selected", question, shown, 1), (0, 1)
 
 
 def _domains(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
-    question = "Is this the domain in which the subject of the survey is applied? 1 yes, 0 no"
-    for survey in wanted.tasks().surveys.values():
-        if survey.domain:
-            shown = f"SURVEY\n{_about(survey, wanted)}\nDOMAIN\n{survey.domain}"
-            yield Item("corpus", survey.id, "domain", question, shown, 1), (0, 1)
+    question = "Is this the domain in which the subject of the topic is applied? 1 yes, 0 no"
+    for topic in wanted.tasks().topics.values():
+        if topic.domain:
+            shown = f"TOPIC\n{_about(topic, wanted)}\nDOMAIN\n{topic.domain}"
+            yield Item("corpus", topic.id, "domain", question, shown, 1), (0, 1)
 
 
 KINDS: dict[str, Read] = {

@@ -17,7 +17,7 @@ from arena.text.display import count
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _MAPS = ("mind_map", "tree", "typology", "gt")
-_IDS = ("id", "survey", "corpusid", "corpus_id", "paper_id")
+_IDS = ("id", "topic_id", "survey", "corpusid", "corpus_id", "paper_id")
 _NONE = frozenset({"", "none", "null"})  # a typology of ResearchArena may be the text "None"
 _WITHOUT = "records without a mind-map passed over"
 _SHOWN = 5

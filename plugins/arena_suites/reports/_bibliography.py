@@ -384,7 +384,7 @@ def _with_addresses(inline: Inline) -> str:
 
 
 class _Work(NamedTuple):
-    """What an entry says: last names of two authors, the year with its letter, and the title."""
+    """An entry's content: last names of two authors, the year with its letter, and the title."""
 
     people: list[str]
     year: str

@@ -16,7 +16,7 @@ from arena.kit.files import sha256_file
 from arena.kit.terminal import progress
 from arena.metrics import METRICS, mean
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.suites import Evaluation, Made, chosen, json_lines, suite
+from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.tasks import TaskSet
 from arena.text.display import count
 from arena_suites.taxobench.printed import PrintedScores, printed_scores
@@ -43,7 +43,7 @@ _LEAST_WORDS = 5  # of a title that is one paper with a longer title
 def score_predictions(
     *,
     data: str,
-    predictions: Made,
+    predictions: OutputPath,
     only: tuple[str, ...] | None = None,
     official: bool | Literal["released", "paper"] = False,
     encoder: str | None = None,
@@ -153,7 +153,7 @@ def _read_predictions(
     for number, text, record in json_lines(path):
         if record and titles is not None:
             tree = _with_titles(read_mind_map(record["mind_map"])[0], titles)
-            record = {"id": record["survey"].removeprefix("taxobench:"), "tree": tree}
+            record = {"id": record["topic_id"].removeprefix("taxobench:"), "tree": tree}
         if record is None or "id" not in record:
             problem = f"{clip(text)} is not a JSON object with an id."
         elif (name := str(record["id"])) not in gold:

@@ -1,4 +1,4 @@
-"""What made the TED, NSR, NSP and Soft F1 that the paper prints, number for number.
+"""The settings that made the TED, NSR, NSP and Soft F1 that the paper prints, number for number.
 
 Scripts released before the scorer: ``metric/ted.py``, ``nsr.py``, ``nsp.py`` and ``soft_f1.py``.
 Their encoder is all-MiniLM-L6-v2.

@@ -1,4 +1,4 @@
-"""What a report says, and what models decide about it: statements, evidence, verdicts and votes.
+"""Statements of a report, and models' decisions: statements, evidence, verdicts and votes.
 
 A model only points at sentences: what it returns counts as the sentence of the report that has most
 of its terms, so that nothing is judged that the report does not say.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from arena.corpus import CorpusView
 from arena.errors import clip
-from arena.llm import Failed, Fields, ParseError, Question, as_json, unfenced, without_thoughts
+from arena.llm import Failure, Fields, ParseError, Question, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
 from arena.llm.prompts import TEXT, load_templates, object_schema
 from arena.report import Reference, Report, Statement, chunks, read_report
@@ -88,7 +88,7 @@ def _extract(
     answers = question.ask(model, many)
     found: dict[str, list[tuple[Statement, Row]]] = {name: [] for name in reports}
     for (name, _, statements), answer in zip(parts, answers, strict=True):
-        if isinstance(answer, Failed):
+        if isinstance(answer, Failure):
             problems[name].append(answer.reason)
             continue
         terms = [frozenset(analyze(each.text)) for each in statements]
@@ -218,7 +218,7 @@ def check_citations(
     for (row, statement, passage), evidence in zip(read, quotations, strict=True):
         assert passage is not None
         row["passage"] = passage._asdict()
-        if isinstance(evidence, Failed):
+        if isinstance(evidence, Failure):
             row |= {"outcome": "failed", "reason": evidence.reason}
         elif evidence == NOT_FOUND:
             row["outcome"] = "not_found"
@@ -227,7 +227,7 @@ def check_citations(
             found.append((row, {"statement": statement, "evidence": evidence}))
     verdicts = questions["verdict"].ask(model, (values for _, values in found))
     for (row, _), verdict in zip(found, verdicts, strict=True):
-        if isinstance(verdict, Failed):
+        if isinstance(verdict, Failure):
             row |= {"outcome": "failed", "reason": verdict.reason}
         else:
             row |= {"outcome": "match" if verdict[0] else "mismatch", "reason": verdict[1]}
@@ -258,7 +258,7 @@ def vote(
         for seed in range(1, votes + 1):
             answers = question.ask(model, claims, seed=seed, temperature=TEMPERATURE)
             for row, answer in zip(cast, answers, strict=True):
-                if isinstance(answer, Failed):
+                if isinstance(answer, Failure):
                     row.append({"model": name, "failed": answer.reason})
                 else:
                     row.append({"model": name, "decision": answer[0], "reason": answer[1]})

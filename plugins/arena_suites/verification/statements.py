@@ -54,7 +54,7 @@ class StatementJudgements:
         reports: Id -> ``counts``, ``rates``, ``cited``: a row for each statement and cited
             reference, ``claims``: a row for each statement that was voted on, and ``problems``:
             what a model found in the whole report that could not be used.
-        judge: ``client`` and ``voters``: fields of every request; ``votes``, ``most``,
+        judge: ``client`` and ``voters``: fields of every request; ``votes``, ``max_statements``,
             ``extract``, ``schemas``, ``prompts_sha256``; ``total`` of calls, tokens and dollars.
         sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
     """
@@ -99,7 +99,7 @@ def judge_reports(
     *,
     voters: Sequence[Client] = (),
     votes: Annotated[int, Ge(0)] = 3,
-    most: Annotated[int, Ge(1)] | None = None,
+    max_statements: Annotated[int, Ge(1)] | None = None,
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
     unsure: bool = False,
@@ -120,8 +120,8 @@ def judge_reports(
         voters: The models that vote, of distinct names; by default `client`. The paper has two,
             and so six votes.
         votes: Votes of each model on a statement; 0 leaves statements without citations out.
-        most: Statements with a citation, and claims, of each report that are judged at most,
-            evenly spread over it; None for all.
+        max_statements: Statements with a citation, and claims, of each report that are judged at
+            most, evenly spread over it; None for all.
         extract: Who finds the statements that cite something: ``rules``, by the marks of
             citations; a ``model``; or ``auto``, a model for reports without any mark.
         prompts: Folder with templates that replace the built-in ones.
@@ -130,7 +130,7 @@ def judge_reports(
             for servers that force a model to follow it.
         passages: Passages of a source that a statement is compared with, those that share most
             with it, in one request.
-        status: Id of a report -> paper -> what it is to the survey, as in
+        status: Id of a report -> paper -> what it is to the topic, as in
             `TaskSet.citation_status`: why a cited paper is not in reach.
         pages: Identifier of a reference -> page, read where the corpus has no text of a paper.
     """
@@ -147,10 +147,12 @@ def judge_reports(
     }
     read |= mark_citations(unmarked, questions["cited"], session, problems)
     sources = _sources(read, views, pages or {})
-    cited = _cited_rows(read, sources, passages, most, questions, session, status or {})
+    cited = _cited_rows(read, sources, passages, max_statements, questions, session, status or {})
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
     chosen = choose_claims(uncited if votes else {}, questions["claims"], session, problems)
-    searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
+    searches = [
+        (name, text) for name, texts in chosen.items() for text in spread(texts, max_statements)
+    ]
     decisions = vote(_claims(searches, views, unsure), questions["vote"], asked, votes)
     claims: _Rows = defaultdict(list)
     for (name, text), decision in zip(searches, decisions, strict=True):
@@ -167,7 +169,7 @@ def judge_reports(
         "client": client.fields,
         "voters": [each.fields for each in voters],
         "votes": votes,
-        "most": most,
+        "max_statements": max_statements,
         "extract": extract,
         "passages": passages,
         "unsure": unsure,
@@ -194,7 +196,7 @@ def _cited_rows(
     reports: Mapping[str, Report],
     sources: Mapping[tuple[str, str], Sequence[Passage]],
     passages: int,
-    most: int | None,
+    max_statements: int | None,
     questions: Mapping[str, Question[Any]],
     model: Model,
     status: Mapping[str, Mapping[str, str]],
@@ -204,7 +206,8 @@ def _cited_rows(
         for name, report in reports.items()
         for papers in [{each.key: each.paper for each in report.references}]
         for number, each in spread(
-            [(n, each) for n, each in enumerate(report.statements, 1) if each.citations], most
+            [(n, each) for n, each in enumerate(report.statements, 1) if each.citations],
+            max_statements,
         )
         for key in each.citations
     ]
@@ -240,7 +243,7 @@ def _sources(
 
 _WHY = {"late": "late", "undated": "late", "survey": "forbidden", "itself": "forbidden"}
 WHY = ("unknown", "late", "forbidden", "no_text")
-"""Why nothing was read of a cited paper: the corpus has none, it is too late, it is a survey or the
+"""Why nothing was read of a cited paper: the corpus has none, it is too late, it is a topic or the
 survey itself, or it has no text (ReportBench, section 4)."""
 
 
@@ -366,7 +369,7 @@ def judge_statements(
 ) -> StatementJudgements:
     """Judge the statements of the reports of a finished run.
 
-    What a report cites by id is looked up in the whole corpus, and read as of the survey's date.
+    What a report cites by id is looked up in the whole corpus, and read as of the topic's date.
     `options` are those of the judge's `Client` and of `judge_reports`, where ``voters`` are names
     of models that get the same options; a command line calls them `option`.
     """
@@ -374,12 +377,12 @@ def judge_statements(
     played = open_finished(run, corpus, REPORT)
     finder = PaperFinder(played.tasks.paper_names())
     reports, views, status = {}, {}, {}
-    for survey_id, text in played.answers.items():
+    for topic_id, text in played.answers.items():
         read = None if text is None else resolve(read_report(text, ["pandoc"]), finder)
-        date = played.tasks.survey(survey_id).date
-        reports[survey_id] = read
+        date = played.tasks.topic(topic_id).date
+        reports[topic_id] = read
         papers = [each.paper for each in read.references if each.paper] if read else []
-        status[survey_id] = played.tasks.citation_status(survey_id, papers)
-        views[survey_id] = played.corpus.at(date, exclude=[survey_id])
+        status[topic_id] = played.tasks.citation_status(topic_id, papers)
+        views[topic_id] = played.corpus.at(date, exclude=[topic_id])
     found = judge_reports(reports, views, client, status=status, **settings)
     return replace(found, sha256=played.sha256)

@@ -154,17 +154,17 @@ def test_what_the_papers_models_did_not_make_is_marked(folders):
     assert made == {"cf": ["gpt-5-mini"]}  # the paper's is gpt-4o
 
 
-def test_a_corpus_counts_the_citations_of_what_reports_cite(world, tmp_path):
-    """Experts cite the world's three most cited papers, with over 50 links, the report two."""
-    ids = pq.read_table(world / "papers.parquet")["id"].to_pylist()
-    links = Counter(pq.read_table(world / "references.parquet")["cited"].to_pylist())
+def test_a_corpus_counts_the_citations_of_what_reports_cite(synthetic, tmp_path):
+    """Experts cite the corpus' three most cited papers, with over 50 links, the report two."""
+    ids = pq.read_table(synthetic / "papers.parquet")["id"].to_pylist()
+    links = Counter(pq.read_table(synthetic / "references.parquet")["cited"].to_pylist())
     most = [ids[document] for document, times in links.most_common(3) if times > 50]
     for side, cited in (("human", most), ("generated", most[1:])):
         (tmp_path / side).mkdir()
         marks = " ".join(f"[@{paper}]" for paper in cited)
         (tmp_path / side / "t.md").write_text(f"# T\n\nThey cite {marks}.\n")
     sides = {side: str(tmp_path / side) for side in ("human", "generated")}
-    result = SUITES.get("bloom-eval")(metrics=("hirc",), corpus=str(world), **sides)
-    assert result.surveys["t"]["hirc_recall"] == pytest.approx(2 / 3)
+    result = SUITES.get("bloom-eval")(metrics=("hirc",), corpus=str(synthetic), **sides)
+    assert result.topics["t"]["hirc_recall"] == pytest.approx(2 / 3)
     alone = SUITES.get("bloom-eval")(metrics=("hirc",), **sides)
-    assert alone.surveys["t"]["hirc_recall"] is None
+    assert alone.topics["t"]["hirc_recall"] is None

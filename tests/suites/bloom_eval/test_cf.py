@@ -107,7 +107,10 @@ def test_the_released_code_asks_about_each_work_alone(pair) -> None:
 
 
 def test_fewer_statements(pair) -> None:
-    assert {row[0] for row in pair(most=2)["finding"].rows} == {"Trees grow.", "Pigs fly."}
+    assert {row[0] for row in pair(max_statements=2)["finding"].rows} == {
+        "Trees grow.",
+        "Pigs fly.",
+    }
 
 
 def test_no_readable_answer(make_client) -> None:

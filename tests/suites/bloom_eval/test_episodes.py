@@ -49,7 +49,7 @@ def metric(monkeypatch, name, find, needs=()):
 def scores_of(names, tasks):
     (stage,) = open_task("report").stages
     metrics = [METRICS.get(name) for name in names]
-    return stage.score(WRITTEN, metrics, ScoreContext(tasks=tasks, survey="s"))
+    return stage.score(WRITTEN, metrics, ScoreContext(tasks=tasks, topic_id="s"))
 
 
 def test_the_survey_itself_with_its_references_in_reach(reefs):
@@ -93,8 +93,8 @@ def test_a_reward(reefs):
     assert (reward, info["reward_terms"]) == (SCONS, {"scons": SCONS})
 
 
-def test_the_environment_passes_its_checks(world):
-    assert audit(world, 0, environments=[REPORT], options={"reward": "scons"}).findings == []
+def test_the_environment_passes_its_checks(synthetic):
+    assert audit(synthetic, 0, environments=[REPORT], options={"reward": "scons"}).findings == []
 
 
 def test_runs_report_it(reefs, tmp_path):

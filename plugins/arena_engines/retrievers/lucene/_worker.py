@@ -119,7 +119,7 @@ def _strip_and_count(java: _java.Java, store: Any) -> dict[str, int]:
 
 
 class _Scope:
-    """What all searches of one scope share.
+    """The state that all searches of one scope share.
 
     `ranges` are those [low, high) of Lucene's documents that exist, `hidden` the others, if it is
     quicker to count those. `all_count` says whether document frequencies are of the whole index.

@@ -1,4 +1,4 @@
-"""What the survey cites: the works that its field builds on, and works that say what it says."""
+"""Metrics of citations: the works that its field builds on, and works that say what it says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from arena.llm import Failed, Fields, ParseError, as_json
+from arena.llm import Failure, Fields, ParseError, as_json
 from arena.llm.prompts import object_schema
 from arena.report import spread
 from arena_suites.bloom_eval.article import Work
@@ -108,8 +108,8 @@ def cf(pair: SurveyPair) -> Finding:
     """Citation Faithfulness: the statements of the generated survey that their citations support.
 
     In [0, 1]: recall is the share of the statements with a citation that are supported, precision
-    the share of the citations that are needed. What has no readable answer counts nowhere. `most`
-    bounds the statements.
+    the share of the citations that are needed. What has no readable answer counts nowhere.
+    `max_statements` bounds the statements.
 
     Paper: B.2, by gpt-4o, with title and abstract of each cited work; after AutoSurvey.
     Released: each work is asked about alone: a statement is supported if any work supports it, a
@@ -126,7 +126,7 @@ def cf(pair: SurveyPair) -> Finding:
     rows: list[tuple[str, ...]] = []
     questions = []
     for each in spread(
-        [each for each in report.statements if each.citations], pair.comparison.most
+        [each for each in report.statements if each.citations], pair.comparison.max_statements
     ):
         cited = [works[key] for key in each.citations if key in works and works[key].title]
         rows += [(each.text, work.title, "no abstract") for work in cited if not work.abstract]
@@ -224,7 +224,7 @@ def _ask(pair: SurveyPair, questions: Mapping[K, _Question]) -> dict[K, bool | N
         for each in questions.values()
     ]
     answers = pair.ask("cf", values, _read, object_schema(supported={"type": "boolean"}))
-    read = (None if isinstance(each, Failed) else each for each in answers)
+    read = (None if isinstance(each, Failure) else each for each in answers)
     return dict(zip(questions, read, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What a judge finds in both surveys, side by side: facts, criticism and named entities."""
+"""The findings of a judge in both surveys, side by side: facts, criticism and named entities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.llm import Failed, Fields, ParseError, as_json
+from arena.llm import Failure, Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
 from arena.report import chunks, spread
 from arena.text import tokenize
@@ -158,7 +158,7 @@ def efid(pair: SurveyPair) -> Finding:
     return Finding(scores, rows, ("category", "experts", "times", "generated", "times"), reason)
 
 
-def _count(found: Found) -> dict[str, dict[str, int]]:
+def _count(found: FoundItems) -> dict[str, dict[str, int]]:
     """Return category -> distinct name, as first written -> how often the sentences have it."""
     every = {name for listed in found.items.values() for name in listed}
     any_name = "|".join(map(re.escape, sorted(every, key=len, reverse=True))) or r"\Z\A."
@@ -175,7 +175,7 @@ def _count(found: Found) -> dict[str, dict[str, int]]:
 
 
 def _released_counts(
-    pair: SurveyPair, found: dict[str, Found]
+    pair: SurveyPair, found: dict[str, FoundItems]
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Return side -> category -> name that the judge gives an entity -> how often it lists it."""
     lists = (
@@ -186,7 +186,7 @@ def _released_counts(
     for (side, each), names in zip(
         found.items(), pair.ask("efid-names", many, _read_names), strict=True
     ):
-        if isinstance(names, Failed):
+        if isinstance(names, Failure):
             raise JudgeFailedError(f"the judge gave no names of the {side} survey: {names.reason}")
         counts[side] = {
             key: dict(Counter(names[key][name] for name in each.items[key] if name in names[key]))
@@ -233,8 +233,8 @@ OFFICIAL_CHUNK = 40_000
 """The same for `official`: the released code's 10,000 tokens, of 4 characters each."""
 
 
-class Found(NamedTuple):
-    """What the judge finds in one survey.
+class FoundItems(NamedTuple):
+    """The findings of the judge in one survey.
 
     Attributes:
         items: Key of the answers -> texts as the judge wrote them, in order, repeated ones too.
@@ -249,7 +249,7 @@ class Found(NamedTuple):
         return f" {' '.join(tokenize(text))} " in f" {' '.join(tokenize(self.text))} "
 
 
-def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
+def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, FoundItems]:
     """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
 
     Of a survey longer than `longest` it reads that many characters, evenly spread.
@@ -270,13 +270,13 @@ def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Fou
     found = {}
     for side, article in pair.sides.items():
         mine = [each for (of, _), each in zip(parts, answers, strict=True) if of == side]
-        read = [each for each in mine if not isinstance(each, Failed)]
+        read = [each for each in mine if not isinstance(each, Failure)]
         if mine and not read:
             raise JudgeFailedError(f"the judge read no part of the {side} survey.")
         items = {key: [text for each in read for text in each[key]] for key in keys}
         lost = len(mine) - len(read)
         unread = f"({lost} of {count(len(mine), 'part')} not read)" if lost else ""
-        found[side] = Found(items, " ".join(s.text for s in article.report.statements), unread)
+        found[side] = FoundItems(items, " ".join(s.text for s in article.report.statements), unread)
     return found
 
 

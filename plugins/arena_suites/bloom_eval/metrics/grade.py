@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.llm import Failed, Fields, ParseError, as_json, tagged
+from arena.llm import Failure, Fields, ParseError, as_json, tagged
 from arena.llm.prompts import TEXT, object_schema
 from arena_suites.bloom_eval.article import Article
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
@@ -30,7 +30,7 @@ _CUT = " [...]"
 
 
 class Dimension(NamedTuple):
-    """What a metric of this kind compares: `focus`, under `key` in the answer of the judge.
+    """The comparison of a metric of this kind: `focus`, under `key` in the answer of the judge.
 
     Of surveys that are shortened, the sections are shown whose headings contain one of the `words`
     in lower case; all if none does.
@@ -146,7 +146,7 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     )
     rows, grades = [], []
     for order, answer in zip(orders, answers, strict=True):
-        if isinstance(answer, Failed):
+        if isinstance(answer, Failure):
             problem = f"with the {order[0]} survey first the judge gave no scores"
             raise JudgeFailedError(f"{problem}: {answer.reason}")
         sums = dict.fromkeys(order, 0.0)
