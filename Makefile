@@ -43,6 +43,9 @@ $(VENV)/.tests: $(VENV)/.dev requirements/lucene.txt requirements/local-model.tx
 	$(BIN)/$(PIP) --no-deps -r requirements/lucene.txt -r requirements/local-model.txt
 	@touch $@
 
+doors:
+	@echo "make doors is called make integrations now." >&2; exit 2
+
 install: $(VENV)/.core
 
 demo: $(VENV)/.demo

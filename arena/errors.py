@@ -9,6 +9,8 @@ from contextlib import suppress
 from numbers import Real
 from pathlib import Path
 
+from arena.renamed import new_name
+
 
 class ArenaError(Exception):
     """A mistake in the input, in one line. The command line prints it and exits with 2."""
@@ -98,6 +100,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     ' Known: bm25, dense.'
     """
     names = sorted(set(known))
+    if (new := new_name(name, names)) is not None:
+        return f" It is called {new!r} now (docs/renamed.md)."
     near = difflib.get_close_matches(name[:100], names, 3, 0.5) if isinstance(name, str) else []
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -14,8 +14,8 @@ from typing import Any
 from arena.errors import CorpusError, clip
 from arena.kit.files import Form, read_json, schema_error, sha256_json
 
-FORMAT_VERSION = 4
-PART_VERSION = 3
+FORMAT_VERSION = 5
+PART_VERSION = 5
 """Of indexes, digests, task sets, and of what a content hash covers."""
 
 MANIFEST = "manifest.json"

@@ -27,7 +27,7 @@ from arena.text.display import count
 from arena.tools import Tool
 
 MANIFEST = "manifest.json"
-MANIFEST_VERSION = 2
+MANIFEST_VERSION = 3
 FOUND_FILE = "start_from.json"
 TIMING = "timing.json"
 MACHINE = "machine.json"

@@ -232,6 +232,8 @@ async def _session(sessions: Sessions, request: Any) -> EpisodeSession:
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
+    if "survey" in asked:
+        raise DataError("the address says survey=ID: write topic=ID (docs/renamed.md).")
     seed, topic_id = asked.get("seed"), asked.get("topic")
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")

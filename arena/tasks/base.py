@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from arena.answers import ANSWERS, AnswerKind
 from arena.errors import DataError, clip, finite, returned
@@ -363,6 +363,8 @@ def _named(name: str, task: type[Task]) -> type[Task]:
                 f"{env_id}. Rename one of them."
             )
     elif not task.environment:
+        if name == "pipeline":
+            register(id="arena/Survey-v0", entry_point="arena.tasks.base:refuse_survey")
         register(
             id=env_id,
             entry_point="arena.envs:ResearchEnv",
@@ -373,6 +375,11 @@ def _named(name: str, task: type[Task]) -> type[Task]:
             disable_env_checker=True,
         )
     return task
+
+
+def refuse_survey(**_: Any) -> NoReturn:
+    """Refuse the environment ``arena/Survey-v0``, which Gymnasium makes by this."""
+    raise DataError("the environment arena/Survey-v0 is called arena/Pipeline-v0 now.")
 
 
 TASKS: Registry[type[Task]] = Registry("task", packages=["arena.tasks"], base=Task, make=_named)

@@ -167,7 +167,7 @@ def test_what_the_source_adds_to_a_survey_and_no_agent_sees(tmp_path: Path) -> N
 
 def test_manifest(mini: Path) -> None:
     manifest = json.loads((mini / layout.MANIFEST).read_text())
-    assert manifest["format_version"] == 4
+    assert manifest["format_version"] == 5
     assert manifest["counts"] == {
         "papers": 17,
         "searchable": 11,

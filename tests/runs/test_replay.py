@@ -333,7 +333,7 @@ def test_directories_without_a_run_are_refused(synthetic, mini, finished, tmp_pa
         replay(run, synthetic)
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
-    with pytest.raises(CorpusError, match="has version 1, this release reads 2"):
+    with pytest.raises(CorpusError, match="has version 1, this release reads 3"):
         replay(run, synthetic)
 
 
