@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 DEMO = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+AGENT, EPISODE = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
 def test_the_agent_runs(synthetic, tmp_path, capsys):
-    (tmp_path / "mine.py").write_text(BLOCKS[1], encoding="utf-8")
+    (tmp_path / "mine.py").write_text(AGENT, encoding="utf-8")
     (line,) = re.findall(r"^arena (run .*mine.py:Cited.*)$", TEXT, flags=re.MULTILINE)
     arguments = shlex.split(
         line.replace("demo/synthetic", str(synthetic))
@@ -39,7 +39,7 @@ def test_the_agent_runs(synthetic, tmp_path, capsys):
 def test_the_episode_runs(synthetic, tmp_path):
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "synthetic").symlink_to(synthetic)
-    command = [sys.executable, "-c", BLOCKS[0]]
+    command = [sys.executable, "-c", EPISODE]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "'recall@100': " in done.stdout
 

@@ -106,7 +106,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         list[int](),
         (
             "SELECT mind_map, survey_citations FROM read_parquet({mind_maps}) m "
-            "JOIN read_parquet({surveys}) s ON s.id = m.survey WHERE mind_map IS NOT NULL"
+            "JOIN read_parquet({surveys}) s ON s.id = m.topic_id WHERE mind_map IS NOT NULL"
         ),
     )
     for text, citations in rows(connection, of_maps.format(**names)):

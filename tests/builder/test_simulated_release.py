@@ -46,7 +46,7 @@ def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
 
     No day is known of a date on the first of a month, since real releases write that for a month.
     """
-    listed = {str(row["corpusid"]): row["referencecount"] for row in rows(release, "papers")}
+    listed = {str(row["corpusid"]): row for row in rows(release, "papers")}
     papers, surveys = [], []
     for paper in SyntheticCorpus(CONFIG).papers():
         date = paper["date"]
@@ -57,8 +57,10 @@ def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
         papers.append({**told, "sections": []})
         if paper["is_survey"]:
             keys = ("id", "title", "date", "references")
-            total = listed[told["id"]]
-            surveys.append({**{key: told[key] for key in keys}, "n_references_total": total})
+            row = listed[told["id"]]
+            counts = {"n_references_total": row["referencecount"]}
+            counts |= {"survey_citations": row["citationcount"]}
+            surveys.append({**{key: told[key] for key in keys}, **counts})
     sections = {
         str(corpus_id(paper["id"])): paper["sections"] for paper in SyntheticCorpus(CONFIG).papers()
     }
@@ -66,7 +68,8 @@ def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
 
 
 def build_release(release: Path, output: Path, *more: str, workers: int = 1) -> None:
-    changes = ["full_text_only=false", "surveys.judge=all", f"surveys.title={TITLES}", *more]
+    changes = ["full_text_only=false", "index.fields=[title,abstract]", "surveys.judge=all"]
+    changes += [f"surveys.title={TITLES}", *more]
     options = [part for change in changes for part in ("--set", change)]
     command = ["build", "s2orc", "--input", release, "--output", output, "--workers", workers]
     assert main([*map(str, command), "--memory", "2GB", *options]) == 0

@@ -44,7 +44,7 @@ def test_prices(make_client, tmp_path):
                 make_client(server, prices={"scripted": entry})
         with pytest.raises(DataError, match="no price of 'scripted'"):
             make_client(server, limits={"max_dollars": 1})
-        with pytest.raises(DataError, match=r"none\.yaml' does not exist"):
+        with pytest.raises(DataError, match=r"none\.yaml' cannot be read: No such file"):
             make_client(server, prices=tmp_path / "none.yaml")
         with pytest.raises(DataError, match="no price of 'scripted'"):
             ModelSession(make_client(server), {"max_dollars": 1})
@@ -53,7 +53,7 @@ def test_prices(make_client, tmp_path):
 
     assert price_of("gpt-4o", None).cost(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
     assert price_of("gpt-4o-2024-05-13", None) is None  # another price than gpt-4o
-    assert price_of("gpt-4o", {"gpt-4o": {"prompt": 0, "completion": 0}}).of(Usage(9, 9)) == 0
+    assert price_of("gpt-4o", {"gpt-4o": {"prompt": 0, "completion": 0}}).cost(Usage(9, 9)) == 0
 
 
 def test_prices_given_later_count_for_answers_that_are_kept(make_client):

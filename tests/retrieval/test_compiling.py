@@ -16,7 +16,6 @@ UNCOMPILED = (
     "test_bm25.py::test_by_hand",
     "test_dense.py::test_by_hand",
     "test_dense.py::test_the_ends_of_what_can_be_asked",
-    "test_dense_exact.py::test_every_float16_is_widened",
 )
 NOWHERE = """
 import sys

@@ -255,8 +255,6 @@ def test_an_encoder_that_is_no_longer_the_same(tmp_path, monkeypatch):
     engine = Dense.open(tmp_path)
     assert engine.search("1 0 0", 1, Scope(2)).documents.tolist() == [0]
     assert engine.config == {
-        "search": "auto",
-        "probes": None,
         "encoder": {
             "name": "numbers",
             "model": "numbers",

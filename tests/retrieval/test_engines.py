@@ -20,8 +20,8 @@ from corpus_builder.build import build
 from corpus_builder.index import build_index
 from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
-ENGINES = ("bm25", "lucene", "dense")
-WITHOUT_JAVA = ("bm25", "dense")
+ENGINES = ("bm25", "lucene", "dense", "ivf")
+WITHOUT_JAVA = ("bm25", "dense", "ivf")
 NAMES = [
     *WITHOUT_JAVA,
     "hybrid(bm25,dense)",

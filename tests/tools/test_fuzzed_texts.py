@@ -16,9 +16,9 @@ from arena.mindmap import read_mind_map, reading
 from arena.report import cited_ids, read_report
 from arena.tools import TOOLS as REGISTRY
 from arena.tools import parse_action
-from arena_suites.judging import evidence
 from arena_suites.judging.judge import Rubric
 from arena_suites.maps import _shapes as shapes
+from arena_suites.verification import evidence
 
 WORDS = [
     *shapes._LABEL, *shapes._BELOW, *shapes._PAPERS, *shapes._PARENT, *reading._NO_HEADINGS,
