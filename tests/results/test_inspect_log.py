@@ -28,7 +28,7 @@ def log_of(run, corpus, tmp_path, **options):
 def test_a_sample_by_hand(tiny, run, tmp_path):
     log = log_of(run, tiny, tmp_path)
     assert log["eval"]["task"] == "arena/discovery" and log["eval"]["solver"] == "title"
-    assert log["eval"]["metadata"]["sha256"]["corpus"].startswith("7bf6ce9c")  # docs/runs.md
+    assert log["eval"]["metadata"]["sha256"]["corpus"].startswith("5b44fbae")  # docs/runs.md
     assert log["results"]["scores"][0]["name"] == "recall@100"  # the headline
     assert log["results"]["scores"][0]["scored_samples"] == 1
     assert log["results"]["scores"][0]["metrics"]["mean"]["value"] == 2 / 3
