@@ -117,7 +117,7 @@ def test_an_engine_without_a_second_reading_says_so(synthetic, tmp_path, attack)
     report = attack(copy, 500, retrievers=["titles", "hybrid(bm25,dense)"])
     assert report.findings == []
     assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
-    assert report.counts["scores compared"] > 500
+    assert report.counts["scores compared"] > 400
     assert set(report.hashes) == {
         "corpus", "tasks", "index titles", "index hybrid(bm25,dense)", "code",
     }  # fmt: skip
