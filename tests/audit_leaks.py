@@ -79,7 +79,7 @@ def adds(owner: Any, name: str) -> Callable[[Callable[..., Any]], Leak]:
 def in_results(change: Callable[[ScoredEpisode, dict[str, Any]], Any]) -> Leak:
     """Let an environment answer with something more, which it may know from the labels."""
 
-    @replaces(ScoredEpisode, "complete")
+    @replaces(ScoredEpisode, "finish_step")
     @wraps(change)
     def leak(real: Any, self: ScoredEpisode, hits: Any = None) -> Any:
         outcome = real(self, hits)
@@ -115,7 +115,7 @@ def in_hits(change: Callable[[list[Hit]], list[Hit]]) -> Leak:
 def in_infos(change: Callable[[ScoredEpisode, dict[str, Any]], Any]) -> Leak:
     """Change the info of a step."""
 
-    @replaces(ScoredEpisode, "complete")
+    @replaces(ScoredEpisode, "finish_step")
     @wraps(change)
     def leak(real: Any, self: ScoredEpisode, hits: Any = None) -> Any:
         outcome = real(self, hits)
@@ -271,7 +271,7 @@ def a_batch_takes_the_first_cutoff(real, self, requests):
     return real(self, [request._replace(scope=scope) for request in requests])
 
 
-@replaces(ScoredEpisode, "begin")
+@replaces(ScoredEpisode, "start_step")
 def noting_offsets(real, self, action):
     self.has_offset = "offset" in str(action)
     return real(self, action)
@@ -289,7 +289,7 @@ def offset_by_one(monkeypatch):
     without_the_first_of_a_page(monkeypatch)
 
 
-@replaces(ScoredEpisode, "begin")
+@replaces(ScoredEpisode, "start_step")
 def noting_queries(real, self, action):
     self.has_queries = '"queries"' in json.dumps(action, default=str).replace("'", '"')
     return real(self, action)
@@ -427,7 +427,7 @@ def mentions_a_paper(play: ScoredEpisode, action: Any) -> bool:
 
 
 @found_as("leak.decoy")
-@replaces(ScoredEpisode, "begin")
+@replaces(ScoredEpisode, "start_step")
 def a_known_id_costs_a_read(real, self, action):
     found = real(self, action)
     if "error" in self._shown and mentions_a_paper(self, action):
@@ -605,7 +605,7 @@ def a_draft_tells_later_papers(real, self, paper_ids):
 
 
 @found_as("leak.decoy", among=OF_DRAFTS)
-@replaces(ScoredEpisode, "begin")
+@replaces(ScoredEpisode, "start_step")
 def a_later_paper_is_cheaper_to_cite(real, self, action):
     found = real(self, action)
     if "'write'" in str(action) and mentions_a_paper(self, action):

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 CHECKS = frozenset(
     f"{part}.{check}"
     for part, checks in {
-        "files": "dates order topics links gold",
+        "files": "dates order surveys links gold",
         "contract": "gymnasium space schema isolation determinism pickling vector rewards reset "
         "bad-actions no-gold",
-        "leak": "paper topic-title date decoy refusal info",
+        "leak": "paper survey-title date decoy refusal info",
         "answer": "missing title text count list order page fusion score budget observation "
         "result instruction crash",
     }.items()

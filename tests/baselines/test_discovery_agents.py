@@ -91,7 +91,7 @@ def test_without_an_answer_it_is_title(answer, agent, synthetic, title_run):
 def test_at_a_limit_the_ranking_so_far_is_submitted(most, agent, synthetic):
     with LLMServer(helpful) as server:
         summary = play(
-            synthetic, "topic", agent, "run", server, topics=SURVEYS, limits={"max_calls": most}
+            synthetic, "pipeline", agent, "run", server, topics=SURVEYS, limits={"max_calls": most}
         )
         assert len(server.requests) == SURVEYS * min(most, *WORK[agent][0])
     mean = scored(summary)

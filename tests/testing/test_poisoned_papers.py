@@ -289,7 +289,7 @@ def test_the_topic_of_a_topic_is_data_too(tmp_path):
         shutil.rmtree("run", ignore_errors=True)
         with LLMServer(gullible) as server:
             summary = play(
-                tmp_path / "corpus", "topic", agent, "run", server, store=f"{agent}.jsonl"
+                tmp_path / "corpus", "pipeline", agent, "run", server, store=f"{agent}.jsonl"
             )
             assert server.requests
             first = str(server.requests[0]["messages"][-1]["content"])
