@@ -194,7 +194,7 @@ def test_neither_order_nor_blocks_show():
         ((tree("x"), tree("x"), ["heading_soft_recal"]), UnknownNameError,
          "no metric named 'heading_soft_recal'. Did you mean 'heading_soft_recall'"),
         ((tree("x"), tree("x"), NAMES, None), DataError, "encoder None: expected the name"),
-        ((tree("x"), tree(), NAMES), DataError, "no label below its root: leave this survey out"),
+        ((tree("x"), tree(), NAMES), DataError, "no label below its root: leave this topic out"),
     ],
 )  # fmt: skip
 def test_bad_arguments(arguments, error, message):

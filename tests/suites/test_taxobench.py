@@ -222,7 +222,7 @@ def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
     assert "no prediction" in lines[3]
     assert lines[5:] == [
         "line 2: '[]' is not a JSON object with an id.",
-        "1 of 2 surveys have no prediction.",
+        "1 of 2 topics have no prediction.",
     ]
     assert cli.main([*command, "--json", "--official"]) == 0
     assert list(json.loads(capsys.readouterr().out)["mean"]) == list(RELEASED)
