@@ -22,7 +22,7 @@ _COMMANDS: dict[str, Command] = {
 _SECTIONS = {
     "look at a corpus": ("search", "list"),
     "run agents": ("run", "experiment", "train", "serve"),
-    "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap"),
+    "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "export"),
     "check": ("replay", "audit", "report-card", "plugins"),
 }

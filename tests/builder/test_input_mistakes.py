@@ -82,5 +82,5 @@ def test_a_corpus_without_surveys_is_for_searching(tmp_path: Path, capsys: Any) 
     assert main(["verify", str(output)]) == 0
     assert main(["card", str(output)]) == 0
     for task in ("discovery", "selection", "organization"):
-        with pytest.raises(NoLabelsError, match="has no surveys: it can be searched and read"):
+        with pytest.raises(NoLabelsError, match="has no topics: it can be searched and read"):
             arena.run(output, task, "random", tmp_path / "run")

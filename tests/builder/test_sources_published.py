@@ -196,7 +196,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     play = ["--corpus", corpus, "--task", "organization", "--agent", "clustering"]
     assert arena_main(["run", *play, "--output", run]) == 0
     printed = capsys.readouterr().out
-    assert "Mean over 1 of 1 survey† (" in printed and note in printed
+    assert "Mean over 1 of 1 topic† (" in printed and note in printed
     assert arena_main(["list", "surveys", "--corpus", corpus]) == 0
     assert "2019-04-01†" in capsys.readouterr().out
     page = tmp_path / "page.html"

@@ -116,7 +116,7 @@ def test_the_terminal_shows_table_3(folders, capsys):
     cells = ["analysis", "scons", "0.7127", "3", "of", "4", "0.54", "0.74", "0.72", "0.75", "-"]
     assert lines[2].split() == cells
     assert "1 of 3 metrics, without scs, sts" in lines[3]
-    assert lines[-1] == "1 of 4 surveys have no prediction."
+    assert lines[-1] == "1 of 4 topics have no prediction."
 
 
 @pytest.mark.parametrize(
