@@ -184,10 +184,10 @@ def write_prompts(
     counts: Counter[str] = Counter(surveys=len(subjects))
 
     def line_of(survey: SurveyText) -> dict[str, Any]:
-        shown = {"title": survey.text, "text": survey.text[:characters]}
+        shown = {"title": survey.title, "text": survey.text[:characters]}
         wanted = shown | {"cutoff": cutoff_words(survey.date)}
         read = partial(
-            read_prompt, title=survey.text, date=survey.date, references=survey.references
+            read_prompt, title=survey.title, date=survey.date, references=survey.references
         )
         messages = [templates[level].messages(**wanted) for level in PROMPT_LEVELS]
         answers = dict(zip(PROMPT_LEVELS, ask_many(client, messages, read), strict=True))

@@ -192,12 +192,12 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     paper = arena.Corpus.open(corpus).at("2019-04-01").paper("t:woods")
     assert (paper.date, paper.date_precision) == ("2019-03-31", "guessed")
 
-    note = "† The date of 1 survey is guessed: taxobench:2."
+    note = "† The date of 1 topic is guessed: taxobench:2."
     play = ["--corpus", corpus, "--task", "organization", "--agent", "clustering"]
     assert arena_main(["run", *play, "--output", run]) == 0
     printed = capsys.readouterr().out
     assert "Mean over 1 of 1 topic† (" in printed and note in printed
-    assert arena_main(["list", "surveys", "--corpus", corpus]) == 0
+    assert arena_main(["list", "topics", "--corpus", corpus]) == 0
     assert "2019-04-01†" in capsys.readouterr().out
     page = tmp_path / "page.html"
     assert arena_main(["compare", run, "--corpus", corpus, "--html", str(page)]) == 0

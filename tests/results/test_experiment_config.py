@@ -67,7 +67,11 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         ("topics: 2", "seed: -1", "small.yaml', seed: expected a number >= 0, not -1"),
         ("topics: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
-        ("Title: title", "Title: {agent: title, start_from: Titel}", "start_from: .*Did you mean 'Title'"),
+        (
+            "Title: title",
+            "Title: {agent: title, start_from: Titel}",
+            "start_from: .*Did you mean 'Title'",
+        ),
         ("      Title: title", "      Title: title\n    paper: {source: x, header: [a, b], "
          "rows: [[c]]}", "expected 2 cells"),
     ],

@@ -227,7 +227,7 @@ def test_citations_of_a_report_have_their_standing(tiny):
     panel = ANSWERS.get("report").panel(text, TaskSet(tiny), "s1")
     assert panel["cited"] == {
         "p3": ("+", "cited by the topic"),
-        "p8": ("!", "not before the topic"),
+        "p8": ("!", "not before the survey"),
         "nowhere": ("!", "not in the corpus"),
         "p1": ("", "not cited by the topic"),
     }

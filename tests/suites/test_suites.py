@@ -94,7 +94,7 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["metrics"]["recall"]["topics"] == 2
     assert found["metrics"]["recall"]["means"]["less"]["mean"] == 2 / 3
-    assert "recall: 2 of 3 surveys have a value for every system." in found["notes"]
+    assert "recall: 2 of 3 topics have a value for every system." in found["notes"]
 
 
 def test_a_dry_run_counts_the_trees_of_all_systems(systems, tmp_path, monkeypatch, capsys):
@@ -117,7 +117,7 @@ def test_a_system_without_a_score_ends_no_comparison(systems, tmp_path, capsys):
     assert systems("--official", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["metrics"]["recall"]["topics"] == 0
-    assert "recall: 0 of 3 surveys have a value for every system." in found["notes"]
+    assert "recall: 0 of 3 topics have a value for every system." in found["notes"]
     (tmp_path / "whole").write_text("")
     assert systems("--official") == 2
     assert "no system has a score" in capsys.readouterr().err
@@ -140,7 +140,7 @@ def test_some_surveys_of_systems(systems, tmp_path, capsys):
     assert re.search(r"leaf_recall +0\.6667 +1\.0000", printed)
     assert "no prediction" not in printed
     for options, message in {
-        ("--only", "d"): "--only: no survey has the id 'd'. Known: a, b, c.",
+        ("--only", "d"): "--only: no topic has the id 'd'. Known: a, b, c.",
         ("--baseline", "lees"): "no run named 'lees' is compared. Did you mean 'less'?",
         ("--page", str(tmp_path / "no" / "page.html")): "there is no directory",
         ("--predictions", "x"): "give --predictions, or --system NAME=PATH for each",
