@@ -241,7 +241,7 @@ def test_the_recipe_of_the_page_keeps_the_papers_own_topics(tmp_path, monkeypatc
     result = SUITES.get("bloom-eval")(
         human="topics", generated="topics", metrics=("fmi", "otc", "dsi")
     )
-    assert len(result.surveys) == 20 and not result.missing
+    assert len(result.topics) == 20 and not result.missing
     assert result.mean["fmi"] == result.mean["otc_f1"] == result.mean["dsi"] == 1.0
 
 

@@ -68,7 +68,7 @@ def as_the_format_has_it(release: Path) -> tuple[Memory, dict[str, Any]]:
 
 
 def build_release(release: Path, output: Path, *more: str, workers: int = 1) -> None:
-    changes = ["full_text_only=false", "index.fields=[title,abstract]", "surveys.judge=all"]
+    changes = ["full_text_only=false", 'index.fields=["title","abstract"]', "surveys.judge=all"]
     changes += [f"surveys.title={TITLES}", *more]
     options = [part for change in changes for part in ("--set", change)]
     command = ["build", "s2orc", "--input", release, "--output", output, "--workers", workers]

@@ -43,7 +43,7 @@ def test_the_functions_are_those_that_trl_looks_for(synthetic: Path) -> None:
 def test_a_rollout_whose_engine_failed_has_no_reward(synthetic: Path) -> None:
     rollout = environment_factory(synthetic)()
     rollout.reset(seed=1)
-    rollout._session._env.begin = lambda action: 1 / 0
+    rollout._session._env.start_step = lambda action: 1 / 0
     with pytest.raises(ToolError, match="no fault of the call"):
         rollout.search(query="x")
     assert rollout.get_reward() is None

@@ -83,7 +83,7 @@ def test_several_runs_of_one_system(forged, topics):
     assert found.efforts["A"].searches == 2 * found.efforts["B"].searches
     assert found.metrics[0].ceiling == 1.0
     text = as_text(found)
-    assert "A pools 2 runs over 1 corpus: a survey's value is the mean over its runs." in text
+    assert "A pools 2 runs over 1 corpus: a topic's value is the mean over its runs." in text
     assert as_json(found)["runs"]["A"]["pooled"] == {"runs": 2, "corpora": 1}
     assert as_page(found).html
     with pytest.raises(DataError, match="is given twice"):

@@ -47,7 +47,7 @@ def make_tables(
     guessed = corpus.manifest["counts"].get("papers_date_guessed")
     dates = [
         f"{count(guessed or 0, 'paper has', 'papers have')} a guessed date, which tells what "
-        "topics list."
+        "surveys list."
     ]
     tables = {}
     for name, spec in experiment.tables.items():
