@@ -201,7 +201,7 @@ def test_starting_papers_are_told_in_words(synthetic, tmp_path):
         arena.run(synthetic, "organization", name, tmp_path / name, **options)
     html = as_page(arena.compare([tmp_path / "random", tmp_path / "oracle"])).html
     assert (
-        "The runs differ in the papers that an episode begins with: the topic&#39;s own "
+        "The runs differ in the papers that an episode begins with: the survey&#39;s own "
         "references (random, bm25), none (oracle, bm25)." in html
     )
     assert "None" not in check_safe(html).text
