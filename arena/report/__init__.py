@@ -8,9 +8,7 @@ from arena.report.model import (
     Report,
     ReportSection,
     Statement,
-    chunks,
     resolve,
-    spread,
     unfound,
 )
 from arena.report.reading import read_report
@@ -22,10 +20,8 @@ __all__ = [
     "Report",
     "ReportSection",
     "Statement",
-    "chunks",
     "cited_ids",
     "read_report",
     "resolve",
-    "spread",
     "unfound",
 ]

@@ -18,8 +18,9 @@ from arena.errors import clip
 from arena.llm import Failure, Fields, ParseError, Question, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
 from arena.llm.prompts import TEXT, load_templates, object_schema
-from arena.report import Reference, Report, Statement, chunks, read_report
+from arena.report import Reference, Report, Statement, read_report
 from arena.text import analyze, tokenize
+from arena_suites._parts import chunks
 
 CHUNK = 12_000  # characters of a report in one request; a longer sentence has one of its own
 LONGEST = 1_500  # characters of the longest passage

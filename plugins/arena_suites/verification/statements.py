@@ -23,7 +23,8 @@ from arena.llm import Client, ModelSession, Question
 from arena.llm.answers import sum_totals
 from arena.llm.client import Model
 from arena.papers import MAX_QUERY
-from arena.report import PaperFinder, Report, read_report, resolve, spread
+from arena.report import PaperFinder, Report, read_report, resolve
+from arena_suites._parts import spread
 from arena_suites.judging.judge import REPORT, Judgements, open_finished
 from arena_suites.verification.evidence import (
     LONGEST,

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from arena.llm import Failure, Fields, ParseError, as_json
 from arena.llm.prompts import object_schema
-from arena.report import spread
+from arena_suites._parts import spread
 from arena_suites.bloom_eval.article import Work
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena_suites.bloom_eval.matching import ratios

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from arena.llm import Failure, Fields, ParseError, as_json
 from arena.llm.prompts import TEXT, object_schema
-from arena.report import chunks, spread
 from arena.text import tokenize
 from arena.text.display import count
+from arena_suites._parts import chunks, spread
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena_suites.bloom_eval.matching import (
     distribution_similarity,
