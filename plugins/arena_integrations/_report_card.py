@@ -102,8 +102,8 @@ class _Played:
             env_id, corpus=corpus, **{**options, "reward": "+".join(self._names)}
         )
         own: Any = self._env.unwrapped
-        self._tasks, self._topics = TaskSet(corpus, own.config.references), own.topics
-        every, least = list(self._topics), min(most, len(self._topics))
+        self._tasks, self._texts = TaskSet(corpus, own.config.references), own.topics
+        every, least = list(self._texts), min(most, len(self._texts))
         self._topics = [every[n * len(every) // least] for n in range(least)]
         self._task = task.on(self._tasks)
         self._ladder = _LADDER if any(kind.has_order for kind in task.kinds) else _OF_MAPS
@@ -155,7 +155,7 @@ class _Played:
         for seed, name in enumerate(_SEEDS):
             yield name, random_play(self._env, seed, STEPS)
         submits = Oracle(self._task, self._task.ideal(self._tasks, topic)).act
-        first = [("search", {"query": self._topics[topic], "k": 100})]
+        first = [("search", {"query": self._texts[topic], "k": 100})]
         first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(topic).gains]
 
         def known(observation: Any) -> Any:
