@@ -62,7 +62,7 @@ def write_examples(
     """Write a prompt of `few-shot` with `n` sampled mind-maps of topics dated before a day.
 
     Of topics from that day on, no example is the target's, or later (ResearchArena, section 6.1);
-    none has half of its headings in the map of one, as another topic of the same topic may.
+    none has half of its headings in the map of one, as another one on the same subject may.
     Returns ids: ``examples``; ``leave out``, all earlier topics; ``play``, others with a mind-map.
     """
     tasks, day = TaskSet(corpus), str(parse_cutoff(before))

@@ -203,7 +203,7 @@ class ResearchTaskset(vf.Taskset[ResearchTask, ResearchConfig]):  # type: ignore
         """Yield the episodes."""
         served = self.config.served().model_dump_json()
         tasks = TaskSet(self.config.corpus)
-        prompts = sessions_of(served).prompts(tasks, self.config.surveys)
+        prompts = sessions_of(served).prompts(tasks, self.config.topics)
         for topic_id, text in prompts.items():
             task = ResearchTask(ResearchData(id=topic_id, prompt=text), self.config.task)
             task.served = served
