@@ -107,7 +107,7 @@ def test_researcharena(run):
 
 def test_researcharena_from_a_release(run):
     """Section 3: topics, references, and mind-maps from figures, which people judge."""
-    topic = paper(2, title="A topic of reefs", abstract="All.", publicationdate="2020-01-01")
+    topic = paper(2, title="A survey of reefs", abstract="All.", publicationdate="2020-01-01")
     write_shard(Path("R/papers/0.jsonl.gz"), [paper(1), topic])
     write_shard(Path("R/citations/0.jsonl.gz"), [citation("2", "1")])
     Path("figures/2").mkdir(parents=True)
@@ -201,7 +201,7 @@ def test_bloom_eval(run):
     found = json.loads(out)
     assert {name for m in survey_metrics().values() for name in m.names()} == found["mean"].keys()
     assert [name for name, mean in found["mean"].items() if mean is None] == []
-    assert any("s a topic" in sentence for sentence in found["problems"])
+    assert any("s a survey" in sentence for sentence in found["problems"])
     assert found["details"] and {"mean", "columns"} <= found["tiers"]["creation"].keys()
     assert "a and b" in run("arena judge compare a=a.json b=b.json --metric fap")
     run("arena judge sample a.json --what matches --output m.csv")
