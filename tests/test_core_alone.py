@@ -74,9 +74,9 @@ def test_it_plays_the_demo(python, tmp_path):
 def test_it_builds_a_library_and_serves_it(python, tmp_path):
     (tmp_path / "mine.bib").write_text(BIB)
     corpus = [python, tmp_path, "-m", "corpus_builder.cli"]
-    run(*corpus, "build", "library", "mine.bib", "--output", "mine")
-    found = run(python, tmp_path, "-m", "arena", "search", "retrieval", "--corpus", "mine",
-                "--before", "2019-01-01", "--json")  # fmt: skip
+    run(*corpus, "build", "library", "--papers", "mine.bib", "--output", "mine")
+    found = run(python, tmp_path, "-m", "arena", "search", "--query", "retrieval", "--corpus",
+                "mine", "--before", "2019-01-01", "--json")  # fmt: skip
     assert "Sparse Retrieval Revisited" in json.dumps(json.loads(found))
     answer = run(python, tmp_path, "-c", ASK, "mine")
     assert "Sparse Retrieval Revisited" in answer and "Neural Ranking" not in answer
