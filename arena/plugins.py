@@ -4,8 +4,8 @@ A plug-in registers an object with the decorator of its kind, such as ``@metric(
 or ``@agent("name")``. It is
 
 - a public module of one of the packages of this project that a registry names;
-- a public module of an installed distribution: an entry point of the group `GROUP` names its
-  package (or a single module). One that is named after a kind, ``retriever.NAME`` (a dash stands
+- a public module of an installed distribution: an entry point of the group ``researcharena.plugins``
+  names its package (or a single module). One that is named after a kind, ``retriever.NAME`` (a dash stands
   for a blank), is imported when somebody asks for that kind; others, at once. What this project
   itself brings beside its core comes in that way;
 - a file: of the option ``--plugin FILE``, of the environment variable `VARIABLE` (separated as in
@@ -17,7 +17,6 @@ or ``@agent("name")``. It is
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib
 import importlib.util
@@ -37,7 +36,13 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.code import DISTRIBUTION, GROUP, file_sha256, own_packages, source_sha256
+from arena.kit.code import (
+    DISTRIBUTION,
+    entry_points,
+    file_sha256,
+    own_packages,
+    source_sha256,
+)
 from arena.kit.options import check_options
 
 T = TypeVar("T")
@@ -237,7 +242,7 @@ class Registry(Generic[T]):
             try:
                 for package in self._packages:
                     _import_modules(package, optional=self._optional)
-                for entry in _entries():
+                for entry in entry_points():
                     if _kind_of(entry) == self.kind.replace(" ", "-"):
                         _import_entry(entry, self._optional)
                 self._discovered = True
@@ -254,7 +259,7 @@ def kinds() -> dict[str, Registry[Any]]:
     for home in _HOMES:
         importlib.import_module(home)
     known = {kind.replace(" ", "-") for kind in _kinds}
-    for entry in _entries():
+    for entry in entry_points():
         if _kind_of(entry) and _kind_of(entry) not in known:  # a kind that a plug-in defines
             _import_entry(entry)
     return dict(sorted(_kinds.items()))
@@ -460,9 +465,8 @@ def _load_installed() -> None:
     if _installed is not None:
         return
     _installed = {}
-    _entries.cache_clear()
     try:
-        for entry in _entries():
+        for entry in entry_points():
             if not _kind_of(entry):
                 _import_entry(entry)
             elif not _is_ours(entry):
@@ -470,11 +474,6 @@ def _load_installed() -> None:
     except DuplicateNameError:
         _installed = None
         raise
-
-
-@functools.cache
-def _entries() -> list[metadata.EntryPoint]:
-    return sorted(metadata.entry_points(group=GROUP), key=lambda each: (each.value, each.name))
 
 
 def _kind_of(entry: metadata.EntryPoint) -> str:

@@ -40,6 +40,7 @@ def forgotten() -> Iterator[None]:
         plugins._files.clear()
         plugins._files.update(files)
         plugins._folders[:], plugins._installed, sys.path[:] = folders, installed, path
+        plugins.entry_points.cache_clear()
 
 
 # Corpora of a few records.

@@ -209,6 +209,7 @@ def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, syntheti
             )
             monkeypatch.syspath_prepend(place / "site")
             plugins._installed = None
+            plugins.entry_points.cache_clear()
         shutil.copy(SOURCE.with_name("first_words.txt"), Path(file).parent)
         prefix = "" if how == "installed" else f"{file}:"
         needs_file = kind in ("command", "reader", "XML reader") and prefix

@@ -121,6 +121,7 @@ def fresh() -> Iterator[None]:
     REWARDS.names()
     with forgotten():
         plugins._installed = None
+        plugins.entry_points.cache_clear()
         yield
 
 

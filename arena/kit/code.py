@@ -19,8 +19,8 @@ from typing import Any
 from arena.kit.files import sha256_json
 
 __all__ = [
-    "DISTRIBUTION", "GROUP", "code_sha256", "file_sha256", "imported_files", "local_files",
-    "own_packages", "source_sha256",
+    "DISTRIBUTION", "GROUP", "code_sha256", "entry_points", "file_sha256", "imported_files",
+    "local_files", "own_packages", "source_sha256",
 ]  # fmt: skip
 
 DISTRIBUTION = "researcharena"
@@ -32,6 +32,13 @@ _SCHEMAS = _ROOT / "arena" / "tools"
 
 
 @functools.cache
+def entry_points() -> tuple[metadata.EntryPoint, ...]:
+    """Return the entry points of plug-ins, by value and name; reading them all takes long."""
+    found = metadata.entry_points(group=GROUP)
+    return tuple(sorted(found, key=lambda each: (each.value, each.name)))
+
+
+@functools.cache
 def own_packages() -> dict[str, Path]:
     """Return each top-level package of this project -> the directory that it lies in.
 
@@ -39,7 +46,7 @@ def own_packages() -> dict[str, Path]:
     distribution brings.
     """
     found = dict.fromkeys(("arena", "baselines", "corpus_builder"), _ROOT)
-    for entry in metadata.entry_points(group=GROUP):
+    for entry in entry_points():
         top = entry.value.partition(".")[0]
         if entry.dist is not None and entry.dist.name == DISTRIBUTION and top not in found:
             spec = find_spec(top)
@@ -141,6 +148,7 @@ def imported_files(*names: str) -> dict[str, str]:
     return {_name_of(path): digest for path, digest in digests.items()}
 
 
+@functools.lru_cache(maxsize=4096)
 def _name_of(path: Path) -> str:
     """Return the path of a file of this project from the directory of its package."""
     roots = {*own_packages().values()}
