@@ -4,10 +4,10 @@ A plug-in registers an object with the decorator of its kind, such as ``@metric(
 or ``@agent("name")``. It is
 
 - a public module of one of the packages of this project that a registry names;
-- a public module of an installed distribution: an entry point of the group ``researcharena.plugins``
-  names its package (or a single module). One that is named after a kind, ``retriever.NAME`` (a dash stands
-  for a blank), is imported when somebody asks for that kind; others, at once. What this project
-  itself brings beside its core comes in that way;
+- a public module of an installed distribution: an entry point of the group
+  ``researcharena.plugins`` names its package (or a single module). One that is named after a kind,
+  ``retriever.NAME`` (a dash stands for a blank), is imported when somebody asks for that kind;
+  others, at once. What this project itself brings beside its core comes in that way;
 - a file: of the option ``--plugin FILE``, of the environment variable `VARIABLE` (separated as in
   ``PATH``), of an argument ``plugins=[...]``, or of a name ``FILE.py:NAME``. The latter also
   registers a class or function without a decorator, under its own name.
