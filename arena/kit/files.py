@@ -178,7 +178,7 @@ def schema_error(value: Any, form: Form, place: str = "") -> str | None:
 
     True and False are of the types ``bool`` and ``object`` alone.
 
-    >>> misfit({"rows": "3"}, {"rows": int}), misfit({}, {"rows": int})
+    >>> schema_error({"rows": "3"}, {"rows": int}), schema_error({}, {"rows": int})
     ("rows='3'", 'rows is missing')
     """
     if not isinstance(value, Mapping):

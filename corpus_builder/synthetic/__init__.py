@@ -1,6 +1,6 @@
 """A made-up field of science: subjects, papers, references, surveys and their gold mind-maps.
 
->>> synthetic corpus = SyntheticCorpus(SyntheticConfig(papers=60, surveys=2))
+>>> synthetic = SyntheticCorpus(SyntheticConfig(papers=60, surveys=2))
 >>> len(list(synthetic.papers())), len(list(synthetic.surveys()))
 (60, 2)
 """

@@ -1,7 +1,6 @@
 """Run a grid of agents and retrievers, and lay the scores out as tables such as the paper's.
 
->>> import arena
-from arena_suites.experiments import run_experiment
+>>> from arena_suites.experiments import run_experiment
 >>> run_experiment("researcharena", "demo/synthetic", "runs/paper",
 ...                      agents=["title", "random"])  # doctest: +SKIP
 """
