@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE, PLUGINS = "arena", ("arena_engines", "arena_integrations", "arena_suites")
+CORE, PLUGINS = "arena", ("arena_analysis", "arena_engines", "arena_integrations", "arena_suites")
 PACKAGES = (CORE, "baselines", "benchmarks", "corpus_builder", *PLUGINS)
 
 

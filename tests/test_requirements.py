@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "requirements"))
 import lock  # noqa: E402
 
-PLUGINS = ("arena_engines", "arena_integrations", "arena_suites")
+PLUGINS = ("arena_analysis", "arena_engines", "arena_integrations", "arena_suites")
 PACKAGES = ("arena", "baselines", "corpus_builder", *PLUGINS)
 # Import names of what the core needs, and of what comes with an extra under another name.
 CORE = {

@@ -1,0 +1,1 @@
+"""What runs say beyond their scores: credit of calls, noise, difficulty of topics, stopping."""
