@@ -37,9 +37,9 @@ from typing import Any, Generic, TypeVar
 
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.kit.code import (
-    DISTRIBUTION,
     entry_points,
     file_sha256,
+    is_ours,
     own_packages,
     source_sha256,
 )
@@ -469,7 +469,7 @@ def _load_installed() -> None:
         for entry in entry_points():
             if not _kind_of(entry):
                 _import_entry(entry)
-            elif not _is_ours(entry):
+            elif not is_ours(entry):
                 _installed.setdefault(_top(entry), _plugin_of_entry(entry))
     except DuplicateNameError:
         _installed = None
@@ -482,10 +482,6 @@ def _kind_of(entry: metadata.EntryPoint) -> str:
     return kind if dot else ""
 
 
-def _is_ours(entry: metadata.EntryPoint) -> bool:
-    return entry.dist is not None and entry.dist.name == DISTRIBUTION
-
-
 def _top(entry: metadata.EntryPoint) -> str:
     return re.split("[.:]", entry.value)[0]
 
@@ -493,7 +489,7 @@ def _top(entry: metadata.EntryPoint) -> str:
 def _import_entry(entry: metadata.EntryPoint, optional: bool = False) -> None:
     """Import the public modules of an entry point; `loaded` has the error of a stranger's."""
     package, error = entry.value.partition(":")[0], ""
-    if _is_ours(entry):  # absent where the core is installed alone
+    if is_ours(entry):  # absent where the core is installed alone
         _import_modules(package, optional=optional)
         return
     try:

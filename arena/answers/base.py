@@ -16,7 +16,6 @@ from arena.errors import DataError, clip
 from arena.kit.files import atomic_write, json_value
 from arena.metrics import RANKING
 from arena.plugins import Registry
-from arena.text.display import count
 
 if TYPE_CHECKING:
     from arena.metrics import Metric, ScoreContext
@@ -223,6 +222,8 @@ def remarked(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     >>> remarked([{}, {"remark": "2 of 40 listed entries were found"}])
     ['Warning: 2 of 40 listed entries were found (the first such remark; 1 of 2 answers has one).']
     """
+    from arena.text.display import count
+
     rows = list(rows)
     said = [row["remark"] for row in rows if row.get("remark")]
     have = f"{len(said)} of {count(len(rows), 'answer')} {'has' if len(said) == 1 else 'have'} one"

@@ -20,7 +20,7 @@ from arena.kit.files import sha256_json
 
 __all__ = [
     "DISTRIBUTION", "GROUP", "code_sha256", "entry_points", "file_sha256", "imported_files",
-    "local_files", "own_packages", "source_sha256",
+    "is_ours", "local_files", "own_packages", "source_sha256",
 ]  # fmt: skip
 
 DISTRIBUTION = "researcharena"
@@ -38,6 +38,16 @@ def entry_points() -> tuple[metadata.EntryPoint, ...]:
     return tuple(sorted(found, key=lambda each: (each.value, each.name)))
 
 
+def is_ours(entry: metadata.EntryPoint) -> bool:
+    """Return whether this project's distribution has an entry point."""
+    return entry.dist is not None and _name_of_distribution(entry.dist) == DISTRIBUTION
+
+
+@functools.cache  # reading it takes milliseconds, and all entry points of one share the object
+def _name_of_distribution(distribution: metadata.Distribution) -> str:
+    return distribution.name
+
+
 @functools.cache
 def own_packages() -> dict[str, Path]:
     """Return each top-level package of this project -> the directory that it lies in.
@@ -48,7 +58,7 @@ def own_packages() -> dict[str, Path]:
     found = dict.fromkeys(("arena", "baselines", "corpus_builder"), _ROOT)
     for entry in entry_points():
         top = entry.value.partition(".")[0]
-        if entry.dist is not None and entry.dist.name == DISTRIBUTION and top not in found:
+        if is_ours(entry) and top not in found:
             spec = find_spec(top)
             if spec is not None and spec.submodule_search_locations:
                 found[top] = Path(spec.submodule_search_locations[0]).parent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
-import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -84,7 +84,7 @@ def accounts(function: Callable[..., Any]) -> dict[str, str]:
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are not None, exactly rounded; None if there is none."""
     known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    return math.fsum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,9 @@ from arena.errors import DataError, clip, finite, returned
 from arena.metrics import METRICS, Metric, ScoreContext
 from arena.plugins import Registry
 from arena.tasks.topics import EXPERT
-from arena.text.display import count
 
 if TYPE_CHECKING:
-    from arena.tasks.task_set import TaskSet
+    from arena.tasks._task_set import TaskSet
     from arena.tools import Tool
 
 RESEARCH = ("search", "read", "references", "citations", "select")
@@ -308,6 +307,8 @@ class Task:
 
     def nothing_submitted(self, entries: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return in words in how many episodes of ``per_topic`` a stage got no answer."""
+        from arena.text.display import count
+
         submitted = [s for e in entries for s in e.get("submitted_each", [e["submitted"]])]
         return [
             f"nothing {f'in the stage {stage.name} ' * (len(self.stages) > 1)}in {missing} of "

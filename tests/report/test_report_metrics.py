@@ -8,7 +8,7 @@ from arena.metrics import METRICS, ScoreContext
 from arena.metrics import evaluate as score
 from arena.report import Reference, Report, ReportSection, Statement
 from arena.report.metrics import ReportGold, cited_works
-from arena.tasks.task_set import PaperFacts
+from arena.tasks._task_set import PaperFacts
 
 # Cited: a and its second entry (one work), b, late, self, other, gone, and a made-up one: seven
 # works. "unused" stands in the bibliography alone.
