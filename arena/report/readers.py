@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.plugins import Registry
-from arena.report.model import Bibliography, TextBlock
+from arena.report.marks import Style, pandoc
+from arena.report.model import Bibliography, Inline, TextBlock
 
 
 class ReportReader:
@@ -30,6 +31,14 @@ class ReportReader:
     def references(self, blocks: Sequence[TextBlock]) -> Bibliography:
         """Return the entries of a list of references."""
         return Bibliography((), {}, False)
+
+    def styles(self) -> Mapping[str, Style]:
+        """Return the functions that find marks, by style, the most certain first."""
+        return {"pandoc": pandoc}
+
+    def as_cited(self, bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliography:
+        """Return a list of references with the forms of marks that paragraphs may use."""
+        return bibliography
 
 
 REPORT_READERS: Registry[type[ReportReader]] = Registry("report reader", base=ReportReader)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import arena.counted as re
 from arena.errors import DataError, clip
-from arena.report.addresses import repair_addresses
 from arena.report.latex import from_latex
-from arena.report.marks import GROUP, STYLES, as_cited, cited_ids, find_marks, unwrap
+from arena.report.marks import GROUP, cited_ids, find_marks, unwrap
 from arena.report.model import (
     BREAK,
     HIDDEN,
@@ -51,7 +50,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
 
     Args:
         source: Text, bytes, or the path of a file; a str is always a text.
-        styles: Names of the styles whose marks count, of `STYLES`; by default all.
+        styles: Names of the styles whose marks count, of `ReportReader.styles`; by default all.
 
     Raises:
         UnreadableError: The text is too complex, or a reader fails at it.
@@ -72,7 +71,7 @@ def _read_text(text: str, styles: Collection[str] | None) -> Report:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x00", "").replace(MARK, "").replace(BREAK, "")
     reader = report_reader_in_use()
-    text = repair_addresses(reader.as_markdown(text))
+    text = reader.as_markdown(text)
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
     text = _LISTED.sub(r"\1\n\n", unwrap(text).replace("[cite_start]", ""))
@@ -93,7 +92,8 @@ def _read_text(text: str, styles: Collection[str] | None) -> Report:
             lines[block.line : block.end] = [""] * (block.end - block.line)
     ends = [block.line for block in blocks if block.level] + [len(lines)]
     sections = _sections(body, lines, start, ends)
-    chosen = [style for style in STYLES if styles is None or style in styles]
+    known = reader.styles()
+    chosen = {name: known[name] for name in known if styles is None or name in styles}
     references = {each.key: each for _, chapter in chapters for each in chapter.references}
     drafts: list[Draft] = []
     used: set[str] = set()
@@ -138,7 +138,7 @@ def _chapters(
         each = each._replace(
             references=tuple(new.values()), names={name: new[r] for name, r in each.names.items()}
         )
-        chapters.append((end, as_cited(each, [block.inline for block in body[start:end]])))
+        chapters.append((end, reader.as_cited(each, [block.inline for block in body[start:end]])))
         start = end
     return chapters
 

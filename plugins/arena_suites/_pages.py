@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.errors import DataError, clip
-from arena.report.addresses import address_ids
 from arena.suites import json_lines
+from arena_suites.reports.addresses import address_ids
 from arena_suites.verification.evidence import Page
 
 

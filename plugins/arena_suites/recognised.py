@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arena.report.marks import as_cited, find_marks
+from arena.report.marks import find_marks
 from arena.report.model import (
     BREAK,
     HIDDEN,
@@ -24,8 +24,9 @@ from arena.report.model import (
 from arena.report.sentences import Draft, add_statements, as_statements
 from arena.text.identifiers import normal_title
 from arena_suites.reports import read_bibliography
+from arena_suites.reports.marks import STYLES, as_cited
 
-_STYLES = ("numbers", "author-year")
+_STYLES = {name: STYLES[name] for name in ("numbers", "author-year")}
 _ALIKE = 0.85
 _ET_AL = re.compile(r"\bet\s?al\b")
 _YEAR = re.compile(r"\b[12][\dOoIil]{3}(?=[a-z]?\b)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.report import PaperFinder, PaperName, read_report, resolve
-from arena.report.addresses import address_ids
+from arena_suites.reports.addresses import address_ids
 
 ENTRIES = [
     # the entry, its title, its year

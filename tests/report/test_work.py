@@ -17,6 +17,7 @@ from arena import counted
 from arena.errors import UnreadableError
 from arena.mindmap import read_mind_map
 from arena.report import read_report
+from arena.report.readers import report_reader_in_use
 
 TOKENS = [
     "a", "Ab", "AB", "1", "12", "2020", "é", "İ", "日", "\ud800", "¹", "\ufeff", "\u0000",
@@ -42,6 +43,7 @@ _AT_ONCE = 16
 
 def groups() -> list[list[str]]:
     """Return all tokens, in groups whose runs share a text; what may hide the others is alone."""
+    report_reader_in_use()  # which imports the patterns
     known = {
         character
         for each in gc.get_objects()

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 import arena.counted as re
-from arena.report.addresses import ADDRESS_ENDS, URL, ids_in
 from arena.report.model import BREAK, Bibliography, Inline, Reference, TextBlock, unaccented
+from arena_suites.reports.addresses import ADDRESS_ENDS, URL, ids_in
 
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
