@@ -29,6 +29,7 @@ from arena.text.display import count
 from arena.text.identifiers import work_key
 from corpus_builder.content import write_tasks
 from corpus_builder.database import connected, execute, literal, readable_errors, rows, scalar
+from corpus_builder.horizon import stage_triples
 from corpus_builder.manifest import list_files
 
 MIN_REFERENCES = 10
@@ -80,6 +81,7 @@ def write_paper_tasks(
     seed: Annotated[int, Ge(0)] = 0,
     test: Sequence[str] | int | None = None,
     before: str | dt.date | None = None,
+    horizon: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write tasks of the papers of a corpus that cite at least `least` papers in reach.
@@ -106,9 +108,12 @@ def write_paper_tasks(
         "seed": seed,
         "test": named,
         "before": format_day(end),
+        **({"horizon": True} if horizon else {}),
     }
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__)}
-    write = partial(_write, root=root, end=end, least=least, max_tasks=max_tasks, seed=seed)
+    write = partial(
+        _write, root=root, end=end, least=least, max_tasks=max_tasks, seed=seed, horizon=horizon
+    )
     return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
@@ -182,6 +187,7 @@ def _write(
     least: int,
     max_tasks: int | None,
     seed: int,
+    horizon: bool,
 ) -> tuple[str, dict[str, int]]:
     """Write the tasks of the corpus in `root` into `new`; return their hash and ``counts``."""
     papers, references = (literal(root / path) for path in (layout.PAPERS, layout.REFERENCES))
@@ -199,12 +205,14 @@ def _write(
     connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))
     connection.execute("CREATE TABLE chosen AS SELECT * FROM drawn")
     execute(connection, _STAGED.format(**files))
+    if horizon:
+        stage_triples(connection)
     tasks_sha256, written = write_tasks(connection, new)
     marked = f"read_parquet({literal(new / layout.GOLD)}) WHERE status = 'gold' AND influential"
     return tasks_sha256, {
         "candidates": candidates,
         "same_title": candidates - len(drawn),
-        "tasks": len(chosen),
+        "tasks": written["surveys"],
         "labels": written["survey_references_gold"],
         "influential": scalar(connection, f"SELECT count(*) FROM {marked}"),
     }

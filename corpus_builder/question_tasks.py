@@ -28,6 +28,7 @@ from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
 from corpus_builder.database import execute, literal, rows
 from corpus_builder.files import read_rows, schema
+from corpus_builder.horizon import stage_triples
 from corpus_builder.paper_tasks import DOCUMENTS, make_task_set
 from corpus_builder.questions import FORMATS, Question, read_questions
 from corpus_builder.sources.base import LocatedRecord
@@ -56,6 +57,7 @@ def write_question_tasks(
     days: str | Path | None = None,
     dates: Literal["asked", "gold"] = "asked",
     part: str = "1/1",
+    horizon: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write tasks of questions whose gold papers are looked up in a corpus by id, then by title.
@@ -81,10 +83,11 @@ def write_question_tasks(
             raise DataError(f"the question {clip(name)} is given twice. Give each one once.")
     readers = [FORMATS.get(name) for name in questions]
     options = {
-        "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part
+        "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part,
+        **({"horizon": True} if horizon else {}),
     }  # fmt: skip
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__, *readers)}
-    write = partial(_write, root=root, every=asked, dates=dates, part=part)
+    write = partial(_write, root=root, every=asked, dates=dates, part=part, horizon=horizon)
     return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
@@ -95,6 +98,7 @@ def _write(
     every: Sequence[Question],
     dates: str,
     part: str,
+    horizon: bool,
 ) -> tuple[str, dict[str, Any]]:
     """Write the tasks and the audit into `new`; return the hash of the tasks and counts."""
     found = audit(every)
@@ -124,15 +128,16 @@ def _write(
         connection.register("given", pa.Table.from_pylist(*given))
         connection.execute(f"CREATE TABLE staged_{name} AS SELECT * FROM given")
     execute(connection, DOCUMENTS.format(papers=literal(root / layout.PAPERS)))
+    topics = stage_triples(connection) if horizon else {q.id: q.id for q in kept}
     tasks_sha256, written = write_tasks(connection, new)
     shares = [s for (s,) in rows(connection, _REACHED.format(gold=literal(new / layout.GOLD)))]
-    listed = {q.id: found[q.id] for q in kept}
+    listed = {topic: found[origin] for topic, origin in topics.items()}
     write_json(new / layout.QUESTIONS, listed)
     status = "survey_references_"
     return tasks_sha256, {
         "without_day": counts["without_day"],
         "redated": counts["redated"],
-        "tasks": len(asked),
+        "tasks": written["surveys"],
         "playable": len(shares),
         "complete": shares.count(1),
         "ceiling": round(fmean(shares), 4) if shares else 0.0,

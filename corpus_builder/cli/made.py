@@ -25,6 +25,7 @@ def tasks(
     days: str | None = None,
     dates: Literal["asked", "gold"] = "asked",
     part: str = "1/1",
+    horizon: bool = False,
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
@@ -45,6 +46,8 @@ def tasks(
         dates (WHICH): asked, the day of the paper that asks (default); or gold, the end of the
             month of the newest gold paper, which gives the answer away.
         part (K/N): The K-th of N parts of the questions; what belongs together is in one part.
+        horizon: Make each task as of three days: before its first gold paper, with half of its
+            gold, and its own (docs/questions.md).
         overwrite: Replace a task set in TASKS.
 
     Example:
@@ -58,13 +61,13 @@ def tasks(
         named = parse_topics(test, () if test is None else TaskSet(directory).topics)
         manifest = write_paper_tasks(
             directory, output, least=least, max_tasks=max_tasks, seed=seed,
-            test=named, before=before,
-            overwrite=overwrite,
+            test=named, before=before, horizon=horizon, overwrite=overwrite,
         )  # fmt: skip
     else:
         manifest = write_question_tasks(
-            directory, output, questions, days=days, dates=dates, part=part, overwrite=overwrite
-        )
+            directory, output, questions, days=days, dates=dates, part=part, horizon=horizon,
+            overwrite=overwrite,
+        )  # fmt: skip
     if json:
         print_json(manifest)
         return
