@@ -342,6 +342,13 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
 
     counts, entries = summary["counts"], summary["per_topic"].values()
     unit = summary.get("unit", "topic")
+    if (empty := summary.get("empty_gold")) and empty["topics"]:
+        spent = "" if empty["searches"] is None else f", {empty['searches']:.2f} searches spent"
+        yield (
+            f"Left out: {count(empty['topics'], unit)} without gold. An answer without papers: "
+            f"{empty['abstained']:.1%} of them; on average {empty['papers']:.2f} papers submitted"
+            f"{spent}."
+        )
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             which = "the labels of the others have nothing that it counts"

@@ -56,7 +56,8 @@ class StepResult(NamedTuple):
 class Scoring(NamedTuple):
     """The metrics and rewards of an environment; `encoder` compares headings.
 
-    `reads_results` says whether a reward needs all results of an episode.
+    `reads_results` says whether a reward needs all results of an episode, `empty_gold` whether an
+    answer without papers is right where no gold is in reach.
     """
 
     task: Task
@@ -64,6 +65,7 @@ class Scoring(NamedTuple):
     rewards: Sequence[Reward]
     encoder: str
     reads_results: bool
+    empty_gold: bool = False
 
     def final_info(
         self, topic_id: str, answers: Mapping[str, Any], seen: Set[str]
@@ -128,6 +130,7 @@ class ScoredEpisode:
         self._scoring = scoring
         self.text = text[:MAX_QUERY]
         self._gains = scoring.tasks.gold(topic.id).gains
+        self._empty = scoring.empty_gold and not self._gains
         self._seen: list[Seen] = []
         self._gold_shown: set[str] = set()
         self._gold_cited: Set[str] = set()
@@ -230,7 +233,9 @@ class ScoredEpisode:
             self._seen,
         )
         terms: dict[str, float] = {}
-        for reward in self._scoring.rewards:
+        if self._empty:
+            terms["abstention"] = float(self.over and self._scoring.task.abstains(state.answers))
+        for reward in () if self._empty else self._scoring.rewards:
             its = reward.terms(progress)
             for name, term in its.items() if isinstance(its, dict) else (("", None),):
                 usual = type(term) is float and math.isfinite(term)

@@ -57,7 +57,9 @@ class EpisodeFactory:
         self._check_metrics()
         self.task = config.resolved_task.on(self.tasks)
         reads = any(reward.reads_results for reward in config.rewards)
-        self._scoring = Scoring(self.task, self.tasks, config.rewards, config.encoder, reads)
+        self._scoring = Scoring(
+            self.task, self.tasks, config.rewards, config.encoder, reads, bool(config.empty_gold)
+        )
         self._starting_papers = None
         self._given: dict[str, list[dict[str, str]]] = {}  # listed once, for all forks
         if references := config.references or self.task.references:
@@ -104,7 +106,7 @@ class EpisodeFactory:
             "corpus": self.corpus.sha256,
             "task set": str(self.tasks.sha256),
             "index": sha256_json(engines),
-            "settings": sha256_json(self._config.model_dump(mode="json")),
+            "settings": self._config.sha256,
         }
 
     def named(
@@ -194,7 +196,12 @@ class EpisodeFactory:
             for topic_id in chosen:
                 self._text(topic_id)
             return chosen
-        pool = [s for s in asked if self.task.can_score(self.tasks, s)]
+        empty = bool(self._config.empty_gold)
+        pool = [
+            s
+            for s in asked
+            if self.task.can_score(self.tasks, s) or (empty and not self.tasks.gold(s).gains)
+        ]
         if pool:
             return pool
         raise NoLabelsError(

@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    StrictBool,
     StrictInt,
     ValidationError,
 )
@@ -23,6 +24,7 @@ from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs._results import MIN_POOL_CHARACTERS
 from arena.errors import DataError, clip, did_you_mean
+from arena.kit.files import sha256_json
 from arena.kit.options import describe
 from arena.metrics import ENCODER
 from arena.paper_texts import PAPER_TEXTS
@@ -108,6 +110,9 @@ class EnvConfig(BaseModel):
     """The content of `result`: the last result (result, the default), or in place of its lists all
     papers
     found so far, best first, and the past actions (pool), in `max_result_characters`."""
+    empty_gold: StrictBool | None = None
+    """Whether topics without gold in reach are drawn, too. An answer without papers is then paid 1,
+    any other 0, whatever the reward; tasks whose answers are lists of papers take it."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)
     """Actions after which an episode is truncated."""
     max_searches: StrictInt = Field(50, ge=0, le=10**6)
@@ -160,6 +165,8 @@ class EnvConfig(BaseModel):
             if given.get("tools"):
                 _refuse(given, resolved, "references='expert' offers no other tools", "tools")
             given = _OF_EXPERT | given
+        if not all(kind.has_order for kind in resolved.kinds):
+            _refuse(given, resolved, "it asks for more than papers", "empty_gold")
         if resolved.writes:
             given.setdefault("max_written", MAX_WRITTEN)
         else:
@@ -244,7 +251,14 @@ class EnvConfig(BaseModel):
         """All other settings but the task, as JSON values; what is None is left out."""
         return self.model_dump(mode="json", exclude={"task", *LIMITS}, exclude_none=True)
 
+    @property
+    def sha256(self) -> str:
+        """Hash of all settings; one of `_LATER` that is not given leaves it as it was."""
+        lacking = {name for name in _LATER if getattr(self, name) is None}
+        return sha256_json(self.model_dump(mode="json", exclude=lacking))
 
+
+_LATER = ("empty_gold",)
 SETTINGS = tuple(EnvConfig.model_fields)
 """Names of the settings."""
 LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))

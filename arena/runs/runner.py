@@ -36,7 +36,7 @@ from arena.runs.directory import (
 )
 from arena.runs.episodes import Player, play_elsewhere, play_episodes
 from arena.runs.repeats import Success, merge
-from arena.runs.scoring import Answers, Scorer, checked_metrics
+from arena.runs.scoring import Answers, Scorer, abstention, checked_metrics
 from arena.runs.trajectories import (
     TRAJECTORIES,
     VERSION,
@@ -283,6 +283,8 @@ def write_results(
     summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     summary |= {key: manifest[key] for key in ("left_out",) if key in manifest}
+    if manifest["environment"].get("empty_gold"):
+        summary["empty_gold"] = abstention(summary["per_topic"], len(task.stages))
     if counts := count_answers(record["notes"] for record in records):
         summary["model"] = counts
     names = list[str]()

@@ -222,6 +222,23 @@ class Scorer:
         return code_sha256("arena.runs.scoring", *(each.score for each in self._used), *plug_ins)
 
 
+def abstention(rows: Mapping[str, Mapping[str, Any]], stages: int) -> dict[str, Any]:
+    """Return what was done on the topics of ``per_topic`` without gold, whose metrics are left out.
+
+    ``topics`` is their number; ``abstained`` the share of their episodes in which each of the
+    `stages` got an answer without papers, ``papers`` and ``searches`` the means of what was
+    submitted all the same, and spent. A mean is None without topics or numbers.
+    """
+    empty = [row for row in rows.values() if not row["gold"]]
+    sizes = [each for row in empty for each in row.get("submitted_each", [row["submitted"]])]
+    return {
+        "topics": len(empty),
+        "abstained": mean(len(each) == stages and not any(each.values()) for each in sizes),
+        "papers": mean(sum(each.values()) for each in sizes),
+        "searches": mean(row.get("searches") for row in empty),
+    }
+
+
 def limits(
     run: OpenedRun, tasks: TaskSet, topics: Container[str], besides: Sequence[Metric] = ()
 ) -> dict[str, Any]:
@@ -309,6 +326,8 @@ def rescore(
     success = recorded.manifest.get("success") if metrics is None else None
     bound = None if success is None else Success.parse(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
+    if recorded.manifest["environment"].get("empty_gold"):
+        summary["empty_gold"] = abstention(summary["per_topic"], len(recorded.task.stages))
     summary["counts"]["not_visible"] = sum(
         _not_visible(recorded.task, corpus, task_set, a) for a in every
     )

@@ -224,6 +224,11 @@ class Task:
             scores[self.headline_name] = math.fsum(headlines) / len(headlines)
         return scores
 
+    def abstains(self, answers: Mapping[str, Any]) -> bool:
+        """Return whether every stage got an answer, and none has a part, such as a paper."""
+        sizes = [s.answer.size(answers[s.name]) for s in self.stages if s.name in answers]
+        return len(sizes) == len(self.stages) and not any(sizes)
+
     def worth(self, scores: Mapping[str, float]) -> float | None:
         """Return what ``final`` pays: the headline, or its negative if less is better."""
         if self.parts:

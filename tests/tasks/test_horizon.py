@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 
+import gymnasium
 import pytest
-from helpers import Memory, contents
+from helpers import Memory, call, contents
+from llm_server import LLMServer
 
+import arena
+import arena.cli
 from arena.corpus import Corpus
+from arena.envs import EnvConfig
+from arena.errors import DataError
 from arena.tasks import TaskSet
 from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
@@ -36,7 +42,7 @@ def corpus(tmp_path_factory):
 def asked(tmp_path_factory):
     titles = [f"Reefs {name}" for name in GOLD]
     day = {"source_meta": {"published_time": "20180202"}}
-    question = {"qid": "q1", "question": "Which reefs?", "answer": titles} | day
+    question = {"qid": "q1", "question": "Which old reefs?", "answer": titles} | day
     path = tmp_path_factory.mktemp("asked") / "questions.jsonl"
     path.write_text(json.dumps(question | {"answer_arxiv_id": ["", "", ""]}) + "\n")
     return {"autoscholarquery": str(path)}
@@ -95,3 +101,91 @@ def test_tasks_without_three_days_are_refused(corpus, tmp_path, capsys):
     build(Memory([PAPERS[1], PAPERS[-1]], []), tmp_path / "small")
     assert main(["tasks", str(tmp_path / "small"), "--least", "1", "--horizon", *out]) == 2
     assert "none has three days" in capsys.readouterr().err.splitlines()[-1]
+
+
+FIRST, HALF, OWN = (f"q1@{day}" for day in DAYS)
+
+
+def test_an_answer_without_papers_is_paid_where_no_gold_is_in_reach(corpus, questions):
+    def paid(topic, *calls, **settings):
+        made = {"corpus": corpus, "tasks": questions, "reward": "gain+final", **settings}
+        with gymnasium.make("arena/Question-v0", empty_gold=True, **made) as env:
+            env.reset(options={"topic_id": topic})
+            steps = [env.step(each) for each in calls]
+        return [step[1] for step in steps], steps[-1][4]["metrics"]
+
+    search, nothing = call("search", query="old"), call("submit", paper_ids=[])
+    assert paid(FIRST, search, nothing) == ([0, 1], {})
+    assert paid(FIRST, call("finish")) == ([1], {})
+    assert paid(FIRST, search, call("submit", paper_ids=["old"])) == ([0, 0], {})
+    assert paid(FIRST, call("select", paper_ids=["old"]), call("finish")) == ([0, 0], {})
+    assert paid(FIRST, search, max_steps=1) == ([0], {})  # nothing was submitted
+    rewards, metrics = paid(HALF, nothing)
+    assert (rewards, metrics["recall"]) == ([0], 0)
+    assert paid(OWN, call("submit", paper_ids=["g1", "g2", "g3"]))[0] == [1]  # final alone
+
+
+def test_topics_without_gold_are_drawn_when_asked_for(corpus, questions):
+    for settings, drawn in (({}, [HALF, OWN]), ({"empty_gold": True}, [FIRST, HALF, OWN])):
+        made = {"corpus": corpus, "tasks": questions, **settings}
+        with gymnasium.make("arena/Question-v0", **made) as env:
+            assert sorted(env.unwrapped.topics) == drawn
+    assert "empty_gold" not in EnvConfig(task="question").environment
+    assert EnvConfig(empty_gold=True).sha256 != EnvConfig().sha256
+    with pytest.raises(DataError, match="takes no argument 'empty_gold'"):
+        EnvConfig(task="pipeline", empty_gold=True)
+
+
+def test_runs_count_topics_without_gold_and_leave_them_out(
+    corpus, questions, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    given = ["--corpus", str(corpus), "--tasks", str(questions)]
+    play = ["run", *given, "--task", "question", "--env-option", "empty_gold=true"]
+    for agent in ("title", "oracle"):
+        assert arena.cli.main([*play, "--agent", agent, "--output", agent]) == 0
+    said = capsys.readouterr().out
+    # `old` alone has a word of the question before the first gold paper.
+    assert "0.0% of them; on average 1.00 papers submitted, 1.00 searches spent." in said
+    assert "Left out: 1 question without gold. An answer without papers: 100.0% of them" in said
+    found = json.loads((tmp_path / "title" / "metrics.json").read_bytes())
+    assert found["empty_gold"] == {"topics": 1, "abstained": 0, "papers": 1, "searches": 1}
+    assert (found["counts"]["scored"], found["counts"]["not_scored"]) == (2, 1)
+    assert found["per_topic"][FIRST]["recall"] is None
+    assert found["mean"]["recall"] == 1  # all gold in reach has the word, on both other days
+    returns = {topic: row["return"] for topic, row in found["per_topic"].items()}
+    assert returns[FIRST] == 0
+    again = arena.rescore("title", corpus, tasks=questions)["empty_gold"]
+    assert again == found["empty_gold"] | {"searches": None}
+    for command in (
+        ["compare", "title", "oracle", *given],
+        ["view", "title", "oracle", *given, "--output", "page.html"],
+        ["replay", "title", *given],
+        ["show", "title", *given],
+    ):
+        assert arena.cli.main(command) == 0
+    assert "What was submitted for 1 question without gold" in capsys.readouterr().out
+    plain = arena.run(corpus, "question", "title", "plain", tasks=questions)
+    assert "empty_gold" not in plain
+
+
+def test_repeats_are_counted_each(corpus, questions, tmp_path):
+    found = arena.run(
+        corpus, "question", "random", tmp_path / "r", tasks=questions, repeats=4, empty_gold=True
+    )
+    each = [sum(n.values()) for n in found["per_topic"][FIRST]["submitted_each"]]
+    assert found["empty_gold"]["abstained"] == each.count(0) / 4
+    assert found["empty_gold"]["papers"] == sum(each) / 4
+
+
+def test_the_recall_of_memory_alone(corpus, questions, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    with LLMServer(["<Titles>\n- Reefs g1\n- Reefs g9\n</Titles>"] * 3) as server:
+        model = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "answers.db")}
+        found = arena.run(
+            corpus, "question", "closed-book", tmp_path / "run", tasks=questions,
+            agent_options=model, parallel=1, empty_gold=True,
+        )  # fmt: skip
+    recalls = {topic: row["recall"] for topic, row in found["per_topic"].items()}
+    assert recalls == {FIRST: None, HALF: 1 / 2, OWN: 1 / 3}
+    assert found["empty_gold"]["abstained"] == 1  # what is not there yet is not found

@@ -22,6 +22,7 @@ from arena.results.comparison.comparing import (
 from arena.results.comparison.opening import ComparedRun
 from arena.results.comparison.paired import PERMUTATIONS, RESAMPLES
 from arena.runs.players import ORACLE
+from arena.runs.scoring import abstention
 from arena.text.display import count, printable
 
 _MOST_COLUMNS = 6
@@ -44,6 +45,7 @@ def tables(comparison: Comparison) -> list[Table]:
         listed += [by_metric(comparison, metric) for metric in comparison.metrics]
     listed += [by_metric(comparison, part, f" {dated}") for dated, part in comparison.parts.items()]
     listed += [searches(comparison)] if comparison.curves else []
+    listed += without_gold(comparison)
     return [*listed, effort(comparison)] if comparison.played else listed
 
 
@@ -189,6 +191,23 @@ def effort(comparison: Comparison, brief: bool = False) -> Table:
         rows.append([run.name, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     title = f"Effort of each run over {comparison.over}"
     return _table(title, "effort", ["run", *map(heading, names)], rows)
+
+
+def without_gold(comparison: Comparison) -> list[Table]:
+    """Return what each run did on the topics without gold; none where none was asked to play them.
+
+    Several runs in one have no row: their answers are not kept.
+    """
+    asked = [run for run in comparison.runs if run.manifest["environment"].get("empty_gold")]
+    found = {
+        run.name: abstention(run.metrics["per_topic"], len(run.task.stages))
+        for run in comparison.runs if asked and run.task and run.pooled == 1
+    }  # fmt: skip
+    rows = [[name, *list(each.values())[1:]] for name, each in found.items()]
+    topics = next((each["topics"] for each in found.values()), 0)
+    title = f"What was submitted for {count(topics, comparison.unit)} without gold"
+    header = ["run", "abstained", "papers", "searches"]
+    return [_table(title, "without gold", header, rows)] if topics else []
 
 
 def _spent(run: ComparedRun, name: str) -> Any:
