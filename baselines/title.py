@@ -26,7 +26,9 @@ class Title(Agent):
         """Search for the topic; submit every hit, in a report as a list, and no mind-map."""
         if observation["stage"] == "organization":
             return {"tool": "finish", "arguments": {}}
-        result = result_of(observation)
+        result, offered = result_of(observation), {t["function"]["name"] for t in self.tools}
+        if "selected" in result:
+            return {"tool": "finish", "arguments": {}}
         found = result.get("papers") or result.get("hits")  # papers: observation="pool"
         if found is None:
             return {"tool": "search", "arguments": {"query": observation["topic"], "k": 100}}
@@ -39,7 +41,8 @@ class Title(Agent):
         if observation["stage"] == "report":
             text = listing(observation["topic"], hits)
             return {"tool": "submit_report", "arguments": {"text": text}}
-        return {"tool": "submit", "arguments": {"paper_ids": [hit[0] for hit in hits]}}
+        tool = "select" if "select" in offered and "submit" not in offered else "submit"
+        return {"tool": tool, "arguments": {"paper_ids": [hit[0] for hit in hits]}}
 
     def notes(self) -> dict[str, Any]:
         """Return the hash of the ranker."""

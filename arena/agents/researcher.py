@@ -71,6 +71,8 @@ class Desk:
         report: The report to submit, Markdown that cites papers as ``[@id]``; None for the draft
             that was written, or a list of the ranking if there is none.
         drafted: Whether a section was written.
+        recall: The share of the wanted papers that the ranking is believed to have, from 0 to 1,
+            for a `finish` that asks for it; None for no belief.
         retrievers: Engines that a search may name, the default one first; empty if unknown.
     """
 
@@ -80,6 +82,7 @@ class Desk:
         self.mind_map: Any = None
         self.report: str | None = None
         self.drafted = False
+        self.recall: float | None = None
         self._read: set[str] = set()
         self._functions = {tool["function"]["name"]: tool["function"] for tool in tools}
         search = self._functions.get("search", {})
@@ -114,6 +117,8 @@ class Desk:
         ahead = 1
         if {"submit", "organize"} <= set(self._functions):  # the task pipeline has three stages
             ahead = {"discovery": 3, "selection": 2}.get(self.stage, 1)
+        elif self.submits == "select":
+            ahead = 2
         return max(0, self.budget["steps"] - ahead)
 
     @property
@@ -220,6 +225,17 @@ class Desk:
             return {}
         yield {"tool": "write", "arguments": {"heading": heading, "text": text}}
         return self.result
+
+    @property
+    def submits(self) -> str:
+        """The tool that takes the ranking: ``select`` where `finish` asks for the recall."""
+        finish = self._functions.get("finish", {}).get("parameters", {})
+        return "select" if "recall" in finish.get("properties", {}) else "submit"
+
+    def finish(self) -> Action:
+        """Return the call of `finish`, with the recall where that asks for it."""
+        asked = self.submits == "select" and self.recall is not None
+        return {"tool": "finish", "arguments": {"recall": self.recall} if asked else {}}
 
     def select(self, paper_ids: Iterable[str]) -> Steps[dict[str, Any]]:
         """Keep papers for later, which `finish` submits; return the result."""
@@ -363,7 +379,7 @@ class Researcher(Agent):
         desk, stage = self._desk, observation["stage"]
         again, self._submitted = self._submitted == stage, stage
         if again:
-            return {"tool": "finish", "arguments": {}}
+            return desk.finish() if desk else {"tool": "finish", "arguments": {}}
         if stage != "organization":
             wrong = [i for i in desk.ranking if not isinstance(i, str)] if desk else []
             if wrong:
@@ -375,7 +391,8 @@ class Researcher(Agent):
             known = [i for i in dict.fromkeys(desk.ranking) if i in desk.papers] if desk else []
             if stage == "report":
                 return _report(desk, known) if desk else {"tool": "finish", "arguments": {}}
-            return {"tool": "submit", "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}
+            tool = desk.submits if desk else "submit"
+            return {"tool": tool, "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}
         if desk is None or desk.mind_map is None:
             return {"tool": "finish", "arguments": {}}
         mind_map: Any = desk.mind_map

@@ -77,6 +77,10 @@ class AnswerKind(ABC):
         """Return an answer as a JSON value."""
         return answer
 
+    def submission(self, answer: Any) -> list[tuple[str, dict[str, Any]]]:
+        """Return the calls that submit an answer, tool and arguments; by default that of `tool`."""
+        return [(self.tool, {self.argument: self.to_json(answer)})]
+
     def implicit_answer(self, episode: Any, finished: bool) -> tuple[Any, int] | None:
         """Return what an episode submits that ends in a stage without a call of `tool`.
 

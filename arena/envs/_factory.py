@@ -53,7 +53,7 @@ class EpisodeFactory:
         self._config = config
         self._prompt = config.prompt or "title"
         self.corpus = Corpus.resolve(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
-        self.tasks = TaskSet(self.corpus, config.references)
+        self.tasks = TaskSet(self.corpus, config.references, config.since)
         self._check_metrics()
         self.task = config.resolved_task.on(self.tasks)
         reads = any(reward.reads_results for reward in config.rewards)
@@ -81,7 +81,7 @@ class EpisodeFactory:
             if name not in ("max_k", "max_result_characters")
         }
         self._most = config.max_result_characters
-        self._instructions = self.task.instructions(config.references)
+        self._instructions = self.task.instructions(config.references, config.since)
         offered = self.task.offered(config.references, config.tools)
         bounds, choices = {"k": (1, config.max_k)}, {"retriever": tuple(self._engines)}
         self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}

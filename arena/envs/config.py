@@ -21,6 +21,7 @@ from pydantic import (
 
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
+from arena.dates import parse_cutoff
 from arena.encoders import ENCODERS
 from arena.envs._results import MIN_POOL_CHARACTERS
 from arena.errors import DataError, clip, did_you_mean
@@ -113,6 +114,9 @@ class EnvConfig(BaseModel):
     empty_gold: StrictBool | None = None
     """Whether topics without gold in reach are drawn, too. An answer without papers is then paid 1,
     any other 0, whatever the reward; tasks whose answers are lists of papers take it."""
+    since: Annotated[str, BeforeValidator(lambda day: str(parse_cutoff(day)))] | None = None
+    """Day from which on papers are wanted, such as 2020-05-01: what is older is known, and no gold.
+    Tasks whose answers are lists of papers take it."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)
     """Actions after which an episode is truncated."""
     max_searches: StrictInt = Field(50, ge=0, le=10**6)
@@ -166,7 +170,7 @@ class EnvConfig(BaseModel):
                 _refuse(given, resolved, "references='expert' offers no other tools", "tools")
             given = _OF_EXPERT | given
         if not all(kind.has_order for kind in resolved.kinds):
-            _refuse(given, resolved, "it asks for more than papers", "empty_gold")
+            _refuse(given, resolved, "it asks for more than papers", "empty_gold", "since")
         if resolved.writes:
             given.setdefault("max_written", MAX_WRITTEN)
         else:
@@ -258,7 +262,7 @@ class EnvConfig(BaseModel):
         return sha256_json(self.model_dump(mode="json", exclude=lacking))
 
 
-_LATER = ("empty_gold",)
+_LATER = ("empty_gold", "since")
 SETTINGS = tuple(EnvConfig.model_fields)
 """Names of the settings."""
 LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))

@@ -102,6 +102,9 @@ class ToolCallSpace(Space[Any]):
             least = part.get("minimum", 0)
             most = min(part.get("maximum", least + 20), least + 20)
             return int(self.np_random.integers(least, most + 1))
+        if part["type"] == "number":
+            least, most = part.get("minimum", 0), part.get("maximum", 1)
+            return round(float(self.np_random.uniform(least, most)), 2)
         if part["type"] == "object":
             leaves = [
                 {"label": word, "children": [], "papers": self._ids()}

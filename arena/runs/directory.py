@@ -276,7 +276,8 @@ class OpenedRun:
     ) -> tuple[Corpus, TaskSet]:
         """Return the corpus of the run and its task set; refuse others."""
         corpus = Corpus.resolve(corpus, tasks)
-        task_set = TaskSet(corpus, self.manifest["environment"].get("references"))
+        settings = self.manifest["environment"]
+        task_set = TaskSet(corpus, settings.get("references"), settings.get("since"))
         self.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
         return corpus, task_set
 

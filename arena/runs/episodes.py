@@ -88,7 +88,7 @@ class Player:
         self._made_from = (corpus, config, agent, agent_options, topics, seed, repeats)
         self.repeats = repeats
         self.config, self.topics, self.seed = config, topics, seed
-        tasks = TaskSet(corpus, config.references)
+        tasks = TaskSet(corpus, config.references, config.since)
         self.agents = AgentFactory(agent, agent_options, config.resolved_task, tasks)
         self.env = config.make(corpus, topics)
 

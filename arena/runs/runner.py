@@ -130,7 +130,7 @@ def run(
         )
     corpus = Corpus.resolve(corpus, tasks)
     besides = checked_metrics(metrics or None, config.resolved_task) or []
-    task_set = TaskSet(corpus, config.references)
+    task_set = TaskSet(corpus, config.references, config.since)
     played = config.resolved_task.on(task_set)
     agent_options = agent_options or {}
     prompt = config.prompt or "title"

@@ -19,6 +19,7 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
+from arena.kit.files import sha256_json
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
 from arena.text.identifiers import work_key
@@ -51,16 +52,23 @@ class TaskSet:
         corpus: A built corpus, or its directory. The topics of an open corpus are those that it
             was opened with: where others take their place, reading them raises CorpusError.
 
-        references: The environment's setting.
+        references, since: The environment's settings. With `since` papers from before that day are
+            no gold.
 
     Attributes:
         expert: Whether `references` gives an agent all `expert_papers`.
-        sha256: Hash of the tasks and their labels.
+        sha256: Hash of the tasks and their labels, and of `since` if that is given.
         options: Options of ``arena-corpus tasks``; None for the topics of a corpus.
     """
 
-    def __init__(self, corpus: Corpus | str | Path, references: str | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus | str | Path,
+        references: str | None = None,
+        since: str | None = None,
+    ) -> None:
         self.expert = references == EXPERT
+        self._since = since
         if isinstance(corpus, str | Path):
             self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
             self._labels = self._directory
@@ -68,6 +76,8 @@ class TaskSet:
             self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
+        if since is not None:
+            self.sha256 = sha256_json([self.sha256, since])
         self.options: dict[str, Any] | None = manifest.get("options")
         self._trees: dict[str, MindMap | None] = {}
 
@@ -246,9 +256,15 @@ class TaskSet:
         totals = {key: row["n_references_total"] for key, row in self._mind_maps.items()}
         listed: dict[str, int] = dict.fromkeys(self.topics, 0)
         gains: dict[str, dict[str, int]] = {topic_id: {} for topic_id in self.topics}
+        first = None if self._since is None else parse_date(self._since).day
         for row in self._read(layout.GOLD):
             listed[row["topic_id"]] += 1
-            if row["status"] == "gold":
+            is_new = (
+                first is None
+                or row["document"] is None
+                or (self._store.days.item(row["document"]) >= first)
+            )
+            if row["status"] == "gold" and is_new:
                 gains[row["topic_id"]][row["reference"]] = _GAINS[row["influential"]]
         return {
             topic_id: Gold(gains[topic_id], listed[topic_id], totals[topic_id])

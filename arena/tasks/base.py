@@ -26,6 +26,8 @@ RESEARCH = ("search", "read", "references", "citations", "select")
 _REACH = "Only papers from before the cutoff exist."
 _EXPERT_REACH = "Only the listed papers exist, whatever their dates, which are not shown."
 
+_NEW = " Papers from before {day} are known: only those of {day} or later are wanted."
+
 Scores = dict[str, float | None]
 
 
@@ -160,13 +162,16 @@ class Task:
         chosen.stages = tuple(_with_headline(stage, tasks) for stage in self.stages)
         return chosen
 
-    def instructions(self, references: str | None = None) -> tuple[str, ...]:
-        """Return what an agent reads at the start of each stage; `references` is the setting."""
+    def instructions(
+        self, references: str | None = None, since: str | None = None
+    ) -> tuple[str, ...]:
+        """Return what an agent reads at the start of each stage; the arguments are settings."""
         texts = [stage.instruction for stage in self.stages]
         if self.parts:
             texts[0] = f"{self.instruction} {texts[0]}"
         reach = _EXPERT_REACH if references == EXPERT else _REACH
-        return tuple(text.replace(_REACH, reach) for text in texts)
+        new = _NEW.format(day=since) if since else ""
+        return tuple(text.replace(_REACH, reach) + new for text in texts)
 
     def offered(self, references: str | None = None, more: Sequence[str] = ()) -> list[Tool]:
         """Return the tools of an episode, in the order in which agents see them.

@@ -107,6 +107,7 @@ def _plain_value(part: Mapping[str, Any]) -> Any:
     if part.get("enum"):
         return part["enum"][0]
     kinds = {"integer": part.get("minimum", 1), "array": ["word"], "object": {"label": "map"}}
+    kinds |= {"number": part.get("minimum", 1)}
     return kinds.get(part["type"], "word")
 
 
@@ -288,6 +289,8 @@ class Attacker:
             most = part.get("maximum", max(least, 10**12))
             more = rng.choice((0, 0, 1, 9, rng.randint(0, 5), rng.randint(0, 99), most))
             return min(most, least + more)
+        if part["type"] == "number":
+            return rng.uniform(part.get("minimum", 0), part.get("maximum", 1))
         if part["type"] == "object":
             return self.tree()
         if "[@" in part.get("description", ""):

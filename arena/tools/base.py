@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _EXPECTED = {
     "string": "a string",
     "integer": "an integer",
+    "number": "a number",
     "boolean": "true or false",
     "array": "a list of strings",
     "object": "an object",
@@ -116,8 +117,8 @@ class Tool:
         """Make a tool of a function whose first parameter is the episode.
 
         Args:
-            function: Function whose annotations are ``str``, ``int``, ``bool``, ``list[str]`` or
-                ``dict[str, Any]``, or one of them ``| None``, with bounds as in
+            function: Function whose annotations are ``str``, ``int``, ``float``, ``bool``,
+                ``list[str]`` or ``dict[str, Any]``, or one of them ``| None``, with bounds as in
                 ``Annotated[int, Interval(ge=1, le=100)]``; and whose docstring describes every
                 argument under ``Args:``.
             either: Optional arguments of which a call has one, the usual one first; the function
@@ -141,7 +142,7 @@ class Tool:
             if part.get("type") not in _EXPECTED or items != "string":
                 raise DataError(
                     f"{tool.name}: {p.name} is annotated {clip(p.annotation)}. Give one of "
-                    "str, int, bool, list[str], dict[str, Any]."
+                    "str, int, float, bool, list[str], dict[str, Any]."
                 )
         return tool
 

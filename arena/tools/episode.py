@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -100,6 +101,7 @@ class Episode:
         answers: Stage -> submitted answer.
         over: Whether the last stage was submitted or the agent finished.
         given: Ids of the papers that the episode began with.
+        spent: How many ``searches`` and ``reads`` were made so far.
         digests: What a model made of papers, if the environment shows that.
         digested: Id of each paper that was read -> whether its digest was shown.
     """
@@ -118,6 +120,7 @@ class Episode:
     given: frozenset[str] = frozenset()
     digests: ShownDigests | None = None
     digested: dict[str, bool] = field(default_factory=dict)
+    spent: Counter[str] = field(default_factory=Counter)
     _at: int = 0
 
     def save(self) -> dict[str, Any]:
@@ -138,6 +141,8 @@ class Episode:
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from what `save` returned in an episode of the same topic and settings."""
         kinds = {stage.name: stage.answer for stage in self.stages}
+        for name in ("searches", "reads"):
+            self.spent[name] += self.budget[name] - saved["budget"][name]
         self.budget, self.digested = dict(saved["budget"]), dict(saved["digested"])
         self.selected = dict.fromkeys(saved["selected"])
         self.cited = dict.fromkeys(saved["cited"])
@@ -155,6 +160,7 @@ class Episode:
         if self.budget[what] <= 0:
             raise BudgetError(_SPENT[what])
         self.budget[what] -= 1
+        self.spent[what] += 1
 
     def spend_written(self, characters: int) -> None:
         """Take the characters of a text off the budget ``written``."""

@@ -102,7 +102,10 @@ class _Played:
             env_id, corpus=corpus, **{**options, "reward": "+".join(self._names)}
         )
         own: Any = self._env.unwrapped
-        self._tasks, self._texts = TaskSet(corpus, own.config.references), own.topics
+        self._tasks, self._texts = (
+            TaskSet(corpus, own.config.references, own.config.since),
+            own.topics,
+        )
         every, least = list(self._texts), min(most, len(self._texts))
         self._topics = [every[n * len(every) // least] for n in range(least)]
         self._task = task.on(self._tasks)

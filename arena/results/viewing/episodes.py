@@ -41,10 +41,13 @@ class Episodes:
         corpus: The corpus of the runs, with their tasks.
         labels: Whether to pack labels and what depends on them.
         answers: File of the answers of language models.
+        since: The setting of the runs.
     """
 
-    def __init__(self, corpus: Corpus, labels: bool, answers: str | Path | None) -> None:
-        self.tasks, self.labels = TaskSet(corpus), labels
+    def __init__(
+        self, corpus: Corpus, labels: bool, answers: str | Path | None, since: str | None = None
+    ) -> None:
+        self.tasks, self.labels = TaskSet(corpus, since=since), labels
         self.packed: dict[str, dict[int, dict[str, Any]]] = {}
         self.shown: dict[str, dict[int, Any]] = {}
         self.number = 0

@@ -75,12 +75,13 @@ def as_page(
     """
     opened = None if corpus is None else Corpus.resolve(corpus, tasks)
     compared, named, why = _opened(runs, opened, labels)
-    found = None if opened is None else Episodes(opened, labels, answers)
+    own = [run for run in named.values() if run is not None]
+    since = own[0].manifest["environment"].get("since")
+    found = None if opened is None else Episodes(opened, labels, answers, since)
     left_out = 0 if found is None else _add_episodes(found, compared, named, topics)
     lines = _lines(compared, found, [*named])
     anchors = {line.id: line.anchor for line in lines}
     listed = [{"name": name, "place": place} for place, name in enumerate(named)]
-    own = [run for run in named.values() if run is not None]
     tasks_played = {compared.task: 0} if compared else {run.task.name: 0 for run in own}
     manifest = compared.runs[0].manifest if compared else own[0].manifest
     script = (drawing.FOLDER / "page.js").read_text("utf-8")
