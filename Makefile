@@ -103,7 +103,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build synthetic \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
-	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
+	$(BIN)/python examples/time_engines.py --corpus $(DEMO)/bench-corpus
 
 clean:
 	rm -rf $(VENV) $(VENV)-* $(DEMO) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE, PLUGINS = "arena", ("arena_analysis", "arena_engines", "arena_integrations", "arena_suites")
-PACKAGES = (CORE, "baselines", "benchmarks", "corpus_builder", *PLUGINS)
+PACKAGES = (CORE, "baselines", "corpus_builder", *PLUGINS)
 
 
 @cache
@@ -225,8 +225,6 @@ def test_names_are_looked_up_at_the_edge_alone() -> None:
     known, edges = registries(), set()
     assert {"METRICS", "TASKS", "TOOLS", "ANSWERS", "RETRIEVERS", "AGENTS"} <= known.keys()
     for module, path in modules().items():
-        if module.startswith("benchmarks"):
-            continue
         for name, line in look_ups(ast.parse(path.read_text(encoding="utf-8")), known):
             edge = next((e for e in EDGES if f"{module}.".startswith(f"{e}.") and e != "arena"), "")
             if module == "arena":

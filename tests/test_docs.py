@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 import arena.cli
-import benchmarks.__main__ as benchmarks
 import corpus_builder.cli
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,10 +100,6 @@ def test_commands_parse(page, command, monkeypatch):
 def call(command: str) -> str:
     """Run a command line in this process, where everything is imported; return what it prints."""
     program, *arguments = shlex.split(command)
-    if command.startswith("python -m benchmarks "):
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            benchmarks.main(arguments[2:])
-        return output.getvalue()
     if program not in COMMANDS:
         assert program in ("cat", "head")
         return subprocess.run([program, *arguments], capture_output=True, text=True).stdout

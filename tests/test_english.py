@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLDERS = ("arena", "baselines", "benchmarks", "corpus_builder", "examples")
+FOLDERS = ("arena", "baselines", "corpus_builder", "examples")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 MODULES.append(ROOT / "researcharena.py")
 PROMPTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("prompts/**/*.txt"))
