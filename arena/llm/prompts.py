@@ -1,6 +1,4 @@
-"""Texts for models: prompt templates, and JSON schemas of the answers that they ask for.
-
-Templates are text files with fields ``$name`` and no other syntax.
+"""Prompt templates: text files with fields ``$name`` and no other syntax.
 
 ``$name`` and ``${name}`` are fields, ``$$`` is a dollar sign, no expression is evaluated. A value
 is data and is not scanned for fields, so ``$topic`` in a title remains. A value cannot open or
@@ -14,7 +12,7 @@ import re
 import string
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 
@@ -109,21 +107,3 @@ def read_template(path: str | Path, fields: Fields) -> Template:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
     return Template(text, fields, str(path))
-
-
-TEXT = {"type": "string"}
-
-
-def object_schema(**properties: Any) -> dict[str, Any]:
-    """Return the schema of an object with these properties, all required, and no others."""
-    required = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": properties, **required}
-
-
-def response_format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field of a request that asks for an answer of this schema.
-
-    Its name consists of letters, digits, ``_`` and ``-``.
-    """
-    named = {"name": name, "strict": True, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -11,7 +11,7 @@ from arena.counted import reading
 from arena.errors import UnreadableError
 from arena.llm.answers import LimitReachedError, Message, ParseError
 from arena.llm.client import Model
-from arena.llm.prompts import Template, response_format
+from arena.llm.prompts import Template
 
 T = TypeVar("T")
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
@@ -94,19 +94,14 @@ class Question(Generic[T]):
         template: The prompt.
         read: Function from the text of an answer to a value; it raises `ParseError` if it cannot
             read it, and the model is asked once more.
-        schema: JSON schema that is sent with every request, such as `object_schema`; None for none.
-            It has the name of the template's file.
     """
 
     template: Template
     read: Callable[[str], T]
-    schema: Mapping[str, Any] | None = None
 
     def ask(
         self, model: Model, many: Iterable[Mapping[str, str | int]], **options: Any
     ) -> list[T | Failure]:
         """Return what `ask_many` returns for each of many values of the template's fields."""
-        if self.schema is not None:
-            options |= response_format(Path(self.template.name).stem, self.schema)
         messages = [self.template.messages(**values) for values in many]
         return ask_many(model, messages, self.read, step=Path(self.template.name).stem, **options)

@@ -61,7 +61,6 @@ def score_reports(
     voters: tuple[str, ...] | None = None,
     votes: int = 3,
     unsure: bool = False,
-    schemas: bool = False,
     passages: int = 1,
     pages: str | None = None,
 ) -> Evaluation:
@@ -85,7 +84,6 @@ def score_reports(
         voters (MODELS): Models that vote on statements without a citation (default: the model).
         votes: Votes of each of these models; 0 judges only statements with a citation.
         unsure: Let a model vote that it is unsure, which counts against a statement.
-        schemas: Send JSON schemas, which many servers enforce.
         passages: Passages of a source that a statement is compared with.
         pages (FILE): JSON lines of url, title, text and is_paper, which stand for the web: a page
             names the work that its address leads to, other pages than papers are not cited works,
@@ -122,7 +120,6 @@ def score_reports(
         more = {
             "votes": votes if corpus else 0,
             "unsure": unsure,
-            "schemas": schemas,
             "passages": passages,
             "pages": web,
         }

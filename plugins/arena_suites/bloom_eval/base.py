@@ -52,7 +52,6 @@ SUPPLEMENTARY: Final = "supplementary"
 """The tier of what is in no mean and has no best direction (tables 5 and 9)."""
 
 Need = Literal["judge", "matcher", "embeddings"]
-Schema = Mapping[str, Any] | None
 
 
 class Finding(NamedTuple):
@@ -112,7 +111,6 @@ class SurveyComparison:
     clusters: Literal["linkage", "bertopic"] = "linkage"
     judge: Client | None = None
     prompts: str | Path | None = None
-    schemas: bool = False
     max_statements: Annotated[int, Ge(1)] | None = None
     longest: Annotated[int, Ge(500)] | None = None
     official: bool = False
@@ -186,14 +184,13 @@ class SurveyPair:
         human: Sequence[str],
         generated: Sequence[str],
         prompt: str,
-        schema: Schema = None,
         cosines: NDArray[np.float64] | None = None,
         several: bool = False,
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
         By the judge if `matcher` says so, the first pair of an item: `prompt` names its template,
-        with the fields ``human`` and ``generated``, and `schema` is that of its answer. Else
+        with the fields ``human`` and ``generated``. Else
         one-to-one with the greatest sum of cosines, each at least `threshold`; `cosines`, shape
         (len(human), len(generated)), are those of the texts by default. With `several`, all pairs.
         """
@@ -205,13 +202,13 @@ class SurveyPair:
                 ]
             return one_to_one(found, self.comparison.threshold)
         unique: list[tuple[int, int]] = []
-        for i, j in self.judged_pairs(human, generated, prompt, schema):
+        for i, j in self.judged_pairs(human, generated, prompt):
             if several or all(i != row and j != column for row, column in unique):
                 unique.append((i, j))
         return unique
 
     def judged_pairs(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
+        self, human: Sequence[str], generated: Sequence[str], prompt: str
     ) -> list[tuple[int, int]]:
         """Return all pairs that the judge names, repeated ones too, without unknown texts.
 
@@ -221,7 +218,7 @@ class SurveyPair:
             return []
         sides = {"human": human, "generated": generated}
         values = {side: json.dumps([*texts], ensure_ascii=False) for side, texts in sides.items()}
-        answer = self.ask_one(prompt, values, read_pairs, schema, "the judge named no pairs")
+        answer = self.ask_one(prompt, values, read_pairs, "the judge named no pairs")
         ours, theirs = map(_places, sides.values())
         pairs = []
         for a, b in ((_plain(a), _plain(b)) for a, b in answer):
@@ -236,11 +233,10 @@ class SurveyPair:
         prompt: str,
         values: Mapping[str, str],
         read: Callable[[str], T],
-        schema: Schema,
         failure: str,
     ) -> T:
         """Return the judge's answer to one request; arguments are those of `ask`."""
-        (answer,) = self.ask(prompt, [values], read, schema)
+        (answer,) = self.ask(prompt, [values], read)
         if isinstance(answer, Failure):
             raise JudgeFailedError(f"{failure}: {answer.reason}")
         return answer
@@ -250,18 +246,16 @@ class SurveyPair:
         prompt: str,
         many: Sequence[Mapping[str, str]],
         read: Callable[[str], T],
-        schema: Schema = None,
     ) -> list[T | Failure]:
         """Ask the judge side by side; answers and failures in the order of the requests.
 
         `many` has the values of the template's fields for each request. `read` reads an answer, or
-        raises ParseError. The JSON schema of an answer is sent if `comparison.schemas`.
+        raises ParseError.
         """
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
         template = self.once("templates", self.comparison.templates)[prompt]
-        question = Question(template, read, schema if self.comparison.schemas else None)
-        return question.ask(self.session, many)
+        return Question(template, read).ask(self.session, many)
 
 
 def _plain(text: str) -> str:

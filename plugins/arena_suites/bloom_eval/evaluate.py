@@ -69,7 +69,6 @@ def score_surveys(
     threshold: float = SurveyComparison.threshold,
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
-    schemas: bool = False,
     max_statements: int | None = None,
     no_abstract: Literal["unsupported", "left-out"] = "unsupported",
     longest: int | None = None,
@@ -93,7 +92,6 @@ def score_surveys(
         threshold: Least cosine of a pair.
         clusters: Who groups references into themes; bertopic is the paper's.
         prompts (DIR): Templates that replace the built-in ones.
-        schemas: Send JSON schemas, which many servers enforce.
         max_statements: Statements of each survey whose citations are judged (default: all).
         no_abstract: What a cited work without an abstract does for a statement.
         longest: Characters of each survey that the judge reads (default: all).
@@ -107,7 +105,7 @@ def score_surveys(
     judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
     comparison = SurveyComparison(
         encoder=encoder, matcher=matcher, threshold=threshold,
-        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas,
+        clusters=clusters, judge=judge, prompts=prompts,
         max_statements=max_statements,
         longest=longest, official=official, no_abstract=no_abstract,
     )  # fmt: skip
@@ -151,7 +149,7 @@ def _settings(
     }
     if comparison.judge is not None:
         settings["judge"] = {
-            "client": comparison.judge.fields, "schemas": comparison.schemas,
+            "client": comparison.judge.fields,
             "prompts_sha256": comparison.prompts_sha256(), "total": sum_totals(spent),
         }  # fmt: skip
     return settings

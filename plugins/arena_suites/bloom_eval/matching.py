@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.kit.lazy import load
 from arena.llm import ParseError, as_json
-from arena.llm.prompts import TEXT, object_schema
 
 
 def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int, int]]:
@@ -22,12 +20,6 @@ def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int
     rows, columns = optimize.linear_sum_assignment(gains, maximize=True)
     places = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(i, j) for i, j in places if gains[i, j] > 0]
-
-
-def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:
-    """Return the JSON schema of a list `name` of pairs of texts under `expert` and `llm`."""
-    pair = object_schema(**{expert: TEXT, llm: TEXT})
-    return object_schema(**{name: {"type": "array", "items": pair}})
 
 
 def read_pairs(text: str) -> list[tuple[str, str]]:

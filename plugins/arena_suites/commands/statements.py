@@ -23,7 +23,6 @@ def statements(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | None = None,
     unsure: bool = False,
-    schemas: bool = False,
     passages: int = 1,
     dry_run: bool = False,
     json: bool = False,
@@ -42,7 +41,6 @@ def statements(
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
         unsure: Let a model vote that it is unsure, which counts against a statement.
-        schemas: Send JSON schemas, which many servers force a model to follow.
         passages: Passages of a cited paper, of 1,500 characters, that a statement is compared with.
 
     Example:
@@ -54,7 +52,7 @@ def statements(
     settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "max_statements": max_statements,
         "extract": extract, "prompts": prompts,
-        "unsure": unsure, "schemas": schemas, "passages": passages,
+        "unsure": unsure, "passages": passages,
     }  # fmt: skip
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:

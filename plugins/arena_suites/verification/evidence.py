@@ -17,7 +17,7 @@ from arena.corpus import CorpusView
 from arena.errors import clip
 from arena.llm import Failure, Fields, ParseError, Question, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
-from arena.llm.prompts import TEXT, load_templates, object_schema
+from arena.llm.prompts import load_templates
 from arena.report import Reference, Report, Statement, read_report
 from arena.text import analyze, tokenize
 from arena_suites._parts import chunks
@@ -307,54 +307,26 @@ def _plain(text: str) -> str:
     return f" {' '.join(tokenize(text))} "
 
 
-def _list(**properties: Any) -> dict[str, Any]:
-    return object_schema(statements={"type": "array", "items": object_schema(**properties)})
-
-
-_QUESTIONS: dict[str, tuple[Fields, Callable[[str], Any], dict[str, Any] | None]] = {
-    "cited": (
-        Fields(("report",)),
-        partial(_read_rows, ("statement", "url")),
-        _list(statement=TEXT, url=TEXT),
-    ),
-    "claims": (
-        Fields(("report", "cited_statements")),
-        partial(_read_rows, ("statement",)),
-        _list(statement=TEXT),
-    ),
-    "evidence": (Fields(("statement", "passage"), ("title",)), _read_evidence, None),
-    "verdict": (
-        Fields(("statement", "evidence")),
-        partial(_read, "match", _BOOLEANS),
-        object_schema(reason=TEXT, match={"type": "boolean"}),
-    ),
+_QUESTIONS: dict[str, tuple[Fields, Callable[[str], Any]]] = {
+    "cited": (Fields(("report",)), partial(_read_rows, ("statement", "url"))),
+    "claims": (Fields(("report", "cited_statements")), partial(_read_rows, ("statement",))),
+    "evidence": (Fields(("statement", "passage"), ("title",)), _read_evidence),
+    "verdict": (Fields(("statement", "evidence")), partial(_read, "match", _BOOLEANS)),
     "vote": (
         Fields(("statement", "passages"), ("cutoff", "unsure")),
         partial(_read, "decision", _BOOLEANS),
-        object_schema(reason=TEXT, decision={"type": "boolean"}),
     ),
 }
 
 
-_UNSURE = (
-    partial(_read, "decision", _BOOLEANS | {"unsure": "unsure"}),
-    object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
-)
-
-
-def open_questions(
-    prompts: str | Path | None, schemas: bool, unsure: bool
-) -> dict[str, Question[Any]]:
+def open_questions(prompts: str | Path | None, unsure: bool) -> dict[str, Question[Any]]:
     """Return the questions by name; files ``NAME.txt`` in `prompts` replace the templates.
 
     The paper's vote is true or false; with `unsure` a model may also vote that.
     """
-    wanted = {name: fields for name, (fields, *_) in _QUESTIONS.items()}
+    wanted = {name: fields for name, (fields, _) in _QUESTIONS.items()}
     templates = load_templates(wanted, Path(__file__).parent / "prompts", prompts)
-    readers = {name: (read, schema) for name, (_, read, schema) in _QUESTIONS.items()}
+    readers = {name: read for name, (_, read) in _QUESTIONS.items()}
     if unsure:
-        readers["vote"] = _UNSURE
-    return {
-        name: Question(templates[name], read, schema if schemas else None)
-        for name, (read, schema) in readers.items()
-    }
+        readers["vote"] = partial(_read, "decision", _BOOLEANS | {"unsure": "unsure"})
+    return {name: Question(templates[name], read) for name, read in readers.items()}

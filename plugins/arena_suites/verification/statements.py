@@ -56,7 +56,7 @@ class StatementJudgements:
             reference, ``claims``: a row for each statement that was voted on, and ``problems``:
             what a model found in the whole report that could not be used.
         judge: ``client`` and ``voters``: fields of every request; ``votes``, ``max_statements``,
-            ``extract``, ``schemas``, ``prompts_sha256``; ``total`` of calls, tokens and dollars.
+            ``extract``, ``prompts_sha256``; ``total`` of calls, tokens and dollars.
         sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
     """
 
@@ -104,7 +104,6 @@ def judge_reports(
     extract: Literal["auto", "rules", "model"] = "auto",
     prompts: str | Path | None = None,
     unsure: bool = False,
-    schemas: bool = False,
     passages: Annotated[int, Ge(1)] = 1,
     status: Mapping[str, Mapping[str, str]] | None = None,
     pages: Mapping[str, Page] | None = None,
@@ -127,15 +126,13 @@ def judge_reports(
             citations; a ``model``; or ``auto``, a model for reports without any mark.
         prompts: Folder with templates that replace the built-in ones.
         unsure: Let a model vote that it is unsure, which counts against a statement.
-        schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
-            for servers that force a model to follow it.
         passages: Passages of a source that a statement is compared with, those that share most
             with it, in one request.
         status: Id of a report -> paper -> what it is to the topic, as in
             `TaskSet.citation_status`: why a cited paper is not in reach.
         pages: Identifier of a reference -> page, read where the corpus has no text of a paper.
     """
-    questions = open_questions(prompts, schemas, unsure)
+    questions = open_questions(prompts, unsure)
     voters = voters or [client]
     session, asked = ModelSession(client), {each.model: ModelSession(each) for each in voters}
     problems: Problems = defaultdict(list)
@@ -174,7 +171,6 @@ def judge_reports(
         "extract": extract,
         "passages": passages,
         "unsure": unsure,
-        "schemas": schemas,
         "prompts_sha256": sha256_json({n: each.template.text for n, each in questions.items()}),
         "total": sum_totals(totals),
     }
@@ -361,7 +357,7 @@ def read_options(options: Mapping[str, Any], option: str) -> tuple[Client, dict[
     voters = voters.split(",") if isinstance(voters, str) else voters
     client = Client.from_options(asked, option)
     settings["voters"] = [Client.from_options(asked | {"model": name}, option) for name in voters]
-    open_questions(settings.get("prompts"), schemas=False, unsure=False)  # refused now
+    open_questions(settings.get("prompts"), unsure=False)  # refused now
     return client, settings
 
 

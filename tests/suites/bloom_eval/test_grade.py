@@ -75,7 +75,6 @@ def test_both_orders_by_hand(make_client) -> None:
     # The judge does not see the weights, and no survey closes its own tag.
     asked = requests[1]["messages"][0]["content"]
     assert "Is it deep?" in asked and "0.6" not in asked and asked.count("</article_1>") == 1
-    assert not any("response_format" in body for body in requests)
 
 
 def test_the_released_code_shows_one_order(make_client) -> None:
@@ -140,9 +139,7 @@ def test_unreadable_criteria_are_no_score(make_client, criteria) -> None:
 
 
 def test_three_to_seven_criteria_are_asked_for(make_client) -> None:
-    _, requests = judged(make_client, schemas=True)
-    schema = requests[0]["response_format"]["json_schema"]["schema"]["properties"]["criteria"]
-    assert (schema["minItems"], schema["maxItems"]) == (3, 7)
+    _, requests = judged(make_client)
     assert "three to seven criteria" in requests[0]["messages"][0]["content"]
 
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from arena.llm import Failure, Fields, ParseError, as_json
-from arena.llm.prompts import object_schema
 from arena_suites._parts import spread
 from arena_suites.bloom_eval.article import Work
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
@@ -223,7 +222,7 @@ def _ask(pair: SurveyPair, questions: Mapping[K, _Question]) -> dict[K, bool | N
         }
         for each in questions.values()
     ]
-    answers = pair.ask("cf", values, _read, object_schema(supported={"type": "boolean"}))
+    answers = pair.ask("cf", values, _read)
     read = (None if isinstance(each, Failure) else each for each in answers)
     return dict(zip(questions, read, strict=True))
 

@@ -10,14 +10,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arena.llm import Failure, Fields, ParseError, as_json
-from arena.llm.prompts import TEXT, object_schema
 from arena.text import tokenize
 from arena.text.display import count
 from arena_suites._parts import chunks, spread
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena_suites.bloom_eval.matching import (
     distribution_similarity,
-    pairs_schema,
     ratios,
     side_by_side,
 )
@@ -41,8 +39,7 @@ def fcons(pair: SurveyPair) -> Finding:
         exceed 1.
     Here: each distinct statement once, paired one-to-one.
     """
-    form = pairs_schema("matched_pairs", "expert_factual_claims", "llm_factual_claims")
-    return match_claims(pair, "fcons", "factual_statements", form)
+    return match_claims(pair, "fcons", "factual_statements")
 
 
 @survey_metric(
@@ -62,13 +59,10 @@ def caa(pair: SurveyPair) -> Finding:
     Released: as for ``fcons``.
     Here: as for ``fcons``.
     """
-    form = pairs_schema(
-        "matched_critical_pairs", "expert_critical_statement", "llm_critical_statement"
-    )
-    return match_claims(pair, "caa", "critical_statements", form)
+    return match_claims(pair, "caa", "critical_statements")
 
 
-def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]) -> Finding:
+def match_claims(pair: SurveyPair, prompt: str, key: str) -> Finding:
     """Return F1, precision and recall of the claims that both surveys make.
 
     Each distinct claim counts once, and so does each in the pairs; with `official` all pairs
@@ -84,7 +78,7 @@ def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]
     }
     human, generated = claims["human"], claims["generated"]
     match = pair.judged_pairs if pair.comparison.official else pair.match
-    pairs = match(human, generated, f"{prompt}-match", schema)
+    pairs = match(human, generated, f"{prompt}-match")
     rows = []
     for texts in side_by_side(pairs, [(text,) for text in human], [(text,) for text in generated]):
         sides = zip(found.values(), texts, strict=True)
@@ -98,7 +92,6 @@ def match_claims(pair: SurveyPair, prompt: str, key: str, schema: dict[str, Any]
 
 
 CATEGORIES = ("methods_models", "datasets", "evaluation_metrics")
-_NAMES = pairs_schema("matched_pairs", "expert_main_name", "llm_main_name")
 
 
 @survey_metric(
@@ -215,13 +208,13 @@ def _read_names(text: str) -> dict[str, dict[str, str]]:
 def _same_names(pair: SurveyPair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
     """Return the places of the names that mean the same."""
     if pair.comparison.official:
-        return pair.judged_pairs(human, generated, "efid-match", _NAMES)
+        return pair.judged_pairs(human, generated, "efid-match")
     by_case = {name.casefold(): j for j, name in enumerate(generated)}
     equal = {i: by_case[a.casefold()] for i, a in enumerate(human) if a.casefold() in by_case}
     ours = [i for i in range(len(human)) if i not in equal]
     theirs = [j for j in range(len(generated)) if j not in equal.values()]
     names = [human[i] for i in ours], [generated[j] for j in theirs]
-    others = pair.match(*names, "efid-match", _NAMES)
+    others = pair.match(*names, "efid-match")
     return [*equal.items(), *((ours[i], theirs[j]) for i, j in others)]
 
 
@@ -263,10 +256,7 @@ def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, Fou
         for side, each in pair.sides.items()
         for text, _ in spread(list(chunks(each.report, size)), most)
     ]
-    schema = object_schema(**{key: {"type": "array", "items": TEXT} for key in keys})
-    answers = pair.ask(
-        prompt, [{"text": text} for _, text in parts], partial(_read_lists, keys), schema
-    )
+    answers = pair.ask(prompt, [{"text": text} for _, text in parts], partial(_read_lists, keys))
     found = {}
     for side, article in pair.sides.items():
         mine = [each for (of, _), each in zip(parts, answers, strict=True) if of == side]

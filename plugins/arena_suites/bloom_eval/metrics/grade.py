@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arena.llm import Failure, Fields, ParseError, as_json, tagged
-from arena.llm.prompts import TEXT, object_schema
 from arena_suites.bloom_eval.article import Article
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 
@@ -130,7 +129,7 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     official = pair.comparison.official
     about = {"task": pair.human.title, "dimension": dimension.name, "question": dimension.question}
     read = partial(_read_criteria, any_sum=official)
-    rubric = pair.ask_one("grade-criteria", about, read, _CRITERIA, "the judge wrote no criteria")
+    rubric = pair.ask_one("grade-criteria", about, read, "the judge wrote no criteria")
     shown = {
         side: excerpt(article, pair.comparison.longest, dimension.words)
         for side, article in pair.sides.items()
@@ -141,9 +140,7 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     orders = [("generated", "human"), ("human", "generated")][: 1 if official else 2]
     many = [about | {"article_1": shown[one], "article_2": shown[two]} for one, two in orders]
     names = [each.name for each in rubric]
-    answers = pair.ask(
-        "grade-scores", many, partial(_read_scores, names=names), _scores(dimension.key, names)
-    )
+    answers = pair.ask("grade-scores", many, partial(_read_scores, names=names))
     rows, grades = [], []
     for order, answer in zip(orders, answers, strict=True):
         if isinstance(answer, Failure):
@@ -245,23 +242,3 @@ def _number(row: dict[str, Any], key: str, most: float = 1e9) -> float:
         if 0 <= float(found) <= most:
             return float(found)
     raise ParseError(f"{key} must be a number from 0 to {most:g}.")
-
-
-def _brief(most: int) -> dict[str, Any]:
-    return TEXT | {"maxLength": most}  # a small model goes round in circles until its limit
-
-
-def _schema(key: str, least: int, most: int, **properties: Any) -> dict[str, Any]:
-    items = object_schema(**properties)
-    rows = {"type": "array", "items": items, "minItems": least, "maxItems": most}
-    return object_schema(**{key: rows})
-
-
-_NUMBER = {"type": "number"}
-_CRITERIA = _schema("criteria", 3, 7, criterion=_brief(80), explanation=_brief(200), weight=_NUMBER)
-
-
-def _scores(key: str, names: list[str]) -> dict[str, Any]:
-    two = {"article_1_score": _NUMBER, "article_2_score": _NUMBER}
-    count = len(names)
-    return _schema(key, count, count, criterion=TEXT | {"enum": names}, analysis=_brief(300), **two)

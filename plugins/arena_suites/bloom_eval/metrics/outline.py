@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from arena.errors import DataError
 from arena.llm import Fields, ParseError, as_json
-from arena.llm.prompts import TEXT, object_schema
 from arena.mindmap import MindMap
 from arena_suites.bloom_eval.article import Article, Heading
 from arena_suites.bloom_eval.base import Finding, SurveyPair, survey_metric
-from arena_suites.bloom_eval.matching import pairs_schema, ratios, side_by_side
+from arena_suites.bloom_eval.matching import ratios, side_by_side
 
 _FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
 # "3.1", "3.", "2)", "(b)", "A.", "B.2", "IV.", "II-A", "IX", "Appendix B:"; not "3D", "A" or "V".
@@ -54,8 +53,7 @@ def otc(pair: SurveyPair) -> Finding:
     )
     if not human:
         return Finding(ratios(0, 0, 0), reason="the experts' survey has no outline.")
-    form = pairs_schema("matched_pairs", "expert_heading", "llm_heading")
-    matched = pair.match(human, generated, "otc", form, several=official)
+    matched = pair.match(human, generated, "otc", several=official)
     rows = side_by_side(matched, [(text,) for text in human], [(text,) for text in generated])
     partners = len({generated[j] for _, j in matched})
     scores = (
@@ -166,10 +164,8 @@ def _released_parents(outline: Sequence[Heading]) -> list[int | None]:
 def _by_judge(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
     """Return for each pair that the judge names the places that it may mean."""
     lines = [f"{'  ' * (each.level - 1)}- {each.text}" for each in outline if each.text]
-    item = object_schema(heading_1=TEXT, heading_2=TEXT)
-    form = object_schema(redundant_pairs={"type": "array", "items": item})
     values = {"outline": "\n".join(lines)}
-    answer = pair.ask_one("scs", values, _read, form, "the judge named no pairs")
+    answer = pair.ask_one("scs", values, _read, "the judge named no pairs")
     places: dict[str, list[int]] = {}
     for place, heading in enumerate(outline):
         if heading.text:

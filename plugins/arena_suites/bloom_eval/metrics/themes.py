@@ -17,7 +17,6 @@ from arena_suites.bloom_eval.article import Work
 from arena_suites.bloom_eval.base import Finding, SurveyPair, survey_metric
 from arena_suites.bloom_eval.matching import (
     distribution_similarity,
-    pairs_schema,
     ratios,
     side_by_side,
 )
@@ -113,9 +112,8 @@ def tfsim(pair: SurveyPair) -> Finding:
         cosines = centres @ others.T
         near = np.where(cosines >= LEAST_COSINE, cosines, 0.0)
         labels, words = ([theme.label for theme in side] for side in (human, generated))
-        form = pairs_schema("matched_pairs", "expert_topic", "llm_topic")
         prompt = "tfsim_official" if official else "tfsim"
-        pairs = pair.match(labels, words, prompt, form, near, several=official)
+        pairs = pair.match(labels, words, prompt, near, several=official)
     ours, theirs = ({each[side] for each in pairs} for side in (0, 1))
     shared = {i: [len(generated[j].works) for k, j in pairs if k == i] for i in sorted(ours)}
     scores = ratios(len(theirs), len(theirs) + len(human) - len(ours), len(generated))
