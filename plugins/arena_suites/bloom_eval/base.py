@@ -112,7 +112,6 @@ class SurveyComparison:
     judge: Client | None = None
     prompts: str | Path | None = None
     max_statements: Annotated[int, Ge(1)] | None = None
-    longest: Annotated[int, Ge(500)] | None = None
     official: bool = False
     no_abstract: Literal["unsupported", "left-out"] = "unsupported"
 

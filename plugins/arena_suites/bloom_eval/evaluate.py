@@ -71,7 +71,6 @@ def score_surveys(
     prompts: str | None = None,
     max_statements: int | None = None,
     no_abstract: Literal["unsupported", "left-out"] = "unsupported",
-    longest: int | None = None,
     corpus: str | None = None,
     page: str | None = None,
 ) -> SurveyEvaluation:
@@ -94,7 +93,6 @@ def score_surveys(
         prompts (DIR): Templates that replace the built-in ones.
         max_statements: Statements of each survey whose citations are judged (default: all).
         no_abstract: What a cited work without an abstract does for a statement.
-        longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
             own links, their citations.
         page (FILE): Write a page that shows what made every number.
@@ -107,7 +105,7 @@ def score_surveys(
         encoder=encoder, matcher=matcher, threshold=threshold,
         clusters=clusters, judge=judge, prompts=prompts,
         max_statements=max_statements,
-        longest=longest, official=official, no_abstract=no_abstract,
+        official=official, no_abstract=no_abstract,
     )  # fmt: skip
     for option, names in {"only": only, "metrics": metrics}.items():
         if names == ():
@@ -141,7 +139,7 @@ def _seconds(run: Path) -> float | None:
 def _settings(
     comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
 ) -> dict[str, Any]:
-    names = ("matcher", "threshold", "clusters", "max_statements", "longest", "no_abstract")
+    names = ("matcher", "threshold", "clusters", "max_statements", "no_abstract")
     settings = {
         **identity(comparison.encoder),
         **{name: getattr(comparison, name) for name in names},

@@ -17,7 +17,6 @@ from arena_suites.bloom_eval import (
     article_of,
     compare,
 )
-from arena_suites.bloom_eval.metrics.grade import excerpt
 
 
 def article(text: str) -> Article:
@@ -147,18 +146,3 @@ def test_weights_near_one_are_divided_by_their_sum(make_client) -> None:
     row, _ = judged(make_client, weighted(0.6, 0.38))
     assert row["finding"].rows[0][2] == "0.612"
     assert judged(make_client, weighted(60, 40), official=True)[0]["finding"].scores[""]
-
-
-def test_a_long_survey_is_shortened_evenly() -> None:
-    words = "alpha beta gamma delta " * 60
-    headings = [*(f"Part {number}" for number in range(20)), "Future work"]
-    long = article("# T\n\n" + "\n\n".join(f"## {name}\n\n{words}" for name in headings))
-    assert excerpt(long, None) == excerpt(long, len(long.text)) == long.text
-    short = excerpt(long, 2000)
-    assert 1500 < len(short) <= 2000
-    assert all(f"## {name}\n" in short for name in headings)
-    # 2,000 characters less the headings have room for the beginnings of 7 sections.
-    assert [f"## Part {n}\nalpha" in short for n in range(20)].count(True) == 7
-    outlook = excerpt(long, 2000, ("future",))
-    assert outlook.count("## Future work\n") == 2  # in the outline, and with its text
-    assert outlook.count("alpha") > 50 and "## Part 3\nalpha" not in outlook

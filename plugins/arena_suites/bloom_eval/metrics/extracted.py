@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from arena.llm import Failure, Fields, ParseError, as_json
 from arena.text import tokenize
 from arena.text.display import count
-from arena_suites._parts import chunks, spread
+from arena_suites._parts import chunks
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 from arena_suites.bloom_eval.matching import (
     distribution_similarity,
@@ -243,18 +243,10 @@ class FoundItems(NamedTuple):
 
 
 def extract(pair: SurveyPair, prompt: str, keys: Sequence[str]) -> dict[str, FoundItems]:
-    """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
-
-    Of a survey longer than `longest` it reads that many characters, evenly spread.
-    """
-    size, most = OFFICIAL_CHUNK if pair.comparison.official else CHUNK, None
-    if pair.comparison.longest is not None:
-        size = min(size, pair.comparison.longest)
-        most = pair.comparison.longest // size
+    """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts."""
+    size = OFFICIAL_CHUNK if pair.comparison.official else CHUNK
     parts = [
-        (side, text)
-        for side, each in pair.sides.items()
-        for text, _ in spread(list(chunks(each.report, size)), most)
+        (side, text) for side, each in pair.sides.items() for text, _ in chunks(each.report, size)
     ]
     answers = pair.ask(prompt, [{"text": text} for _, text in parts], partial(_read_lists, keys))
     found = {}

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arena.llm import Failure, Fields, ParseError, as_json, tagged
-from arena_suites.bloom_eval.article import Article
 from arena_suites.bloom_eval.base import Finding, JudgeFailedError, SurveyPair, survey_metric
 
 _COLUMNS = ("", "order")
@@ -24,22 +23,16 @@ _PROMPTS = {
     ),
 }
 _HEADERS = ("criterion", "explanation", "weight", "first", "generated", "human", "analysis")
-_LEAST = 200  # characters of a section, where surveys are shortened
-_CUT = " [...]"
+_LONGEST = 300  # characters of an analysis in the rows
 
 
 class Dimension(NamedTuple):
-    """The comparison of a metric of this kind: `focus`, under `key` in the answer of the judge.
-
-    Of surveys that are shortened, the sections are shown whose headings contain one of the `words`
-    in lower case; all if none does.
-    """
+    """The comparison of a metric of this kind: `focus`, under `key` in the answer of the judge."""
 
     name: str
     question: str
     focus: str
     key: str
-    words: tuple[str, ...] = ()
 
 
 _FRAMEWORK = Dimension(
@@ -64,7 +57,6 @@ _OUTLOOK = Dimension(
     "from gaps that it has shown, and feasible?",
     "Judge only what stands in conclusions, future work, challenges and outlook.",
     "research_heuristics",
-    ("conclu", "future", "challenge", "outlook", "open ", "direction", "prospect", "perspective"),
 )
 
 
@@ -110,7 +102,7 @@ def roq(pair: SurveyPair) -> Finding:
 
     Paper: B.6, as for ``fap``; of conclusions, future work, challenges and prospects alone.
     Released: as for ``fap``.
-    Here: as for ``fap``; of surveys that ``--longest`` shortens, such sections are shown.
+    Here: as for ``fap``; the judge reads the whole, and is told to look at these.
     """
     return grade(pair, _OUTLOOK)
 
@@ -130,10 +122,7 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
     about = {"task": pair.human.title, "dimension": dimension.name, "question": dimension.question}
     read = partial(_read_criteria, any_sum=official)
     rubric = pair.ask_one("grade-criteria", about, read, "the judge wrote no criteria")
-    shown = {
-        side: excerpt(article, pair.comparison.longest, dimension.words)
-        for side, article in pair.sides.items()
-    }
+    shown = {side: article.text for side, article in pair.sides.items()}
     criteria = [{"criterion": each.name, "explanation": each.explanation} for each in rubric]
     about |= {"focus": dimension.focus, "key": dimension.key}
     about["criteria"] = json.dumps(criteria, ensure_ascii=False, indent=2)
@@ -153,42 +142,12 @@ def grade(pair: SurveyPair, dimension: Dimension) -> Finding:
                 sums[side] += each.weight * score
             found = (f"{number:g}" for number in (by_side["generated"], by_side["human"]))
             explained = (each.name, each.explanation, f"{each.weight:.3g}")
-            rows.append((*explained, order[0], *found, _short(analysis, 300)))
+            rows.append((*explained, order[0], *found, analysis[:_LONGEST]))
         both = sums["generated"] + sums["human"]
         grades.append(sums["generated"] / both if both else 0.0 if official else 0.5)
     difference = None if official else grades[0] - grades[1]
     reason = "the released code shows one order only." if official else ""
     return Finding({"": statistics.fmean(grades), "order": difference}, rows, _HEADERS, reason)
-
-
-def excerpt(article: Article, longest: int | None, words: tuple[str, ...] = ()) -> str:
-    """Return the Markdown of a survey, or its headings and the beginnings of sections.
-
-    Headings get half of the `longest` characters at most; sections, those with `words` in their
-    headings, share the rest, evenly spread over the survey if there are too many.
-    """
-    if longest is None or len(article.text) <= longest:
-        return article.text
-    sections = [
-        (f"{'#' * (section.level + 1)} {section.heading}".rstrip("# "), section.text.strip())
-        for section in article.report.sections
-    ]
-    outline = "\n".join([f"# {article.title}", *(heading for heading, _ in sections if heading)])
-    filled = [each for each in sections if each[1]]
-    chosen = [each for each in filled if any(w in each[0].casefold() for w in words)] or filled
-    if not chosen:
-        return _short(article.text, longest)
-    outline = _short(outline, longest // 2)
-    room = longest - len(outline)
-    chosen = chosen[:: -(-len(chosen) * _LEAST // room)]
-    share = room // len(chosen) - 2
-    return "\n\n".join(
-        [outline, *(_short(f"{heading}\n{text}", share) for heading, text in chosen)]
-    )
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - len(_CUT)].rstrip() + _CUT
 
 
 def _read_criteria(text: str, any_sum: bool) -> list[_Criterion]:
