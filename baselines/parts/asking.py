@@ -237,9 +237,7 @@ def section(name: str, text: str, papers: Sequence[str]) -> str:
     return f"## {plain(name)}\n\n{citing(text, papers)}\n\n"
 
 
-def write_report(
-    agent: LLMAgent, desk: Desk, outline: str, parts: Sequence[Part], polish: bool = True
-) -> Steps[None]:
+def write_report(agent: LLMAgent, desk: Desk, outline: str, parts: Sequence[Part]) -> Steps[None]:
     """Read the papers, and put a report on the desk: its sections, written side by side.
 
     Abstracts are read as far as the budget allows, the first paper of each section first. A
@@ -269,20 +267,19 @@ def write_report(
     if not texts:
         return
     put()
-    if polish:
-        # Numbers of neighbours are of other lists.
-        around = ["", *(citing(text, []) for text in texts.values()), ""]
-        neighbours = zip(texts.items(), around, around[2:], strict=False)
-        better = agent.ask_many(
-            "polish",
-            section_in,
-            [
-                {
-                    **shown[place], "draft": text, "before": before[-_NEIGHBOUR:] or "(none)",
-                    "after": after[:_NEIGHBOUR] or "(none)",
-                }
-                for (place, text), before, after in neighbours
-            ],
-        )  # fmt: skip
-        texts = {i: new or text for (i, text), new in zip(texts.items(), better, strict=True)}
-        put()
+    # Numbers of neighbours are of other lists.
+    around = ["", *(citing(text, []) for text in texts.values()), ""]
+    neighbours = zip(texts.items(), around, around[2:], strict=False)
+    better = agent.ask_many(
+        "polish",
+        section_in,
+        [
+            {
+                **shown[place], "draft": text, "before": before[-_NEIGHBOUR:] or "(none)",
+                "after": after[:_NEIGHBOUR] or "(none)",
+            }
+            for (place, text), before, after in neighbours
+        ],
+    )  # fmt: skip
+    texts = {i: new or text for (i, text), new in zip(texts.items(), better, strict=True)}
+    put()

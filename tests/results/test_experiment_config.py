@@ -159,7 +159,7 @@ def test_the_configuration_of_the_paper_on_a_corpus(synthetic, tmp_path, monkeyp
     """Every task, metric, agent and option in it is one; two tables share their runs."""
     monkeypatch.chdir(tmp_path)
     planned = preview(PAPER, synthetic, tmp_path / "out", changes={"retrievers.Dense": "bm25"})
-    assert len({p.run for p in planned}) == len(planned) == 2 * 11 + 1 + 11
+    assert len({p.run for p in planned}) == len(planned) == 2 * 10 + 1 + 11
     order = [p.run for p in planned]
     for agent in ("zero-shot", "storm"):  # what costs nothing comes first
         assert order.index("runs/discovery/random/bm25") < order.index(

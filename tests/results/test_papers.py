@@ -152,7 +152,6 @@ def test_reportbench(run):
         "Decomposer",
         "ReAct",
         "ReAct, 5 calls",
-        "Outline-First",
         "STORM",
         "Title",
         "Ceiling",

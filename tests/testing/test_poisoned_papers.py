@@ -48,8 +48,7 @@ ORDERS = [
 # Whether each agent shows its model what papers say.
 SHOWS = {
     "zero-shot": False, "closed-book": False, "decomposer": False, "few-shot": False,
-    "self-rag": True, "react": True, "storm": True, "bottom-up": True, "scout-llm": True,
-    "outline-first": True,
+    "self-rag": True, "react": True, "storm": True, "bottom-up": True,
 }  # fmt: skip
 
 
