@@ -10,7 +10,7 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -55,7 +55,6 @@ def write_question_tasks(
     questions: Mapping[str, str],
     *,
     days: str | Path | None = None,
-    dates: Literal["asked", "gold"] = "asked",
     part: str = "1/1",
     horizon: bool = False,
     overwrite: bool = False,
@@ -83,11 +82,11 @@ def write_question_tasks(
             raise DataError(f"the question {clip(name)} is given twice. Give each one once.")
     readers = [FORMATS.get(name) for name in questions]
     options = {
-        "questions": sorted(questions), "sha256": sha256_json(asked), "dates": dates, "part": part,
+        "questions": sorted(questions), "sha256": sha256_json(asked), "part": part,
         **({"horizon": True} if horizon else {}),
     }  # fmt: skip
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__, *readers)}
-    write = partial(_write, root=root, every=asked, dates=dates, part=part, horizon=horizon)
+    write = partial(_write, root=root, every=asked, part=part, horizon=horizon)
     return make_task_set(root, Path(output), wanted, write, overwrite)
 
 
@@ -96,7 +95,6 @@ def _write(
     new: Path,
     root: Path,
     every: Sequence[Question],
-    dates: str,
     part: str,
     horizon: bool,
 ) -> tuple[str, dict[str, Any]]:
@@ -108,11 +106,11 @@ def _write(
     asked, gold, counts = list[dict[str, Any]](), list[dict[str, Any]](), Counter[str]()
     for q in kept:
         found[q.id]["asker"] = [p.id for paper in q.asker for p in collection.versions(paper)]
-        day = _day(q, collection, dates)
+        day = _day(q, collection)
         if day is None:
             counts["without_day"] += 1
             continue
-        counts["redated"] += dates == "asked" and format_day(day) != q.day
+        counts["redated"] += format_day(day) != q.day
         places, _ = join(q.gold, collection)
         names = {place or _name_of(paper) for place, paper in zip(places, q.gold, strict=True)}
         about = {"id": q.id, "title": q.text, "day": day, "precision": "day"}
@@ -160,15 +158,10 @@ def _papers(root: Path) -> Iterator[LocatedRecord]:
         yield LocatedRecord(dict(zip(_COLUMNS, row, strict=True)), layout.PAPERS, number)
 
 
-def _day(q: Question, collection: Collection, dates: str) -> int | None:
+def _day(q: Question, collection: Collection) -> int | None:
     """Return the cutoff of a question; None if nothing gives one."""
     days = [parse_date(q.day).day] if q.day else []
     days += [p.day for paper in q.asker for p in collection.versions(paper) if p.dated]
-    if dates == "gold":
-        end = min(days, default=layout.UNDATED)
-        found = [match.paper.day for paper in q.gold if (match := collection.find(paper))]
-        newest = max([q.newest, *(format_day(day)[:7] for day in found if day < end)])
-        days += [parse_date(newest).day + 1] if newest else []
     return min(days, default=None)
 
 

@@ -29,7 +29,6 @@ class Question(NamedTuple):
         gold: The papers that answer it, as the file names them.
         asker: The paper that asks, if the file names it.
         source: Equal for questions that one paper may have asked; empty if nothing is known.
-        newest: Month of the newest gold paper, ``YYYY-MM``, where the file gives it away.
         answer: What people wrote, in Markdown; ``[@0]`` cites the first gold paper.
     """
 
@@ -39,7 +38,6 @@ class Question(NamedTuple):
     gold: tuple[PaperQuery, ...]
     asker: tuple[PaperQuery, ...] = ()
     source: str = ""
-    newest: str = ""
     answer: str = ""
 
 

@@ -23,7 +23,6 @@ def tasks(
     before: str | None = None,
     questions: dict[str, Any] | None = None,
     days: str | None = None,
-    dates: Literal["asked", "gold"] = "asked",
     part: str = "1/1",
     horizon: bool = False,
     overwrite: bool = False,
@@ -43,8 +42,6 @@ def tasks(
         before (DATE): Only papers before this day (default: that of the first test survey).
         questions (FORMAT=PATH): Questions with gold papers, in place of papers (docs/questions.md).
         days (FILE): AutoScholarQuery's questions, whose days those of the same ids take.
-        dates (WHICH): asked, the day of the paper that asks (default); or gold, the end of the
-            month of the newest gold paper, which gives the answer away.
         part (K/N): The K-th of N parts of the questions; what belongs together is in one part.
         horizon: Make each task as of three days: before its first gold paper, with half of its
             gold, and its own (docs/questions.md).
@@ -65,7 +62,7 @@ def tasks(
         )  # fmt: skip
     else:
         manifest = write_question_tasks(
-            directory, output, questions, days=days, dates=dates, part=part, horizon=horizon,
+            directory, output, questions, days=days, part=part, horizon=horizon,
             overwrite=overwrite,
         )  # fmt: skip
     if json:

@@ -96,7 +96,7 @@ def test_autoscholarquery(asked):
         (),
         ("arxiv:1801.00009",),
     ]
-    assert (first.source, first.newest) == ("2020-03-01", "")
+    assert first.source == "2020-03-01"
 
 
 def test_scholargym(tmp_path):
@@ -104,9 +104,7 @@ def test_scholargym(tmp_path):
     record = {"query": "Which?", "cited_paper": papers, "gt_label": [1, 0], "date": "2019-01"}
     path = lines(tmp_path / "gym.jsonl", record | {"qid": "q1"})
     gold = (PaperQuery("U-Net", ("arxiv:1901.00001",)),)
-    assert read_questions("scholargym", path) == [
-        Question("q1", "Which?", "", gold, newest="2019-01")
-    ]
+    assert read_questions("scholargym", path) == [Question("q1", "Which?", "", gold)]
 
 
 def test_sparbench(tmp_path):
@@ -185,30 +183,16 @@ def test_the_paper_that_asks_is_hidden(corpus, deepscholar, tmp_path):
     assert "is asked by 'b', which is in reach" in broken[2]
 
 
-def test_the_month_of_the_newest_gold_is_a_cutoff_only_on_demand(corpus, asked, tmp_path):
+def test_the_month_of_the_newest_gold_is_no_cutoff(corpus, asked, tmp_path):
     gym = {"qid": "q1", "query": "Which?", "gt_label": [1], "date": "2019-01"}
     gym["cited_paper"] = [{"arxiv_id": "1901.00001", "title": "U-Net"}]
     path = lines(tmp_path / "gym.jsonl", gym, gym | {"qid": "q7"})
-
-    def days(name, **options):
-        manifest = write_question_tasks(
-            corpus, tmp_path / name, {"scholargym": str(path)}, **options
-        )
-        tasks = TaskSet(Corpus(corpus, tasks=tmp_path / name)).topics.values()
-        return {task.id: task.date for task in tasks}, manifest["counts"]["without_day"]
-
-    assert days("asked", days=asked) == ({"q1": "2020-03-01"}, 1)
-    assert days("gold", dates="gold") == ({"q1": "2019-02-01", "q7": "2019-02-01"}, 0)
-    for file in (tmp_path / "asked").rglob("*"):
+    found = write_question_tasks(corpus, tmp_path / "t", {"scholargym": str(path)}, days=asked)
+    tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "t")).topics.values()
+    assert {task.id: task.date for task in tasks} == {"q1": "2020-03-01"}
+    assert found["counts"]["without_day"] == 1
+    for file in (tmp_path / "t").rglob("*"):
         assert file.is_dir() or b"2019-01" not in file.read_bytes()
-    auto = {"autoscholarquery": str(asked)}
-    write_question_tasks(corpus, tmp_path / "auto", auto, dates="gold")
-    tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "auto"))
-    assert [task.date for task in tasks.topics.values()] == [
-        "2019-04-01",
-        "2019-01-01",
-        "2019-04-01",
-    ]
 
 
 def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):

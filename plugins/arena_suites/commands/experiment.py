@@ -32,7 +32,7 @@ def experiment(
 
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
-            researcharena, taxobench, reportbench, honest-dates.
+            researcharena, taxobench, reportbench, bloom-eval.
         output (DIR): Directory for runs and tables.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         tables (NAMES): Tables with commas (default: all).
