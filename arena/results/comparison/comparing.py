@@ -27,7 +27,15 @@ from arena.results.comparison.opening import (
     read_compared_run,
     split_name,
 )
-from arena.results.comparison.paired import TIE, bootstrap, correct, fisher, student
+from arena.results.comparison.paired import (
+    TIE,
+    bootstrap,
+    correct,
+    detectable,
+    errors,
+    fisher,
+    student,
+)
 from arena.results.comparison.rivals import is_rival, read_rival
 from arena.runs.directory import OpenedRun
 from arena.tasks import TaskSet
@@ -62,6 +70,8 @@ class PairedDifference:
         wins: Topics on which `run` is better; None without a best direction.
         ties: Topics on which both are equal to 1e-12, likewise.
         losses: The other topics, likewise.
+        detectable: Smallest true difference that the test finds with a power of `POWER`, at the
+            first level of Holm's correction; None where no difference could be significant.
     """
 
     run: str
@@ -75,6 +85,7 @@ class PairedDifference:
     wins: int | None
     ties: int | None
     losses: int | None
+    detectable: float | None
 
 
 @dataclass(frozen=True)
@@ -414,7 +425,9 @@ def compare_by(
         tested = number >= FEWEST
         probabilities = compute(paired, groups) if tested else [None] * len(pairs)
         corrected = correct(probabilities)
-        better = -paired if lower else paired
+        better, spread = -paired if lower else paired, errors(paired, groups)
+        alpha = (1 - level) / len(pairs)
+        reachable = tested and (test != "fisher" or 2.0 ** (1 - number) <= alpha)
         for i, ((run, against), interval) in enumerate(
             zip(pairs, bootstrap(paired, level, groups), strict=True)
         ):
@@ -427,6 +440,7 @@ def compare_by(
                     run, against, mean, *interval, probabilities[i], now,
                     now is not None and lower is not None and now <= round(1 - level, 12),
                     *counts,
+                    detectable(float(spread[i]), number, alpha) if reachable else None,
                 )
             )  # fmt: skip
     ceilings = [run.metrics["ceiling"].get(metric) for run in runs]

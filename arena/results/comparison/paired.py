@@ -19,6 +19,8 @@ RESAMPLES = 10_000
 PERMUTATIONS = 100_000
 """Random assignments of signs; up to this many they are all enumerated instead."""
 TIE = 1e-12
+POWER = 0.8
+"""Share of the comparisons in which a difference that can be detected is significant."""
 _SEED = 20_240_610
 _CHUNK = 4096
 
@@ -54,10 +56,8 @@ def bootstrap(
             means[start : start + _CHUNK, column] = sums[:, column][chosen].sum(axis=1) / total
     tail = (1 - level) / 2
     if n < len(values):
-        z = -NormalDist().inv_cdf(tail)
-        # Abramowitz and Stegun 26.7.5; the bootstrap's own spread lacks a factor n / (n - 1).
-        t = z + (z**3 + z) / (4 * (n - 1)) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * (n - 1) ** 2)
-        tail = NormalDist().cdf(-t * math.sqrt(n / (n - 1)))
+        # The bootstrap's own spread lacks a factor n / (n - 1).
+        tail = NormalDist().cdf(_quantile(tail, n - 1) * math.sqrt(n / (n - 1)))
     ends = np.quantile(means, [tail, 1 - tail], axis=0)
     same = np.ptp(values, axis=0) <= TIE  # what rounding adds is no spread
     return [
@@ -101,19 +101,44 @@ def student(differences: Floats, clusters: Integers | None = None) -> list[float
     """
     stats = load("scipy.stats", "the t-test")
     probabilities: list[float | None] = []
-    sums, sizes = _sums(differences, clusters)
-    n = len(sizes)
-    for column, of_cluster in zip(differences.T, sums.T, strict=True):
-        mean = column.mean()
-        spread = np.square(of_cluster - sizes * mean).sum()
+    n = len(differences) if clusters is None else len(np.unique(clusters))
+    for column, error in zip(differences.T, errors(differences, clusters), strict=True):
         if np.abs(column).max() <= TIE:
             probabilities.append(1.0)
-        elif n < 2 or np.ptp(column) <= TIE or spread <= TIE**2:
+        elif n < 2 or np.ptp(column) <= TIE or error * len(column) <= TIE:
             probabilities.append(None)
         else:
-            error = math.sqrt(n / (n - 1) * spread) / len(column)
-            probabilities.append(float(2 * stats.t.sf(abs(mean) / error, n - 1)))
+            probabilities.append(float(2 * stats.t.sf(abs(column.mean()) / error, n - 1)))
     return probabilities
+
+
+def errors(values: Floats, clusters: Integers | None = None) -> Floats:
+    """Return the standard error of the mean of each column, by the variance between clusters.
+
+    It is 0 for fewer than two clusters. `values` and `clusters` are as `bootstrap` takes them.
+    """
+    sums, sizes = _sums(values, clusters)
+    spread = np.square(sums - sizes[:, None] * values.mean(axis=0)).sum(axis=0)
+    return np.sqrt(len(sizes) / max(1, len(sizes) - 1) * spread) / len(values)
+
+
+def detectable(error: float, clusters: float, alpha: float, power: float = POWER) -> float:
+    """Return the true difference that a paired t-test finds with this power.
+
+    Args:
+        error: Standard error of the mean difference.
+        clusters: How many clusters there are; one more than the degrees of freedom.
+        alpha: Level of significance of the two-sided test.
+        power: Chance that the test finds it, above `alpha`.
+    """
+    freedom = clusters - 1
+    return error * (_quantile(power, freedom) - _quantile(alpha / 2, freedom))
+
+
+def _quantile(p: float, freedom: float) -> float:
+    """Return a quantile of Student's t; Abramowitz and Stegun 26.7.5, 1 % off at 6 degrees."""
+    z = NormalDist().inv_cdf(p)
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
 
 
 def _sums(values: Floats, clusters: Integers | None) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.results.comparison.opening import ComparedRun
-from arena.results.comparison.paired import PERMUTATIONS, RESAMPLES
+from arena.results.comparison.paired import PERMUTATIONS, POWER, RESAMPLES
 from arena.runs.players import ORACLE
 from arena.runs.scoring import abstention
 from arena.text.display import count, printable
@@ -239,6 +239,7 @@ def remarks(comparison: Comparison) -> list[str]:
             "corrected by Holm for all comparisons by one metric; * where that is at most "
             f"{1 - comparison.level:.4g}."
         )
+    sentences += _found(comparison)
     for run in comparison.runs:
         rows = run.metrics["per_topic"].values()
         for missing in run.task.nothing_submitted(rows) if run.task else ():
@@ -296,6 +297,24 @@ def _untested(comparison: Comparison) -> list[str]:
         "not depend on each other."
         for topics, names in few.items()
     ]
+
+
+def _found(comparison: Comparison) -> Iterator[str]:
+    """Yield the smallest difference in the headline that is found, and which ones are smaller."""
+    metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
+    known = [(pair, pair.detectable) for pair in metric.differences if pair.detectable is not None]
+    if known:
+        whose = [f"{least:.4f} ({pair.run})" for pair, least in known]
+        yield (
+            f"Smallest true difference in {metric.metric} that such runs show with a power of "
+            f"{POWER:g}: {'; '.join(whose)}."
+        )
+    for pair, least in known:
+        if 0 < abs(pair.difference) < least:
+            yield (
+                f"Warning: the difference of {pair.run}, {pair.difference:+.4f}, is smaller than "
+                "that: such runs can miss it, and overstate it where they find it."
+            )
 
 
 def _percent(comparison: Comparison) -> str:
