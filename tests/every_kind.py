@@ -16,6 +16,7 @@ import numpy as np
 from arena.agents import Agent, agent
 from arena.answers import AnswerKind, answer, write_rows
 from arena.cli.commands import command
+from arena.corpus.schemes import corpus_scheme
 from arena.encoders import encoder
 from arena.executors import Executor, executor
 from arena.llm import ParseError
@@ -121,6 +122,12 @@ class Naming(Task):
     headline = "same_word"
     answer = "word"
     reward = "final"
+
+
+@corpus_scheme("folder")
+def folder(name: str) -> Path:
+    """A folder by its name."""
+    return Path(name)
 
 
 @agent("names")

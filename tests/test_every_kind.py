@@ -61,6 +61,7 @@ CASES = {
         "arena/Quick-v0 arena/Naming-v0 arena/Discovery-v0",
     ],
     "command": ["arena greet Ada", "arena-corpus count-titles tiny"],
+    "corpus scheme": ["arena list topics --corpus folder:name=tiny --plugin FILE"],
     "encoder": [
         "arena-corpus index tiny --engine dense --option encoder=@letters",
         "arena search --corpus tiny --query graphs --before 2030 --retriever dense",
@@ -212,7 +213,7 @@ def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, syntheti
             plugins.entry_points.cache_clear()
         shutil.copy(SOURCE.with_name("first_words.txt"), Path(file).parent)
         prefix = "" if how == "installed" else f"{file}:"
-        needs_file = kind in ("command", "reader", "XML reader") and prefix
+        needs_file = kind in ("command", "corpus scheme", "reader", "XML reader") and prefix
         try:
             for command in CASES[kind]:
                 words = command.replace("URL", server.url).replace(" --plugin FILE", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table
@@ -41,8 +40,9 @@ def list_names(
     names = _registered(kind)
     if kind == "retrievers" and corpus:
         from arena.corpus import indexes, layout
+        from arena.corpus.schemes import resolve_directory
 
-        place = Path(corpus)
+        place = resolve_directory(corpus)
         layout.read_manifest(place, check_files=False)
         names["indexes"] = indexes.describe_indexes(place, indexes.index_names(place))
     if json:
@@ -127,7 +127,7 @@ def _list_topics(corpus: str | None, tasks: str | None, as_json: bool) -> None:
 
     if not corpus:
         raise ArenaError("`arena list topics` needs --corpus DIR.")
-    opened = Path(corpus) if tasks is None else Corpus.open(corpus, tasks=tasks)
+    opened = corpus if tasks is None else Corpus.open(corpus, tasks=tasks)
     topics = TaskSet(opened).topics.values()
     if as_json:
         print_json([topic._asdict() for topic in topics])

@@ -12,6 +12,7 @@ from arena.corpus import layout
 from arena.corpus.digests import Digests
 from arena.corpus.indexes import Engines
 from arena.corpus.integrity import require_intact
+from arena.corpus.schemes import resolve_directory
 from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView, ListedView
 from arena.dates import format_day, parse_cutoff
@@ -43,7 +44,8 @@ class Corpus:
         """Open the corpus in `directory`.
 
         Args:
-            directory: Directory that ``arena-corpus build`` wrote.
+            directory: Directory that ``arena-corpus build`` wrote; or a text that a corpus scheme
+                knows, such as ``synthetic:seed=7,papers=1000``.
             check: Compare every file with its hash when it is first opened on this machine. The
                 small arrays that decide dates are compared at every opening in any case.
             sha256: Content hash that the corpus must have.
@@ -52,7 +54,7 @@ class Corpus:
         """
         if not isinstance(directory, str | Path):
             raise DataError(f"corpus={clip(directory)}: give a built corpus, or its directory.")
-        self.directory = Path(directory).resolve()
+        self.directory = resolve_directory(directory).resolve()
         self.manifest = layout.read_manifest(self.directory)
         if sha256 not in (None, self.sha256):
             raise self._replaced()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.corpus import layout
+from arena.corpus.schemes import resolve_directory
 from arena.dates import GUESSED, parse_date
 from arena.errors import (
     CorpusError,
@@ -70,7 +71,8 @@ class TaskSet:
         self.expert = references == EXPERT
         self._since = since
         if isinstance(corpus, str | Path):
-            self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
+            self._directory = resolve_directory(corpus)
+            manifest = layout.read_manifest(self._directory)
             self._labels = self._directory
         else:
             self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,8 +49,13 @@ class SyntheticSource:
                 hint = did_you_mean(unknown[0], known)
                 raise DataError(f"{source.where((unknown[0],))}: no such knob.{hint}")
         knobs |= {n: value for n in known if (value := getattr(arguments, n)) is not None}
+        return cls.of(knobs)
+
+    @classmethod
+    def of(cls, knobs: Mapping[str, Any]) -> SyntheticSource:
+        """Make the source from knobs; a small corpus has few surveys, unless more are asked for."""
+        knobs = dict(knobs)
         if "surveys" not in knobs and isinstance(knobs.get("papers"), int):
-            # a small corpus has few surveys, unless more are asked for
             knobs["surveys"] = min(SyntheticConfig.surveys, knobs["papers"] // PAPERS_PER_SURVEY)
         return cls(SyntheticConfig(**knobs))
 
