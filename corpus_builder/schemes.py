@@ -14,6 +14,7 @@ from arena.kit.code import code_sha256
 from arena.kit.files import sha256_json
 from arena.kit.options import check_names, parameters_of
 from arena.kit.workdir import exclusive_lock
+from arena.tasks.profiles import profile_file
 from corpus_builder.build import build
 from corpus_builder.sources.synthetic import SyntheticSource
 from corpus_builder.synthetic import SyntheticConfig
@@ -55,3 +56,4 @@ def _forget_oldest(folder: Path, kept: Path) -> None:
         total += sum(file.stat().st_size for file in each.rglob("*") if file.is_file())
         if total > MOST_BYTES and each != kept:
             shutil.rmtree(each, ignore_errors=True)
+            profile_file(each).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ _COMMANDS: dict[str, Command] = {
     "view": view, "list": list_names, "audit": audit, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
-    "look at a corpus": ("search", "list"),
+    "look at a corpus": ("search", "list", "profile"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "export"),

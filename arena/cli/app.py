@@ -69,6 +69,8 @@ Args:
         compared in one table.
     task (NAME): Task to play (`arena list tasks`).
     tasks (TASKS): Directory of the task set that the run played, if any.
+    where (COMPARISONS): Only topics of a difficulty, by what `arena profile` measured, such as
+        'title>=.2, title<=.6, links>.3'.
 """
 """The options that a command need not describe in its docstring."""
 

@@ -6,13 +6,14 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.dates import GUESS_MARK, guess_note
+from arena.errors import DataError
 from arena.text.display import count, plural, printable
 
 
@@ -23,6 +24,7 @@ def run(
     agent: str,
     output: str,
     topics: str | None = None,
+    where: str | None = None,
     tasks: str | None = None,
     seed: int = 0,
     repeats: int = 1,
@@ -100,7 +102,7 @@ def run(
             agent,
             output,
             agent_options=agent_option or {},
-            topics=parse_topics(topics, TaskSet(opened).topics),
+            topics=parse_topics(topics, TaskSet(opened).topics, where),
             metrics=metric or (),
             seed=seed,
             repeats=repeats,
@@ -224,6 +226,7 @@ def score(
     task: str,
     tasks: str | None = None,
     topics: str | None = None,
+    where: str | None = None,
     metrics: tuple[str, ...] | None = None,
     json: bool = False,
 ) -> None:
@@ -244,7 +247,7 @@ def score(
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
-    chosen = parse_topics(topics, TaskSet(opened).topics)
+    chosen = parse_topics(topics, TaskSet(opened).topics, where)
     summary = score_run(opened, task, run_file, chosen, metrics)
     if json:
         print_json(summary)
@@ -252,10 +255,14 @@ def score(
         print_summary(summary, "run")
 
 
-def parse_topics(text: str | None, known: Any) -> list[str] | int | None:
-    """Return ids, a number, or None, from the option's text."""
+def parse_topics(
+    text: str | None, known: Any, where: str | None = None
+) -> Sequence[str] | int | None:
+    """Return ids, a number, comparisons or None, from the texts of ``--topics`` and ``--where``."""
+    if where is not None and text is not None:
+        raise DataError("--topics and --where both choose topics: give one of them.")
     if text is None:
-        return None
+        return where
     if text.isascii() and text.isdigit() and text not in known:
         return int(text)
     return [part.strip() for part in text.split(",") if part.strip()]

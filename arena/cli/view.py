@@ -26,6 +26,7 @@ def view(
     corpus: str | None = None,
     tasks: str | None = None,
     topics: str | None = None,
+    where: str | None = None,
     output: str = "view.html",
     answers: str | None = None,
     open: bool = False,
@@ -74,7 +75,7 @@ def view(
             raise DataError(f"{runs[0]}: no episode has ended yet. --watch 10 waits for one.")
         if sizes != seen and any(sizes) and (played := runs_of(runs, opened)):
             known = TaskSet(opened).topics if opened and topics else ()
-            chosen = parse_topics(topics, known)
+            chosen = parse_topics(topics, known, where)
             made = as_page(played, opened, topics=chosen, answers=answers, labels=labels)
             atomic_write(output, made.html)
             size = Path(output).stat().st_size

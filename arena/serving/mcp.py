@@ -271,6 +271,7 @@ def serve(
     task: str | None = None,
     before: str | None = None,
     tasks: str | None = None,
+    where: str | None = None,
     retriever: str | None = None,
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
@@ -321,8 +322,9 @@ def serve(
         options = {"task": task, "retriever": retriever, "reward": reward}
         config = EnvConfig(**merged(options, env_option))
         sessions = Sessions.make(
-            corpus, config, max_sessions=max_sessions, idle=idle, record=record, tasks=tasks
-        )
+            corpus, config, topics=where, max_sessions=max_sessions, idle=idle, record=record,
+            tasks=tasks,
+        )  # fmt: skip
         only = None if http else sessions.open(seed=seed, topic_id=topic)
         server = episode_server(sessions, only)
     if http:

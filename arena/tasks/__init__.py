@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arena.tasks.base import TASKS, Stage, Task, environment_ids, needs_of, open_task, task
+from arena.tasks.profiles import is_comparison
 from arena.tasks.topics import (
     EXPERT,
     EXPERT_PAPERS,
@@ -33,6 +34,7 @@ __all__ = [
     "Topic",
     "choose_topics",
     "environment_ids",
+    "is_comparison",
     "needs_of",
     "open_task",
     "play_order",

@@ -21,6 +21,7 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.kit.files import sha256_json
+from arena.tasks.profiles import Profile, is_comparison, read_profile, where
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
 from arena.text.identifiers import work_key
@@ -59,6 +60,8 @@ class TaskSet:
     Attributes:
         expert: Whether `references` gives an agent all `expert_papers`.
         sha256: Hash of the tasks and their labels, and of `since` if that is given.
+        directory: Directory of the corpus, or of the task set.
+        identity: The hashes of ``corpus`` and ``tasks``, whatever `since` is.
         options: Options of ``arena-corpus tasks``; None for the topics of a corpus.
     """
 
@@ -77,7 +80,9 @@ class TaskSet:
         else:
             self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files
         self._files = manifest["files"]
-        self.sha256 = str(manifest["tasks_sha256"])
+        self.sha256, self.directory = str(manifest["tasks_sha256"]), self._labels
+        corpus_sha256 = manifest.get("corpus") or manifest["content_sha256"]
+        self.identity = {"corpus": str(corpus_sha256), "tasks": self.sha256}
         if since is not None:
             self.sha256 = sha256_json([self.sha256, since])
         self.options: dict[str, Any] | None = manifest.get("options")
@@ -121,6 +126,10 @@ class TaskSet:
         return (
             "topic" if self.options is None else ("paper", "question")["questions" in self.options]
         )
+
+    def profile(self) -> Profile:
+        """Return how hard the topics are, as ``arena profile`` measured it; never for an agent."""
+        return read_profile(self.directory, self.identity)
 
     def groups(self, topic_id: str) -> dict[str, str]:
         """Return what a topic shares with others, for tests: ``cluster``, ``domain``, as known."""
@@ -343,13 +352,19 @@ def choose_topics(
     """Return the ids of the topics to play or score, in order.
 
     `topics` are any ids of the corpus; or a number, for the first of `candidates`, by default all
-    topics; or None, for all candidates.
+    topics; or None, for all candidates; or comparisons with the profile of the topics, such as
+    ``"title>=.2, links>.3"``, for the candidates for which all hold.
     """
     counted = list(tasks.topics if candidates is None else candidates)
     if topics is None:
         return counted
+    if isinstance(topics, str) and is_comparison(topics):
+        return where(tasks.profile(), topics, counted)
     if isinstance(topics, str):
-        raise DataError(f"topics={clip(topics)} is one string; give a list of ids.")
+        raise DataError(
+            f"topics={clip(topics)} is one string; give a list of ids, or comparisons such as "
+            "'title>=.2'."
+        )
     if isinstance(topics, int):
         if not 1 <= topics <= len(counted):
             which = "" if candidates is None else " that can be scored"

@@ -28,7 +28,7 @@ from inspect_ai.util import registry_info, store
 from arena.corpus import Corpus
 from arena.errors import ArenaError, clip
 from arena.session import EpisodeSession, Sessions
-from arena.tasks import TASKS, TaskSet
+from arena.tasks import TASKS, TaskSet, is_comparison
 
 OVER = "researcharena:over"
 """Key of a sample's store: whether its episode is over."""
@@ -49,7 +49,8 @@ def episodes(
     ``max_steps=20`` or ``reward="gain"``.
     """
     specification, opened = TASKS.get(name), Corpus.resolve(corpus)
-    tasks, chosen = TaskSet(opened), [topics] if isinstance(topics, str) else topics
+    tasks, one = TaskSet(opened), isinstance(topics, str) and not is_comparison(topics)
+    chosen = [str(topics)] if one else topics
     named = None if isinstance(chosen, int) else chosen  # a number counts what can be scored alone
     sessions = Sessions.make(opened, name, topics=named, **options)
 

@@ -197,6 +197,7 @@ def serve(
     corpus: str,
     task: str,
     tasks: str | None = None,
+    where: str | None = None,
     retriever: str | None = None,
     reward: str | None = None,
     env_option: dict[str, Any] | None = None,
@@ -223,6 +224,7 @@ def serve(
     config = EnvConfig(**merged(options, env_option))
     # A reset opens an episode before it closes another.
     sessions = Sessions.make(
-        corpus, config, max_sessions=2 * max_sessions, idle=idle, record=record, tasks=tasks
-    )
+        corpus, config, topics=where, max_sessions=2 * max_sessions, idle=idle, record=record,
+        tasks=tasks,
+    )  # fmt: skip
     serve_app(make_app(sessions, max_sessions, idle), host, port, websockets=True)

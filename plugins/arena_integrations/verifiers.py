@@ -24,7 +24,7 @@ from pydantic import Field, field_validator, model_validator
 from arena.errors import ArenaError
 from arena.serving.mcp import result_of, tools_of
 from arena.session import EpisodeSession, Sessions, Totals, play_again
-from arena.tasks import TaskSet
+from arena.tasks import TaskSet, is_comparison
 from arena.tools import encode
 
 
@@ -116,21 +116,21 @@ class ResearchTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc
 class ResearchConfig(vf.TasksetConfig):  # type: ignore[misc]
     """The settings of ``--env.taskset.NAME``.
 
-    Topics are ids, on the command line with commas, or the number of the first; by default all
-    that can be scored. Options are
+    Topics are ids, on the command line with commas, or the number of the first, or comparisons
+    such as ``title>=.2``; by default all that can be scored. Options are
     further arguments of the environment, such as ``retriever``, ``reward`` and ``max_steps``.
     """
 
     corpus: str = ""
     arena_task: str = "discovery"
-    topics: list[str] | int | None = None
+    topics: list[str] | int | str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("topics", mode="before")
     @classmethod
     def _ids(cls, given: Any) -> Any:
         """Read ids with commas, which are how the command line has a list."""
-        if isinstance(given, str) and not given.isdecimal():
+        if isinstance(given, str) and not given.isdecimal() and not is_comparison(given):
             return [topic_id for topic_id in given.split(",") if topic_id]
         return given
 

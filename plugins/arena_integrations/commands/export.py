@@ -101,7 +101,7 @@ def examples(*, corpus: str, output: str, before: str, n: int = 2, seed: int = 0
 @command("export.requests")
 def requests(
     *, corpus: str, output: str, tasks: str | None = None, topics: str | None = None,
-    prompt: str = "any", prompts: str | None = None,
+    where: str | None = None, prompt: str = "any", prompts: str | None = None,
 ) -> None:  # fmt: skip
     """Write what a system outside of the gym is asked for, with the rules, as JSON lines.
 
@@ -120,7 +120,7 @@ def requests(
 
     opened = Corpus.open(corpus, tasks=tasks)
     number = write_requests(
-        opened, output, topics=parse_topics(topics, TaskSet(opened).topics), prompt=prompt,
-        templates=prompts,
+        opened, output, topics=parse_topics(topics, TaskSet(opened).topics, where),
+        prompt=prompt, templates=prompts,
     )  # fmt: skip
     print(f"{output}: {count(number, 'request')}")

@@ -20,6 +20,7 @@ def experiment(
     tables: tuple[str, ...] | None = None,
     agents: tuple[str, ...] | None = None,
     topics: str | None = None,
+    where: str | None = None,
     add: dict[str, Any] | None = None,
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
@@ -51,14 +52,16 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.tasks import TaskSet
+    from arena.tasks import TaskSet, choose_topics
     from arena_suites.experiments import preview, printed, run_experiment
 
     opened = Corpus.open(corpus, tasks=tasks)
+    known = TaskSet(opened)
+    chosen = parse_topics(topics, known.topics, where)
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,
-        "topics": parse_topics(topics, TaskSet(opened).topics),
+        "topics": chosen if where is None else choose_topics(known, chosen),
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}

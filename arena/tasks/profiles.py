@@ -1,0 +1,109 @@
+"""How hard the topics of a corpus are: the file that ``arena profile`` writes, and choices by it.
+
+It depends on labels: no episode, agent or exported task reads it.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import DataError, clip, did_you_mean
+
+_SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_COMPARISON = re.compile(r"\s*([^<>=\s]+)\s*([<>]=?)\s*([0-9]*\.?[0-9]+)\s*")
+
+
+class Profile(NamedTuple):
+    """The difficulty of the topics of one corpus or task set.
+
+    Attributes:
+        rows: Topic id -> column -> number, or None where it is not defined.
+        columns: Names of the columns.
+        code: Hash of the code that measured them.
+        file: Where it is.
+    """
+
+    rows: dict[str, dict[str, float | None]]
+    columns: list[str]
+    code: str
+    file: Path
+
+    def column(self, name: str) -> dict[str, float | None]:
+        """Return topic id -> value of one column; DataError if there is no such column."""
+        if name not in self.columns:
+            raise DataError(
+                f"the profile has no column {clip(name)}.{did_you_mean(name, self.columns)}"
+            )
+        return {topic_id: row[name] for topic_id, row in self.rows.items()}
+
+
+def profile_file(labels: Path) -> Path:
+    """Return the file of the profile of a corpus or a task set: beside its directory."""
+    return labels.with_name(f"{labels.name}.profile.parquet")
+
+
+def read_profile(labels: Path, identity: Mapping[str, str]) -> Profile:
+    """Return the profile of a corpus or a task set.
+
+    Args:
+        labels: The directory of the corpus or of the task set.
+        identity: The hashes ``corpus`` and ``tasks`` that it must be of.
+
+    Raises:
+        DataError: There is none, or it is of another corpus or of other tasks.
+    """
+    import pyarrow.parquet as pq
+
+    file = profile_file(labels)
+    again = "`arena profile CORPUS`, with --tasks for a task set, measures it."
+    if not file.is_file():
+        raise DataError(f"there is no profile {str(file)!r}: {again}")
+    try:
+        table = pq.read_table(file, use_threads=False)
+        about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+        code, of = about["code"], {key: about[key] for key in identity}
+    except (OSError, ValueError, LookupError, AttributeError) as error:
+        raise DataError(f"{str(file)!r} is no profile ({clip(str(error))}): {again}") from None
+    if of != identity:
+        raise DataError(f"{str(file)!r} is of another corpus or of other tasks: {again}")
+    rows = {row.pop("topic_id"): row for row in table.to_pylist()}
+    return Profile(rows, [n for n in table.column_names if n != "topic_id"], code, file)
+
+
+def is_comparison(topics: str) -> bool:
+    """Return whether a choice of topics is by comparisons, as `where` takes them."""
+    return bool(re.search("[<>]", topics))
+
+
+def where(profile: Profile, comparisons: str, candidates: Iterable[str]) -> list[str]:
+    """Return those topics for which all comparisons hold, in order.
+
+    A comparison is ``COLUMN>=NUMBER``, also with ``<=``, ``>`` or ``<``; commas separate several.
+    One of a value that is not defined does not hold.
+
+    >>> rows = {"a": {"title": 0.1}, "b": {"title": 0.4}, "c": {"title": None}}
+    >>> where(Profile(rows, ["title"], "", Path()), "title>=.2, title<.6", rows)
+    ['b']
+    """
+    left = list(candidates)
+    for text in comparisons.split(","):
+        if (match := _COMPARISON.fullmatch(text)) is None:
+            raise DataError(f"{clip(text.strip())} is no comparison: write title>=.2, for example.")
+        name, sign, number = match.groups()
+        values, bound, before = profile.column(name), float(number), len(left)
+        left = [
+            topic_id
+            for topic_id in left
+            if (value := values.get(topic_id)) is not None and _SIGNS[sign](value, bound)
+        ]
+        if not left:
+            known = [value for value in values.values() if value is not None]
+            range_ = f" It is from {min(known):.3g} to {max(known):.3g}." if known else ""
+            raise DataError(
+                f"no topic has {text.strip()} of the {before} that are left before it.{range_}"
+            )
+    return left
