@@ -198,7 +198,7 @@ def _recognised(path: Path) -> str:
         raise DataError(f"{str(path)!r} has no text: {lines.damage}. Get the file again.")
     raise DataError(
         f"{str(path)!r} is of no known format: it begins with {clip(text[:80], 60)}. Give BibTeX, "
-        "RIS, CSV or TSV with a header, JSON of OpenAlex, arXiv or CSL, or JSON lines."
+        "RIS, CSV or TSV with a header, JSON of OpenAlex or arXiv, or JSON lines."
     )
 
 

@@ -1,4 +1,4 @@
-"""JSON: works of OpenAlex, papers of arXiv's snapshot and as ``jsonl`` has them, CSL-JSON.
+"""JSON: works of OpenAlex, papers of arXiv's snapshot and as ``jsonl`` has them.
 
 Each value is one object, a list of them, or a page of OpenAlex' API; it has a line or several.
 """
@@ -16,8 +16,7 @@ from arena.dates import PRECISIONS, format_day, parse_date
 from arena.errors import DataError
 from arena.text.identifiers import arxiv_key
 from corpus_builder.readers.arxiv import as_paper
-from corpus_builder.readers.base import MAX_ENTRY, PaperFile, Record, plain, reader
-from corpus_builder.readers.base import paper as described
+from corpus_builder.readers.base import MAX_ENTRY, PaperFile, Record, reader
 from corpus_builder.readers.dates import read_date
 from corpus_builder.records import PAPER_KEYS
 from corpus_builder.release import TABLES, RecordLimits, RejectError, Sink, read_json
@@ -33,7 +32,7 @@ _KEY = re.compile(rb'\s*"[^"]*"\s*:')
 
 @reader("json", recognises=lambda head: head[:1] in ("{", "["))
 def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
-    """JSON of OpenAlex, arXiv or CSL (Zotero, Crossref), or JSON lines of papers."""
+    """JSON of OpenAlex or arXiv, or JSON lines of papers."""
     for line, value in _values(file):
         page = value.get("results", value) if isinstance(value, dict) else value
         for record in page if isinstance(page, list) else [page]:
@@ -94,35 +93,13 @@ def _paper(record: Any, file: PaperFile, line: int) -> Record | None:
         return None
     if "abstract_inverted_index" in record or "openalex.org/" in str(record.get("id")):
         return _work(record, file, line)
-    if isinstance(record.get("issued"), dict) or isinstance(record.get("author"), list):
-        return _csl(record, file, line)
+    if isinstance(record.get("issued"), dict):
+        file.skip("records", "an item of CSL-JSON, export BibTeX or RIS", line, record)
+        return None
     known = arxiv_key(record.get("arxiv_id", record.get("id")))
     if known and isinstance(record.get("categories"), str) and isinstance(record.get("title"), str):
         return as_paper({**record, "arxiv_id": known.removeprefix("arxiv:")})
     return {**record, "date": _date(record.get("date"), file, line)}
-
-
-def _csl(record: dict[str, Any], file: PaperFile, line: int) -> Record | None:
-    """Return an item of CSL-JSON, as Zotero writes it, or a work of Crossref, which has lists."""
-
-    def text(name: str) -> str:
-        value = record.get(name)
-        value = value[0] if isinstance(value, list) and value else value
-        return plain(str(value)) if isinstance(value, str | int) else ""
-
-    authors = []
-    for each in record.get("author") or []:
-        family, suffix, given = (str(each.get(key) or "") for key in ("family", "suffix", "given"))
-        family = f"{each.get('non-dropping-particle') or ''} {family}".strip()
-        named = ", ".join(filter(None, (family, suffix, given)))
-        authors.append(named or str(each.get("literal") or each.get("name") or ""))
-    issued = record.get("issued") or {}
-    parts = [p for p in issued.get("date-parts") or [] if isinstance(p, list) and any(p)]
-    date = "-".join(f"{int(part):02}" for part in parts[-1][:3]) if parts else ""
-    names = {"doi": "DOI", "url": "URL", "note": "note", "journal": "container-title"}
-    fields = {name: text(key) for name, key in names.items()} | {"abstract": text("abstract")}
-    fields |= {"title": text("title"), "date": date or str(issued.get("raw") or "")}
-    return described({name: v for name, v in fields.items() if v}, authors, [], file, line)
 
 
 def _date(value: Any, file: PaperFile, line: int) -> Any:
