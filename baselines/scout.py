@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,7 +21,6 @@ Scores = NDArray[np.float64]
 
 _POOL = 300  # best papers, whose titles are compared
 _UNLINKED = 3  # papers without links, after which no further links are listed
-_TRIES = 3  # papers that a round looks at for each one that it searches for
 _LINKING = 4.0  # the weight of a list of references or citations, where that of a list of hits is 1
 
 
@@ -33,8 +32,6 @@ class Scout(Researcher):
     paper's score is the sum of its shares in the lists of hits, corrected by the scores of papers
     with similar titles. If papers have links, the remaining reads list the references and citations
     of the best ones. docs/results/scout.md measures what each part contributes.
-
-    A subclass with more knowledge, such as one with a model, overrides `subtopics` and `judge`.
 
     Args:
         seeds: Most papers whose texts are searched for, 0 to 100.
@@ -80,28 +77,8 @@ class Scout(Researcher):
         self._topic_weight, self._trust, self._titles = topic_weight, trust, titles
         self._encoder, self._links, self._mapped = encoder, links, mapped
         self._votes = Votes()
-        self._judged: dict[str, float] = {}
         self._used: list[str] = []
         self._linked = False
-
-    def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
-        """Return texts to search for besides the topic and papers; called once, after round one.
-
-        Here there are none. A subclass may use `desk.papers` and `desk.ranking`, read papers, and
-        ask a model.
-        """
-        yield from ()
-        return ()
-
-    def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
-        """Return paper id -> relevance to the topic, from 0 to 1; here nothing.
-
-        It is called in each round with the papers to search for next, and after the last round
-        with the best papers that are not judged yet. A paper that is not in the result is not
-        judged. A paper judged 0 is not searched for, and ranks last.
-        """
-        yield from ()
-        return {}
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search for the topic, then for the texts of papers, and rank all papers found."""
@@ -114,19 +91,12 @@ class Scout(Researcher):
         yield from self._search(desk, desk.topic, self._topic_weight)
         self._rank(desk)
         for turn in range(self._rounds):
-            if turn == 1:
-                for text in (yield from self.subtopics(desk)):
-                    # A phrase alone leads away from the topic.
-                    yield from self._search(desk, f"{desk.topic} {text}", 1.0)
-                self._rank(desk)
             due = self._seeds * (turn + 1) // self._rounds - len(self._used)
             yield from self._expand(desk, due)
             self._rank(desk)
         if self._linked or not desk.read_count:  # nothing read: links are unknown
             yield from self._follow(desk)
             self._rank(desk)
-        yield from self._judge(desk, desk.ranking[: self._mapped])
-        self._rank(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
         """Read abstracts and cluster the starting papers, or the first of the ranking."""
@@ -150,31 +120,20 @@ class Scout(Researcher):
 
     def _expand(self, desk: Desk, count: int) -> Steps[None]:
         """Search for the texts of the next `count` papers."""
-        passed: set[str] = set(self._used)
-        tries = _TRIES * count  # a strict judge must not use up all steps in one round
-        while count > 0 and tries > 0 and desk.searches_left:
-            waiting = [paper_id for paper_id in desk.ranking if paper_id not in passed][:count]
-            if not waiting:
-                return
-            passed.update(waiting)
-            tries -= len(waiting)
-            for paper_id in waiting if self._abstracts else ():
-                before = desk.read_count
-                yield from desk.read(paper_id)
-                if desk.read_count > before and desk.result.get("cited_by"):
-                    self._linked = True
-            yield from self._judge(desk, waiting)
-            for paper_id in waiting:
-                if self._judged.get(paper_id, 1.0) and desk.searches_left:
-                    self._used.append(paper_id)
-                    count -= 1
-                    paper = desk.papers[paper_id]
-                    text = f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
-                    yield from self._search(desk, text, 1.0, paper_id)
-
-    def _judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[None]:
-        if new := [paper_id for paper_id in paper_ids if paper_id not in self._judged]:
-            self._judged |= yield from self.judge(desk, new)
+        waiting = [paper_id for paper_id in desk.ranking if paper_id not in self._used][:count]
+        if not desk.searches_left:
+            return
+        for paper_id in waiting if self._abstracts else ():
+            before = desk.read_count
+            yield from desk.read(paper_id)
+            if desk.read_count > before and desk.result.get("cited_by"):
+                self._linked = True
+        for paper_id in waiting:
+            if desk.searches_left:
+                self._used.append(paper_id)
+                paper = desk.papers[paper_id]
+                text = f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
+                yield from self._search(desk, text, 1.0, paper_id)
 
     def _follow(self, desk: Desk) -> Steps[None]:
         """List the references and the citations of the best papers; stop if there are none."""
@@ -189,8 +148,7 @@ class Scout(Researcher):
     def _rank(self, desk: Desk) -> None:
         """Put all papers found on the desk, best first."""
         ids = self._votes.ids
-        factor = np.array([self._judged.get(paper_id, 1.0) for paper_id in ids])
-        scores = self._votes.scores(self._trust, self._judged) * factor
+        scores = self._votes.scores(self._trust)
         order = best_first(scores)
         pool = order[:_POOL]
         if len(pool) > 1 and self._titles:
@@ -198,11 +156,10 @@ class Scout(Researcher):
             predicted = regressed(scores[pool], names, self._encoder)
             corrected = standard(scores[pool]) + self._titles * standard(predicted)
             order = [pool[place] for place in best_first(corrected)] + order[_POOL:]
-        order.sort(key=lambda number: factor[number] == 0)
         desk.ranking = [ids[number] for number in order]
 
 
-TOPIC = ""  # source of a list that was not searched for with a paper: the topic, or a sub-topic
+TOPIC = ""  # source of a list that was not searched for with a paper: the topic's
 
 _TURNS = 3
 _DIGITS = 9  # later digits may depend on the order of additions in a library
@@ -239,7 +196,7 @@ class Votes:
         if papers:
             self._add(papers, [min(1.0, 10 / len(papers))] * len(papers), weight, source)
 
-    def scores(self, trust: float, judged: Mapping[str, float]) -> Scores:
+    def scores(self, trust: float) -> Scores:
         """Return the weighted sum of shares of every paper, by number.
 
         The weight of a list with a source is the score of that paper to the power `trust`; scores
@@ -247,11 +204,11 @@ class Votes:
         """
         sources = list(dict.fromkeys(source for source, *_ in self._lists if source))
         numbers = [self._number[source] for source in sources]
-        factors = weights = np.array([judged.get(source, 1.0) for source in sources])
+        weights = np.ones(len(sources))
         scores = np.zeros(0)
         for turn in range(1 + _TURNS * bool(trust and sources)):
             if turn:
-                weights = factors * (scores[numbers] / (scores.max() or 1.0)) ** trust
+                weights = (scores[numbers] / (scores.max() or 1.0)) ** trust
             if weights.sum() > 1e-200:  # below it the quotient overflows, and every share is 0
                 weights = weights * (len(weights) / weights.sum())
             of_source = dict(zip(sources, weights.tolist(), strict=True))
