@@ -31,7 +31,7 @@ _GROUPS: dict[str, tuple[str, str, str]] = {
     "mindmap": (
         "Show mind-maps as text and pictures, and score them against the survey's own.",
         "WHAT",
-        "arena mindmap show map.json --beside survey.md --output both.svg",
+        "arena mindmap show map.json --output map.svg",
     ),
     "judge": (
         "Let a language model score mind-maps and statements, and compare it with people.",

@@ -79,14 +79,6 @@ def test_depth(file, capsys):
     assert "left out" not in capsys.readouterr().err
 
 
-def test_beside(file, tmp_path, capsys):
-    output = tmp_path / "both.svg"
-    assert show(file, "--beside", GUESS, "--output", output) == 0
-    assert capsys.readouterr().out == f"{output}: svg, 3 and 10 headings\n"
-    svg = output.read_text(encoding="utf-8")
-    assert all(f">{text}<" in svg for text in ("map.json", "mind-map-guess.md", "Ranking"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -94,12 +86,7 @@ def test_beside(file, tmp_path, capsys):
         ([EXAMPLE, "--format", "svgg"], "no mind-map format named 'svgg'. Did you mean 'svg'?"),
         ([EXAMPLE, "--output", "x.tiff"], "its suffix is that of no format"),
         ([EXAMPLE, "--output", "nowhere/x.svg"], "no directory"),
-        (
-            [EXAMPLE, "--beside", GUESS, "--format", "json"],
-            "--beside draws two mind-maps as svg, not as 'json'",
-        ),
-        ([EXAMPLE, "--beside", GUESS, "--json"], "--json takes neither"),
-        ([EXAMPLE, "--beside-record", "a"], "needs --beside"),
+        ([EXAMPLE, "--format", "svg", "--json"], "--json takes no --format"),
         ([EXAMPLE, "--depth", "-1"], "depth -1"),
     ],
 )
@@ -117,7 +104,7 @@ def test_what_is_read_is_not_written_over(file, tmp_path, capsys):
     before = file.read_bytes()
     (tmp_path / "link.json").symlink_to(file)
     for output in (file, tmp_path / "link.json"):
-        assert show(GUESS, "--beside", file, "--output", output, "--format", "svg") == 2
+        assert show(file, "--output", output, "--format", "svg") == 2
         assert "is the file that was read" in capsys.readouterr().err
     assert file.read_bytes() == before
 

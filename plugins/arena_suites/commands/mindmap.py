@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.app import print_json, print_table
 from arena.cli.commands import command
-from arena.errors import DataError, clip
+from arena.errors import DataError
 from arena.text.display import count, printable
 
 if TYPE_CHECKING:
@@ -23,12 +22,10 @@ def show(
     format: str | None = None,
     output: str | None = None,
     record: str | None = None,
-    beside: str | None = None,
-    beside_record: str | None = None,
     depth: int | None = None,
     json: bool = False,
 ) -> None:
-    """Print or draw a mind-map, alone or beside another one.
+    """Print or draw a mind-map.
 
     Args:
         file (FILE): Mind-map: JSON, Markdown, or JSON lines of many.
@@ -36,54 +33,32 @@ def show(
             or text).
         output (PATH): File to write (default: print it).
         record (ID): Which one, of a file that contains many.
-        beside (FILE): Another mind-map, shown to the right, as SVG.
-        beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
 
     Example:
-        arena mindmap show map.json --beside survey.md --output both.svg
+        arena mindmap show map.json --output map.svg
     """
     from arena.kit.files import atomic_write
-    from arena.mindmap import beside as render_beside
     from arena_suites.maps.formats import FORMATS, format_of, render
 
-    if json and (format or beside):
-        raise DataError("--json takes neither --format nor --beside: it describes one mind-map.")
-    if beside_record is not None and beside is None:
-        raise DataError("--beside-record needs --beside FILE.")
-    name = format or (format_of(output) if output else "svg" if beside else "text")
-    if beside is not None and name != "svg":
-        raise DataError(f"--beside draws two mind-maps as svg, not as {clip(name)}.")
+    if json and format:
+        raise DataError("--json takes no --format: it describes the mind-map.")
+    name = format or (format_of(output) if output else "text")
     FORMATS.find(name)  # refuses a wrong name before anything is read
-    try:
-        tree, repairs = _read(file, record, depth, "--record")
-    except DataError as error:
-        if record is None or beside is None or beside_record is not None:
-            raise
-        more = f"To choose a map of {beside!r}, use --beside-record."
-        raise DataError(f"{error} {more}") from None
-    sizes = f"{tree.size:,}"
-    shown = ""
-    if beside is not None:
-        other, _ = _read(beside, beside_record, depth, "--beside-record")
-        sizes += f" and {other.size:,}"
-        captions = _captions((file, beside), (record, beside_record))
-        shown = render_beside(tree, other, captions)
-    elif output or not json:
-        shown = render(tree, name)
+    tree, repairs = _read(file, record, depth)
+    shown = "" if json and not output else render(tree, name)
     if output:
-        for path in filter(None, (file, beside)):
-            if Path(output).exists() and Path(output).samefile(path):
-                raise DataError(
-                    f"{output!r} is the file that was read, and not all of it is in the "
-                    "mind-map. Name another --output."
-                )
+        if Path(output).exists() and Path(output).samefile(file):
+            raise DataError(
+                f"{output!r} is the file that was read, and not all of it is in the "
+                "mind-map. Name another --output."
+            )
         atomic_write(output, shown)
     if json:
         counts = {"nodes": tree.size, "depth": tree.depth, "papers": len(tree.all_papers())}
         print_json(counts | {"repairs": repairs, "mind_map": tree.to_json()})
     elif output:
-        print(f"{output}: {name}, {sizes} headings")
+        print(f"{output}: {name}, {tree.size:,} headings")
     else:
         print(shown, end="")
 
@@ -185,14 +160,12 @@ def _cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _read(
-    file: str, record: str | None, depth: int | None, option: str
-) -> tuple[MindMap, list[str]]:
+def _read(file: str, record: str | None, depth: int | None) -> tuple[MindMap, list[str]]:
     """Return the mind-map of a file and its repairs; print these on standard error."""
     from arena.mindmap import cut
     from arena_suites.maps.files import read_mind_map_file
 
-    tree, repairs = read_mind_map_file(file, record, option=option)
+    tree, repairs = read_mind_map_file(file, record, option="--record")
     if depth is not None:
         size, tree = tree.size, cut(tree, depth)
         if tree.size < size:
@@ -203,15 +176,3 @@ def _read(
     for sentence in repairs:
         print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
     return tree, repairs
-
-
-def _captions(files: Sequence[str], records: Sequence[str | None]) -> tuple[str, str]:
-    """Return the names of the files; with their folders or records if they are the same."""
-    names = [Path(file).name for file in files]
-    if names[0] == names[1]:
-        names = [str(Path(*Path(file).parts[-2:])) for file in files]
-    left, right = (
-        f"{name}, {record}" if record is not None else name
-        for name, record in zip(names, records, strict=True)
-    )
-    return left, right
