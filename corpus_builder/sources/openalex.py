@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena.errors import DataError, clip
-from arena.text.display import count
+from arena.errors import clip
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
@@ -75,7 +72,6 @@ class OpenAlex(Release):
             layouts = "no file *.gz, works/*.gz or works/updated_date=*/*.gz"
             advice = "Of the snapshot's two formats take the JSON lines"
             raise no_shards(self._path, "works", f"{layouts}. {advice}")
-        _check_manifest(works, by_name)
         shards = [make_shard("works", name, path) for name, path in by_name.items()]
         return sorted(shards, key=lambda shard: shard.name)
 
@@ -132,44 +128,6 @@ def add_work(record: Any, sink: Sink, limits: RecordLimits, reviews: bool = Fals
         sink.add("abstracts", (work, abstract))
     for other in cited:
         sink.add("citations", (work, other, False))
-
-
-def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
-    """Raise `DataError` if the folder differs from the snapshot's own list of files, if it has one.
-
-    A work moves to another partition when it changes: a folder into which a newer snapshot was
-    laid without removing the old one contains works twice.
-    """
-    path = works / "manifest"
-    try:
-        entries = json.loads(path.read_bytes())["entries"]
-        sizes = {
-            str(entry["url"]).rpartition("/works/")[2]: int(entry["meta"]["content_length"])
-            for entry in entries
-        }
-    except FileNotFoundError:
-        return
-    except (ValueError, LookupError, TypeError, RecursionError):
-        raise DataError(
-            f"{str(path)!r} is not a list of files. Get it again, or remove it."
-        ) from None
-    sync = 'aws s3 sync --no-sign-request --delete "s3://openalex/data/works"'
-    command = f"{sync} {shlex.quote(str(works))}"
-    if missing := [
-        name
-        for name, size in sorted(sizes.items())
-        if name not in by_name or by_name[name].stat().st_size != size
-    ]:
-        raise DataError(
-            f"{len(missing)} of {count(len(sizes), 'file')} of this snapshot are "
-            "missing or not whole, "
-            f"{missing[0]} for one. Complete them: {command}"
-        )
-    if strangers := by_name.keys() - sizes:
-        raise DataError(
-            f"{str(works)!r} contains {clip(min(strangers))}, which is of another snapshot. Remove "
-            f"what is not of this one: {command}"
-        )
 
 
 NO_PAPERS = frozenset(

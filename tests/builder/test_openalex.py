@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from release_helpers import read_shard, write_shard
 
-from arena.errors import DataError
 from corpus_builder.release import RecordLimits, Sink
 from corpus_builder.sources.openalex import OpenAlex, read_abstract
 from corpus_builder.stages import plan, read_config, run_stages
@@ -191,27 +190,6 @@ def test_files_side_by_side(tmp_path):
     write_shard(tmp_path / "authors" / "c.gz", [{}])
     assert names(tmp_path) == ["works/a.jsonl.gz", "works/b.jsonl"]
     assert OpenAlex(tmp_path).year is None
-
-
-def test_the_manifest_of_the_snapshot(tmp_path):
-    part = "updated_date=2024-02-01/part_000.gz"
-    path = write_shard(tmp_path / "works" / part, [work()])
-    entry = {
-        "url": f"s3://openalex/data/works/{part}",
-        "meta": {"content_length": path.stat().st_size, "record_count": 1},
-    }
-    (tmp_path / "works" / "manifest").write_text(json.dumps({"entries": [entry]}))
-    assert names(tmp_path) == [f"works/{part}"]
-    stale = write_shard(tmp_path / "works" / "updated_date=2023-01-01" / "part_000.gz", [work()])
-    with pytest.raises(DataError, match=r"updated_date=2023-01-01.*of another snapshot"):
-        names(tmp_path)
-    stale.unlink()
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(DataError, match=r"1 of 1 file.*aws s3 sync"):
-        names(tmp_path)
-    (tmp_path / "works" / "manifest").write_text("{}")
-    with pytest.raises(DataError, match="not a list of files"):
-        names(tmp_path)
 
 
 # -------------------------------------------------------------------------------------- the stage
