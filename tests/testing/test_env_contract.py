@@ -73,46 +73,6 @@ class Undescribed(Own):
         self.action_space = ToolCallSpace(tools)
 
 
-class WrongByDefault(Own):
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        tools = dict(self.action_space.tools)
-        *others, last = tools["references"].parameters
-        parameters = (*others, last._replace(default=0))
-        tools["references"] = replace(tools["references"], parameters=parameters)
-        self.action_space = ToolCallSpace(tools)
-
-
-class Unbounded(Own):
-    """Its schema does not name the greatest k that it takes."""
-
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self.action_space = Lying(self.action_space.tools)
-
-
-class Lying(ToolCallSpace):
-    def contains(self, x):
-        return (
-            super().contains(x) and x["arguments"].get("k", 1) < 50
-            if type(x) is dict
-            else (super().contains(x))
-        )
-
-
-class PickySpace(ToolCallSpace):
-    def contains(self, x):
-        if isinstance(x, str):
-            x.encode("ascii")  # raises for any other script
-        return super().contains(x)
-
-
-class Picky(Own):
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self.action_space = PickySpace(self.action_space.tools)
-
-
 class Unseeded(Own):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
@@ -157,32 +117,10 @@ class OddVector(ResearchVectorEnv):
         return observations, rewards + 0.5, *rest
 
 
-class Remembering(Own):
-    """Its first info depends on the episode before, if that had a later survey."""
-
-    def __init__(self, corpus, **arguments):
-        super().__init__(corpus, **arguments)
-        self._latest = 0
-
-    def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(seed=seed, options=options)
-        if seed is not None and seed < 100:  # not while Gymnasium looks
-            info = info | {"after": seed < self._latest}
-            self._latest = max(seed, self._latest)
-        return observation, info
-
-
 class Generous(ResearchEnv):
     def step(self, action):
         observation, reward, *rest = super().step(action)
         return observation, reward + 1.0, *rest
-
-
-class Misnamed(ResearchEnv):
-    def step(self, action):
-        *outcome, info = super().step(action)
-        terms = {f"my_{name}": value for name, value in info["reward_terms"].items()}
-        return *outcome, info | {"reward_terms": terms}
 
 
 class NeverOver(ResearchEnv):
@@ -204,31 +142,16 @@ class Fragile(ResearchEnv):
         return super().step(action)
 
 
-class Charging(ResearchEnv):
-    def step(self, action):
-        outcome = super().step(action)
-        if action is None:
-            self._episode._state.budget["reads"] -= 1
-            outcome[0]["budget"]["reads"] -= 1
-        return outcome
-
-
 BROKEN = {
     "ClosesOnce": ("gymnasium", "closed already"),
     "Undescribed": ("schema", "read has no description"),
-    "WrongByDefault": ("schema", "the default of the argument page of references is wrong: $: 0"),
-    "Unbounded": ("schema", "the schema of search allows k=100,"),
-    "Picky": ("space", "raised UnicodeEncodeError"),
     "Unseeded": ("space", "the same seed gives other samples"),
     "Hashing": ("determinism", "info.order is"),
     "Forgetful": ("pickling", "info.note at character 0 is"),
     "OddVector": ("vector", "step 1[1][0] is"),
-    "Remembering": ("determinism", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
-    "Misnamed": ("rewards", "begins with no name of a reward"),
     "NeverOver": ("reset", "does not raise gymnasium.error.ResetNeeded"),
     "Fragile": ("bad-actions", "raised TypeError: unhashable type"),
-    "Charging": ("bad-actions", "the action None cost {'steps': 1, 'reads': 1}"),
 }
 
 
